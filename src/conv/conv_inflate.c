@@ -1,5 +1,5 @@
-/* conv_inflate.c - bytes that another program compressed with zlib.
- * Source: RFC 1950 (zlib), RFC 1951 (deflate).
+/* conv_inflate.c - bytes that another program compressed with zlib or gzip.
+ * Source: RFC 1950 (zlib), RFC 1951 (deflate), RFC 1952 (gzip).
  * Codes of deflate are read bit by bit, by the number of codes of each length (canonical Huffman
  * codes): files of results are small enough for that. */
 #include <string.h>
@@ -173,25 +173,82 @@ static void stored(inflate *f)
     }
 }
 
-static bool sum_is_right(const inflate *f)
+/* The sum behind zlib's bytes: Adler's, the highest byte first. */
+static bool adler_is(const inflate *f, const unsigned char *s)
 {
     uint32_t a = 1, b = 0;
     for (size_t k = 0; k < f->n; k++) {
         a = (a + f->out[k]) % 65521;
         b = (b + a) % 65521;
     }
-    const unsigned char *s = f->s - f->n_bits / 8;
-    return f->end - s >= 4 && s[0] == b >> 8 && s[1] == (b & 255) && s[2] == a >> 8 &&
-           s[3] == (a & 255);
+    return s[0] == b >> 8 && s[1] == (b & 255) && s[2] == a >> 8 && s[3] == (a & 255);
 }
 
-unsigned char *conv_inflate(const unsigned char *s, size_t n, size_t most, size_t *n_out)
+/* The sum behind gzip's bytes: CRC-32, the lowest byte first. */
+static bool crc_is(const inflate *f, const unsigned char *s)
 {
-    inflate f = {.s = s + 2, .end = s + n, .most = most};
+    uint32_t table[256], crc = UINT32_MAX;
+    for (uint32_t k = 0; k < VS_COUNT(table); k++) {
+        table[k] = k;
+        for (int bit = 0; bit < 8; bit++)
+            table[k] = table[k] >> 1 ^ (table[k] & 1 ? 0xedb88320u : 0);
+    }
+    for (size_t k = 0; k < f->n; k++)
+        crc = crc >> 8 ^ table[(crc ^ f->out[k]) & 255];
+    return conv_u32(s) == ~crc;
+}
+
+static bool sum_is_right(const inflate *f, conv_wrap wrap)
+{
+    const unsigned char *s = f->s - f->n_bits / 8; /* whole bytes that were read ahead */
+    if (wrap == CONV_ZLIB)
+        return f->end - s >= 4 && adler_is(f, s);
+    return f->end - s >= 8 && crc_is(f, s) && conv_u32(s + 4) == (uint32_t)f->n;
+}
+
+/* zlib: deflate, a window of up to 32 KB, no dictionary. */
+static void zlib_head(inflate *f)
+{
+    const unsigned char *s = f->s;
+    f->bad |=
+        f->end - s < 6 || (s[0] & 15) != 8 || s[0] >> 4 > 7 || (s[0] << 8 | s[1]) % 31 || s[1] & 32;
+    f->s += f->bad ? 0 : 2;
+}
+
+/* In a head of gzip may stand words of a known length, two texts that end with 0, and a sum. */
+static void gzip_head(inflate *f)
+{
+    enum { HAS_SUM = 2, HAS_WORDS = 4, HAS_NAME = 8, HAS_COMMENT = 16, OTHERS = 0xe0 };
+    const unsigned char *s = f->s;
+    f->bad |= f->end - s < 18 || s[0] != 0x1f || s[1] != 0x8b || s[2] != 8 || s[3] & OTHERS;
+    if (f->bad)
+        return;
+    const int flags = s[3];
+    f->s += 10;
+    if (flags & HAS_WORDS) {
+        const ptrdiff_t n = 2 + (f->s[0] | f->s[1] << 8);
+        f->bad |= n > f->end - f->s;
+        f->s += f->bad ? 0 : n;
+    }
+    for (int k = !!(flags & HAS_NAME) + !!(flags & HAS_COMMENT); k > 0 && !f->bad; k--) {
+        const unsigned char *zero = memchr(f->s, 0, (size_t)(f->end - f->s));
+        f->bad |= !zero;
+        f->s = zero ? zero + 1 : f->end;
+    }
+    f->bad |= f->end - f->s < 2;
+    f->s += flags & HAS_SUM && !f->bad ? 2 : 0;
+}
+
+unsigned char *conv_inflate(const unsigned char *s, size_t n, conv_wrap wrap, size_t most,
+                            size_t *n_out)
+{
+    inflate f = {.s = s, .end = s + n, .most = most};
     code *c = vs_calloc(2, sizeof *c);
     bool last = false;
-    /* deflate, a window of up to 32 KB, no dictionary */
-    f.bad = n < 6 || (s[0] & 15) != 8 || s[0] >> 4 > 7 || (s[0] << 8 | s[1]) % 31 || s[1] & 32;
+    if (wrap == CONV_ZLIB)
+        zlib_head(&f);
+    else
+        gzip_head(&f);
     while (!last && !f.bad) {
         last = take(&f, 1);
         switch (take(&f, 2)) {
@@ -209,7 +266,7 @@ unsigned char *conv_inflate(const unsigned char *s, size_t n, size_t most, size_
         }
     }
     vs_free(c);
-    if (f.bad || !sum_is_right(&f)) {
+    if (f.bad || !sum_is_right(&f, wrap)) {
         vs_free(f.out);
         return NULL;
     }

@@ -387,7 +387,7 @@ static vs_status take_variable(conv_job *j, arena *mem, const element *e, post_p
 static vs_status take_compressed(conv_job *j, arena *mem, const element *e, post_plot **loose)
 {
     size_t n = 0;
-    unsigned char *bytes = conv_inflate(e->data, e->n, MOST_BYTES, &n);
+    unsigned char *bytes = conv_inflate(e->data, e->n, CONV_ZLIB, MOST_BYTES, &n);
     const unsigned char *at = bytes;
     element inner;
     vs_status st;

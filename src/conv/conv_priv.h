@@ -1,9 +1,9 @@
 /* conv_priv.h - between the files of src/conv:
  *     conv.c             formats, bytes, raw and CSV
  *     conv_hdf5.c        HDF5; the plug-in
- *     conv_inflate.c     bytes that zlib compressed
+ *     conv_inflate.c     bytes that zlib or gzip compressed
  *     conv_mat.c         MATLAB level 5
- *     conv_parquet.c     Apache Parquet
+ *     conv_parquet*.c    Apache Parquet (conv_parquet.h)
  *     conv_psf.c         PSF as text
  *     conv_touchstone.c  Touchstone
  *     conv_vcd.c         value change dumps, written
@@ -59,9 +59,11 @@ static inline uint64_t conv_u64(const unsigned char *p)
 void conv_put(FILE *fp, uint64_t x, int bytes); /* the least byte first */
 void conv_put_double(FILE *fp, double x);
 
-/* What zlib compressed to s [n], *n_out bytes of `most` at most, for vs_free; NULL: it is damaged,
- * or more than `most`. */
-unsigned char *conv_inflate(const unsigned char *s, size_t n, size_t most, size_t *n_out);
+/* What zlib or gzip compressed to s [n], *n_out bytes of `most` at most, for vs_free; NULL: it is
+ * damaged, or more than `most`. */
+typedef enum conv_wrap { CONV_ZLIB, CONV_GZIP } conv_wrap;
+unsigned char *conv_inflate(const unsigned char *s, size_t n, conv_wrap wrap, size_t most,
+                            size_t *n_out);
 
 /* Of each format; false in what they write is told by ferror(j->fp). */
 vs_status conv_read_mat(conv_job *j);

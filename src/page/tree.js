@@ -77,6 +77,7 @@ async function annotate(g) {
       if (Tree.key !== key) return;
       const place = op && op !== g ? new Map(op.names.map((n, k) => [n, k])) : null;
       Tree.values = place ? g.names.map((n) => y[place.get(n)]) : y;
+      if (Tree.values.every((v) => v === undefined)) Tree.values = null; // other signals have a value there
       Tree.words = at !== null ? `at A = ${eng(at, axisUnitOf(g), 5)}` : 'at the operating point';
     } catch { return; }
   }

@@ -5,9 +5,11 @@
 
 Runs in the Python of the peers (VSIM_PEERS): h5py, pyarrow, pandas, scipy.io, scikit-rf, psf_utils, spicelib;
 vcd2fst of GTKWave and ngspice as programs. What is missing is skipped; without any the test is."""
+import csv
 import importlib
 import math
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -131,8 +133,53 @@ class Formats(Folder):
         pq.write_table(t, self.path('own.parquet'), compression='none', use_dictionary=False)
         self.vsim('convert', 'own.parquet', 'own.csv')
         self.assertEqual(self.read('own.csv'), 'time,v(a),n\n0,1,1\n1,nan,-2\n2,3,3\n')
-        pq.write_table(t, self.path('packed.parquet'))
-        self.assertRegex(self.vsim('convert', 'packed.parquet', 'own.csv', code=1).stderr, 'compressed|dictionaries')
+        pq.write_table(t, self.path('packed.parquet'), compression='zstd')
+        self.assertIn('zstd', self.vsim('convert', 'packed.parquet', 'own.csv', code=1).stderr)
+
+    def test_tables_of_pyarrow_however_they_are_packed(self):
+        pq, pa = need('pyarrow.parquet'), need('pyarrow')
+        n = 3000
+        columns = {'time': [k * 1e-9 for k in range(n)], 'v(a)': [math.sin(k / 50) if k % 7 else None for k in range(n)],
+                   'n': pa.array([k % 5 for k in range(n)], pa.int32()), 'b': [bool(k % 3) if k % 11 else None for k in range(n)],
+                   'f': pa.array([k / 8 for k in range(n)], pa.float32()), 'i': [-k * 10 ** 10 for k in range(n)],
+                   'none': pa.array([None] * n, pa.float64()), 'word': ['abc'[k % 3] * 3 if k % 13 else None for k in range(n)]}
+        t = pa.table(columns)
+        text = []
+        for codec in ('none', 'snappy', 'gzip', 'lz4'):
+            for version in ('1.0', '2.0'):
+                for way in ({}, {'use_dictionary': False},
+                            {'use_dictionary': False, 'use_byte_stream_split': ['time', 'v(a)', 'f']}):
+                    pq.write_table(t, self.path('t.parquet'), compression=codec, data_page_version=version,
+                                   row_group_size=1100, data_page_size=2000, **way)
+                    self.vsim('convert', 't.parquet', 't.csv')
+                    text.append(self.read('t.csv'))
+        self.assertEqual(len(set(text)), 1)
+        got = list(csv.DictReader(text[0].split('\n')))
+        self.assertEqual(len(got), n)
+        for name in t.column_names[:-1]:  # a text is no vector
+            for row, value in zip(got, t[name].to_pylist()):
+                x = float(row[name])
+                self.assertTrue(math.isnan(x) if value is None else x == value, (name, row))
+        FOUND.append('t.parquet')
+
+    def test_damaged_tables_are_a_message(self):
+        pq, pa = need('pyarrow.parquet'), need('pyarrow')
+        t = pa.table({'time': [float(k) for k in range(500)], 'v(a)': [float(k % 9) if k % 7 else None for k in range(500)]})
+        chance = random.Random(1)
+        for codec in ('snappy', 'gzip', 'lz4'):
+            pq.write_table(t, self.path('a.parquet'), compression=codec)
+            with open(self.path('a.parquet'), 'rb') as f:
+                data = f.read()
+            for k in range(25):
+                at = chance.randrange(4, len(data))
+                bad = data[:at] + bytes([data[at] ^ 1 << k % 8]) + data[at + 1:] if k % 5 else data[:at]
+                with open(self.path('bad.parquet'), 'wb') as f:
+                    f.write(bad)
+                done = self.vsim('convert', 'bad.parquet', 'bad.csv', code=None)
+                self.assertIn(done.returncode, (0, 1), (codec, k, at, done.stderr))  # 0: statistics and such
+                self.assertTrue(done.returncode == 0 or 'bad.parquet' in done.stderr)
+                self.assertTrue(k % 5 or done.returncode == 1, 'cut off')
+        FOUND.append('a.parquet')
 
     def test_scipy(self):
         io = need('scipy.io')

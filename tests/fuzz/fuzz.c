@@ -459,8 +459,8 @@ static void fuzz_kept(const char *text, size_t n)
  * read by its own library, which is not ours to fuzz. */
 static void fuzz_convert(const char *text, size_t n)
 {
-    static const char *const name[] = {"input.s2p", "input.ts", "input.mat", "input.parquet",
-                                       "input.psf"};
+    static const char *const name[] = {"input.s2p",     "input.ts",  "input.mat",
+                                       "input.parquet", "input.psf", "input.vcd"};
     const conv_opt o = {.low = NAN, .high = NAN};
     if (n > 4 && !memcmp(text, "\x89HDF", 4))
         return;

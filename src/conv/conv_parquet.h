@@ -1,0 +1,77 @@
+/* conv_parquet.h - between the files of Parquet and of Thrift's compact protocol:
+ *     conv_parquet.c       writes
+ *     conv_parquet_read.c  reads the table of contents and makes plots
+ *     conv_parquet_page.c  reads the pages of a column
+ *     conv_thrift.c        reads Thrift
+ *     conv_lz.c            bytes that Snappy or LZ4 compressed */
+#ifndef CONV_PARQUET_H
+#define CONV_PARQUET_H
+
+#include "conv_priv.h"
+
+enum { T_BOOLEAN, T_INT32, T_INT64, T_INT96, T_FLOAT, T_DOUBLE, T_BYTE_ARRAY };
+/* types of Thrift's compact protocol */
+enum {
+    C_TRUE = 1,
+    C_FALSE,
+    C_BYTE,
+    C_I16,
+    C_I32,
+    C_I64,
+    C_DOUBLE,
+    C_BINARY,
+    C_LIST,
+    C_SET,
+    C_STRUCT = 12
+};
+
+/* -- reading Thrift: a tree of all values would be more than is asked for; who reads walks the
+ *    fields and skips what it does not know. Behind what is damaged all are 0 -- */
+typedef struct conv_thrift {
+    const unsigned char *s, *end; /* what is left */
+    bool bad;
+    int depth; /* of structs and lists that are skipped */
+} conv_thrift;
+
+uint64_t conv_thrift_varint(conv_thrift *w);
+int64_t conv_thrift_zigzag(conv_thrift *w); /* i16, i32, i64 */
+/* The type of the next field; 0: the struct's end. *id: 0 before the first, then the field's. */
+int conv_thrift_field(conv_thrift *w, int *id);
+/* A text, copied into mem; mem NULL: skipped. */
+const char *conv_thrift_binary(conv_thrift *w, arena *mem);
+/* The type of a list's elements, and how many: not more than there are bytes left. */
+int conv_thrift_list(conv_thrift *w, uint64_t *n);
+void conv_thrift_skip(conv_thrift *w, int type);
+
+/* -- columns -- */
+typedef struct conv_column {
+    const char *name;
+    int type;          /* T_* */
+    bool optional;     /* values may be missing */
+    double *x;         /* vec: values, NaN: missing */
+    const char **text; /* vec: of T_BYTE_ARRAY instead; "": missing */
+} conv_column;
+
+/* A column's part in a group of rows. */
+typedef struct conv_chunk {
+    int64_t at, values; /* bytes in the file; values, missing ones too */
+    int codec;          /* Parquet's number: 0 none, 1 Snappy, 2 gzip, 7 LZ4 */
+} conv_chunk;
+
+typedef struct conv_pages {
+    conv_job *j;
+    const unsigned char *file; /* [n] */
+    size_t n;
+    arena *mem;
+    int64_t room; /* values that may still come: a small file must not fill the memory */
+} conv_pages;
+
+/* Appends the values of a chunk to the column. VS_EINPUT: j->why. */
+vs_status conv_parquet_chunk(conv_pages *p, conv_column *c, const conv_chunk *from);
+
+/* Bytes that Snappy (raw format) or LZ4 (block format) compressed to s [n]: n_out bytes, for
+ * vs_free; NULL: damaged, or another number of bytes. */
+unsigned char *conv_snappy(const unsigned char *s, size_t n, size_t n_out);
+unsigned char *conv_lz4(const unsigned char *s, size_t n, size_t n_out);
+
+#endif

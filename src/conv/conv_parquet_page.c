@@ -1,0 +1,344 @@
+/* conv_parquet_page.c - reads the pages of a column of Parquet.
+ * Source: Apache Parquet format 2.10, "Encodings", "Compression", parquet.thrift (PageHeader).
+ * Read: flat columns; pages of version 1 and 2; PLAIN, dictionaries, RLE of booleans,
+ *       BYTE_STREAM_SPLIT; Snappy, gzip, LZ4 or nothing. */
+#include <math.h>
+#include <string.h>
+
+#include "conv_parquet.h"
+
+enum { DATA_PAGE, INDEX_PAGE, DICTIONARY_PAGE, DATA_PAGE_2 };
+enum { PLAIN, PLAIN_DICTIONARY = 2, RLE, RLE_DICTIONARY = 8, BYTE_STREAM_SPLIT };
+enum { CODEC_NONE, CODEC_SNAPPY, CODEC_GZIP, CODEC_LZ4 = 7 };
+static const char *const codec_names[] = {"", "", "", "LZO", "Brotli", "Hadoop's LZ4", "zstd", ""};
+static const char *const encoding_names[] = {
+    "PLAIN",         "encoding 1",          "PLAIN_DICTIONARY",        "RLE",
+    "BIT_PACKED",    "DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY",
+    "RLE_DICTIONARY"};
+/* Bytes of a value of each type T_*. */
+static const int width[] = {0, 4, 8, 12, 4, 8};
+
+typedef struct page {
+    int kind, encoding;
+    int64_t bytes, whole; /* in the file; when it is not compressed, its levels too */
+    int64_t n, levels;    /* values; bytes of levels in front, of version 2 */
+    bool packed;          /* is what follows the levels compressed? */
+} page;
+
+typedef struct chunk {
+    conv_pages *p;
+    conv_column *c;
+    int codec;
+    conv_column words; /* the dictionary: values as those of a column */
+} chunk;
+
+static vs_status damaged(const chunk *k)
+{
+    return conv_fail(k->p->j, "has a damaged page in column '%s'", k->c->name);
+}
+
+/* -- heads of pages -- */
+
+/* Fields of DataPageHeader (1, 2), DictionaryPageHeader (1, 2) or DataPageHeaderV2 (1, 4 to 7). */
+static void read_inner(conv_thrift *w, page *g, int head)
+{
+    int id = 0, type;
+    while ((type = conv_thrift_field(w, &id)))
+        if (id == 1 && type == C_I32)
+            g->n = conv_thrift_zigzag(w);
+        else if (id == (head == 8 ? 4 : 2) && type == C_I32)
+            g->encoding = (int)conv_thrift_zigzag(w);
+        else if (head == 8 && (id == 5 || id == 6) && type == C_I32)
+            g->levels += conv_thrift_zigzag(w) & INT32_MAX;
+        else if (head == 8 && id == 7)
+            g->packed = type == C_TRUE;
+        else
+            conv_thrift_skip(w, type);
+}
+
+static page read_head(conv_thrift *w)
+{
+    page g = {.kind = -1, .encoding = -1, .bytes = -1, .whole = -1, .n = -1, .packed = true};
+    int id = 0, type;
+    while ((type = conv_thrift_field(w, &id)))
+        if (id <= 3 && type == C_I32)
+            *(id == 1   ? &(int64_t){0}
+              : id == 2 ? &g.whole
+                        : &g.bytes) =
+                id == 1 ? g.kind = (int)conv_thrift_zigzag(w) : conv_thrift_zigzag(w);
+        else if ((id == 5 || id == 7 || id == 8) && type == C_STRUCT)
+            read_inner(w, &g, id);
+        else
+            conv_thrift_skip(w, type);
+    return g;
+}
+
+/* -- levels and indices: a hybrid of runs and of bits -- */
+
+/* n numbers of `bits` bits each, for vs_free. */
+static uint32_t *read_hybrid(conv_thrift *in, int bits, int64_t n)
+{
+    uint32_t *to = vs_calloc((size_t)n + 1, sizeof *to);
+    const int bytes = (bits + 7) / 8;
+    in->bad |= bits > 32;
+    for (int64_t k = 0; k < n && !in->bad;) {
+        const uint64_t head = conv_thrift_varint(in);
+        const int64_t run = (int64_t)(head >> 1 < (uint64_t)n ? head >> 1 : (uint64_t)n);
+        in->bad |= !run;
+        if (head & 1) { /* groups of eight, the lowest bit first */
+            const int64_t left = in->end - in->s;
+            for (int64_t i = 0; i < 8 * run && k < n; i++, k++)
+                for (int b = 0; b < bits; b++) {
+                    const int64_t at = i * bits + b;
+                    in->bad |= at / 8 >= left;
+                    to[k] |= in->bad ? 0 : (uint32_t)(in->s[at / 8] >> at % 8 & 1) << b;
+                }
+            in->s += run * bits < left ? run * bits : left;
+        } else if (in->end - in->s >= bytes) {
+            uint32_t value = 0;
+            for (int b = 0; b < bytes; b++)
+                value |= (uint32_t)*in->s++ << 8 * b;
+            for (int64_t i = 0; i < run && k < n; i++)
+                to[k++] = value;
+        } else {
+            in->bad = true;
+        }
+    }
+    return to;
+}
+
+/* The next `bytes` bytes by themselves. */
+static conv_thrift part(conv_thrift *in, uint64_t bytes)
+{
+    if (bytes > (uint64_t)(in->end - in->s)) {
+        in->bad = true;
+        bytes = 0;
+    }
+    conv_thrift w = {.s = in->s, .end = in->s + bytes, .bad = in->bad};
+    in->s += bytes;
+    return w;
+}
+
+static conv_thrift part_with_length(conv_thrift *in)
+{
+    conv_thrift length = part(in, 4);
+    return part(in, length.bad ? 0 : conv_u32(length.s));
+}
+
+/* -- values -- */
+
+/* The number in the bytes at s, `apart` bytes from one to the next. */
+static double number(int type, const unsigned char *s, size_t apart)
+{
+    unsigned char b[8] = {0};
+    double x;
+    float f;
+    for (int i = 0; i < width[type]; i++)
+        b[i] = s[(size_t)i * apart];
+    const uint64_t u = conv_u64(b);
+    const uint32_t u32 = (uint32_t)u;
+    memcpy(&x, &u, sizeof x);
+    memcpy(&f, &u32, sizeof f);
+    switch (type) {
+    case T_INT32: return (int32_t)u32;
+    case T_INT64: return (double)(int64_t)u;
+    case T_FLOAT: return (double)f;
+    default: return x;
+    }
+}
+
+static void put_missing(conv_column *c)
+{
+    if (c->type == T_BYTE_ARRAY)
+        vec_push(c->text, "");
+    else
+        vec_push(c->x, NAN);
+}
+
+/* Value i of a page without dictionary. */
+static void put_plain(chunk *k, conv_column *c, conv_thrift *in, int64_t i)
+{
+    if (c->type == T_BYTE_ARRAY) {
+        const conv_thrift text = part_with_length(in);
+        vec_push(c->text,
+                 arena_strndup(k->p->mem, (const char *)text.s, (size_t)(text.end - text.s)));
+    } else if (c->type == T_BOOLEAN) {
+        in->bad |= i / 8 >= in->end - in->s;
+        vec_push(c->x, in->bad ? NAN : in->s[i / 8] >> i % 8 & 1);
+    } else {
+        const conv_thrift x = part(in, (uint64_t)width[c->type]);
+        vec_push(c->x, x.bad ? NAN : number(c->type, x.s, 1));
+    }
+}
+
+static void put_plains(chunk *k, conv_column *c, conv_thrift *in, const uint32_t *there, int64_t n)
+{
+    for (int64_t i = 0, m = 0; i < n && !in->bad; i++)
+        if (!there || there[i])
+            put_plain(k, c, in, m++);
+        else
+            put_missing(c);
+}
+
+/* Indices: of words of the dictionary; as they are, of booleans. */
+static void put_indices(chunk *k, conv_thrift *in, int bits, const uint32_t *there, int64_t n,
+                        int64_t present)
+{
+    conv_column *c = k->c;
+    const bool text = c->type == T_BYTE_ARRAY, words = c->type != T_BOOLEAN;
+    const size_t size = text ? vec_len(k->words.text) : vec_len(k->words.x);
+    uint32_t *index = read_hybrid(in, bits, present);
+    for (int64_t i = 0, m = 0; i < n && !in->bad; i++) {
+        if (there && !there[i]) {
+            put_missing(c);
+            continue;
+        }
+        const uint32_t at = index[m++];
+        in->bad |= words && at >= size;
+        if (in->bad)
+            break;
+        if (text)
+            vec_push(c->text, k->words.text[at]);
+        else
+            vec_push(c->x, words ? k->words.x[at] : at);
+    }
+    vs_free(index);
+}
+
+/* The first bytes of all values, then the second ones, ... */
+static void put_split(chunk *k, conv_thrift *in, const uint32_t *there, int64_t n, int64_t present)
+{
+    conv_column *c = k->c;
+    in->bad |= c->type == T_BYTE_ARRAY || c->type == T_BOOLEAN ||
+               present > (in->end - in->s) / width[c->type];
+    for (int64_t i = 0, m = 0; i < n && !in->bad; i++)
+        if (!there || there[i])
+            vec_push(c->x, number(c->type, in->s + m++, (size_t)present));
+        else
+            put_missing(c);
+}
+
+/* -- pages -- */
+
+static vs_status put_values(chunk *k, const page *g, conv_thrift *in, const uint32_t *there)
+{
+    int64_t present = 0;
+    for (int64_t i = 0; i < g->n; i++)
+        present += !there || there[i];
+    if (g->encoding == PLAIN) {
+        put_plains(k, k->c, in, there, g->n);
+    } else if (g->encoding == PLAIN_DICTIONARY || g->encoding == RLE_DICTIONARY) {
+        const conv_thrift bits = part(in, in->s < in->end); /* none: no value is there */
+        in->bad |= present && bits.s == bits.end;
+        put_indices(k, in, bits.s < bits.end ? *bits.s : 0, there, g->n, present);
+    } else if (g->encoding == RLE && k->c->type == T_BOOLEAN) {
+        conv_thrift w = part_with_length(in);
+        put_indices(k, &w, 1, there, g->n, present);
+        in->bad |= w.bad;
+    } else if (g->encoding == BYTE_STREAM_SPLIT) {
+        put_split(k, in, there, g->n, present);
+    } else {
+        const bool known = g->encoding >= 0 && g->encoding < (int)VS_COUNT(encoding_names);
+        return conv_fail(k->p->j,
+                         "has column '%s' as %s: write it as PLAIN or with dictionaries (pyarrow: "
+                         "without column_encoding)",
+                         k->c->name, known ? encoding_names[g->encoding] : "an unknown encoding");
+    }
+    return in->bad ? damaged(k) : VS_OK;
+}
+
+static vs_status read_values(chunk *k, const page *g, const unsigned char *levels,
+                             const unsigned char *s, size_t n)
+{
+    conv_thrift in = {.s = s, .end = s + n};
+    uint32_t *there = NULL;
+    if (g->kind == DICTIONARY_PAGE) {
+        vec_free(k->words.x);
+        vec_free(k->words.text);
+        k->words.type = k->c->type;
+        put_plains(k, &k->words, &in, NULL, g->n);
+        return in.bad ? damaged(k) : VS_OK;
+    }
+    if (k->c->optional) {
+        conv_thrift w = {.s = levels, .end = levels + g->levels};
+        if (g->kind == DATA_PAGE)
+            w = part_with_length(&in);
+        there = read_hybrid(&w, 1, g->n);
+        in.bad |= w.bad;
+    }
+    const vs_status st = in.bad ? damaged(k) : put_values(k, g, &in, there);
+    vs_free(there);
+    return st;
+}
+
+/* What stands in s [n] compressed, whole bytes, for vs_free; NULL: damaged. */
+static unsigned char *unpacked(int codec, const unsigned char *s, size_t n, size_t whole)
+{
+    size_t got = 0;
+    if (codec == CODEC_SNAPPY)
+        return conv_snappy(s, n, whole);
+    if (codec == CODEC_LZ4)
+        return conv_lz4(s, n, whole);
+    unsigned char *out = conv_inflate(s, n, CONV_GZIP, whole, &got);
+    if (out && got != whole) {
+        vs_free(out);
+        return NULL;
+    }
+    return out;
+}
+
+static vs_status read_page(chunk *k, const page *g, const unsigned char *s)
+{
+    const size_t n = (size_t)(g->bytes - g->levels), whole = (size_t)(g->whole - g->levels);
+    if (!k->codec || !g->packed || !n)
+        return read_values(k, g, s, s + g->levels, n);
+    unsigned char *out = unpacked(k->codec, s + g->levels, n, whole);
+    const vs_status st = out ? read_values(k, g, s, out, whole) : damaged(k);
+    vs_free(out);
+    return st;
+}
+
+static vs_status read_pages(chunk *k, const conv_chunk *from)
+{
+    conv_thrift w = {.s = k->p->file + from->at, .end = k->p->file + k->p->n};
+    int64_t values = from->values;
+    while (values > 0) {
+        const page g = read_head(&w);
+        if (w.bad || g.bytes < 0 || g.bytes > w.end - w.s || g.whole < g.levels ||
+            g.bytes < g.levels || g.whole > INT32_MAX)
+            return damaged(k);
+        if (g.kind == DATA_PAGE || g.kind == DATA_PAGE_2 || g.kind == DICTIONARY_PAGE) {
+            const bool data = g.kind != DICTIONARY_PAGE;
+            if (g.n < !!data || g.n > k->p->room || (data && g.n > values) ||
+                (!data && g.encoding != PLAIN && g.encoding != PLAIN_DICTIONARY))
+                return damaged(k);
+            k->p->room -= g.n;
+            values -= data ? g.n : 0;
+            const vs_status st = read_page(k, &g, w.s);
+            if (st)
+                return st;
+        }
+        w.s += g.bytes;
+    }
+    return VS_OK;
+}
+
+vs_status conv_parquet_chunk(conv_pages *p, conv_column *c, const conv_chunk *from)
+{
+    const bool known = from->codec >= 0 && from->codec < (int)VS_COUNT(codec_names);
+    chunk k = {.p = p, .c = c, .codec = from->codec};
+    if (c->type == T_INT96 || c->type > T_BYTE_ARRAY)
+        return conv_fail(p->j, "has a column that is neither of numbers nor of text, '%s'",
+                         c->name);
+    if (!known || *codec_names[from->codec])
+        return conv_fail(p->j,
+                         "is compressed with %s: write it with Snappy, gzip, LZ4 or without "
+                         "(pyarrow: compression='snappy')",
+                         known ? codec_names[from->codec] : "what is not known here");
+    if (from->at < 0 || (uint64_t)from->at > p->n)
+        return damaged(&k);
+    const vs_status st = read_pages(&k, from);
+    vec_free(k.words.x);
+    vec_free(k.words.text);
+    return st;
+}
