@@ -114,6 +114,7 @@ int32_t ana_latent_unknown(const ana *a, int32_t i); /* of the circuit, at place
 void ana_latent_load(ana *a, const double *x);
 /* x = A^-1 b; what would move a latent unknown wakes it. */
 void ana_latent_solve(ana *a, const double *b, double *x);
+/* As lu_refactor, of the columns that are awake. */
 VS_MUST_USE vs_status ana_latent_refactor(ana *a);
 
 static inline int32_t ana_unknown_at(const ana *a, int32_t i)
@@ -166,11 +167,12 @@ typedef struct ana_log {
     const char **device; /* vec: which device adds most to the worst row, "": none */
 } ana_log;
 void ana_log_begin(ana_log *l, ana *a);
-void ana_log_end(ana_log *l);
+void ana_log_end(ana_log *l); /* l is empty again */
 /* Notes to the last message: the table of iterations; what may help, x [n+1] being the last point.
  */
 void ana_note_iterations(const ana_log *l);
-/* gmin_reached: the least conductance with a solution, <= 0: there was none. */
+/* gmin_reached: the least conductance with a solution, S; <= 0: there was none. _step: at t s of a
+ * transient. */
 void ana_hint_static(const ana_log *l, const newton_report *rep, const double *x,
                      double gmin_reached);
 void ana_hint_step(const ana_log *l, const newton_report *rep, const double *x, double t);

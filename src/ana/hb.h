@@ -8,6 +8,11 @@
  * l, G_m and C_m the transforms of the Jacobian's entries over the grid: taken modulo the grid,
  * this is exact. With omega + omega_k in place of omega_k it is the response to small signals at
  * omega.
+ * Use:    ana_hb (hb.c) makes an ana_orbit, starts with hb_from_transient, and iterates hb_load,
+ *         hb_factor, hb_solve; ana_hbac and ana_hbnoise use its matrix at other omega.
+ * Shapes: a spectrum is [n_k], samples of one unknown are [n_m]. Unknowns are numbered from 1 in x,
+ *         xs, fs, qs (0 is the reference) and from 0 in vectors of the matrix, r, dx and b. Units
+ *         are those of the unknown or of the row: V, A, C; omega in rad/s.
  * Source: Kundert, White & Sangiovanni-Vincentelli, "Steady-state methods for simulating analog and
  *         microwave circuits", 1990; Maas, "Nonlinear microwave and RF circuits", 2nd ed., 2003. */
 #ifndef HB_H
@@ -47,57 +52,70 @@ struct ana_orbit {
     double *omega;               /* [n_k] */
     int32_t *line;               /* vec: harmonics of the one-sided spectrum, frequencies rising */
     double offset;               /* s, added to times: sources have started */
-    int32_t *tone_of;            /* vec: of each source, -1: it does not move */
+    int32_t *tone_of; /* vec: number of the tone that each source follows, -1: it is constant */
     /* -- the state and what belongs to it -- */
-    hb_cplx *x;                        /* [n + 1][n_k] */
-    double *xs;                        /* [n_m][stride] samples */
-    size_t stride;                     /* of a vector of unknowns */
-    double *fs, *qs;                   /* [n_m][stride] */
-    double *drive;                     /* [n_m][stride] what sources give, without its mean */
-    double *size;                      /* [n+1] largest term of each row */
-    double *gs, *cs;                   /* [n_m][nnz + 1] */
-    hb_cplx *g, *c;                    /* [n_varying][n_m] transforms of entries that vary, / n_m */
-    double *g0, *c0;                   /* [nnz] means */
-    int32_t *varying;                  /* [nnz] number among those that vary, -1: constant */
+    hb_cplx *x;       /* [n + 1][n_k] */
+    double *xs;       /* [n_m][stride] samples */
+    size_t stride;    /* of a vector of unknowns */
+    double *fs, *qs;  /* [n_m][stride] */
+    double *drive;    /* [n_m][stride] what sources give, without its mean */
+    double *size;     /* [n+1] largest term of each row over all samples, for its tolerance */
+    double *gs, *cs;  /* [n_m][nnz + 1] */
+    hb_cplx *g, *c;   /* [n_varying][n_m] transforms of entries that vary, / n_m */
+    double *g0, *c0;  /* [nnz] means */
+    int32_t *varying; /* [nnz] number among those that vary, -1: constant */
     int32_t n_varying, n_varying_made; /* of g and c, of the matrix */
     bool bordered, bordered_made;      /* the matrix has the frequency and the phase */
     hb_cplx *y;                        /* [n_k][nnz] of lines and delays, NULL: there are none */
     hb_cplx *r, *dx;                   /* [n n_k + 1] */
     hb_cplx *grid;                     /* [n_m] scratch */
-    hb_matrix m;
+    hb_matrix m;                       /* factors of the whole matrix, or its pattern alone */
     lu_z *block;       /* [n_k] preconditioners, NULL: the matrix is factored as a whole */
     double *block_val; /* [2 nnz] */
-    double lambda;     /* part of the drive that acts */
+    double lambda;     /* 0 .. 1: the factor of the drive, raised step by step if Newton fails */
 };
 
 /* -- hb_load.c -- */
-/* One unknown, from spectrum [n_k] to samples [n_m] and back. */
+/* One unknown, from spectrum [n_k] to samples [n_m]. */
 void hb_inverse(ana_orbit *h, const hb_cplx *spectrum, hb_cplx *samples);
+/* And back: samples [n_m] are overwritten by their transform. */
 void hb_forward(ana_orbit *h, hb_cplx *samples, hb_cplx *spectrum);
-/* Residual h->r, sizes of rows; with `jacobian` G and C too.
- * Status: VS_OK; VS_NOCONV: not finite. */
+/* The residual h->r and the sizes of rows at h->x. With `jacobian` also G and C, their transforms
+ * and what lines and delays add at omega_k; factors are not made. Allocates workspace.
+ * Status: VS_OK; VS_NOCONV: a value is not finite, or a model's loop has no end. */
 VS_MUST_USE vs_status hb_load(ana_orbit *h, bool jacobian);
 /* What lines and delays add at omega_k + omega, into h->y; NULL stays if there are none. */
 void hb_load_delays(ana_orbit *h, double omega);
-/* Other frequency of the first tone. */
+/* Gives the first tone the frequency f, Hz, and all omega_k what follows. */
 void hb_set_tone(ana_orbit *h, double f);
+/* What a load at the sample, 0 .. n_m - 1, is told: with one tone its time within the period; with
+ * several h->offset, since drive has the values of the sources. */
 ckt_env hb_env(const ana_orbit *h, int32_t sample);
 
 /* -- hb_matrix.c -- */
-/* Values for omega and factors. Status: VS_OK; VS_ESINGULAR; VS_EUNSUPPORTED: too large. */
+/* Factors of the matrix at omega from the G and C of the last hb_load: of the whole, or, where that
+ * would be too large, of one block for each harmonic, which then precondition GMRES. Allocates.
+ * Status: VS_OK; VS_ESINGULAR; VS_EUNSUPPORTED: too large for an LU with 32-bit numbers. */
 VS_MUST_USE vs_status hb_factor(ana_orbit *h, double omega);
-/* A x = b and A' x = b at omega, b [n n_k + 1] in place; factors of another omega serve GMRES.
- * Status: VS_OK, VS_ESINGULAR, VS_NOCONV. */
+/* Solves A x = b at omega in place, b [n n_k + 1]. Where the factors are of another omega, GMRES
+ * tries them as preconditioner if it is near; else, or if that fails, hb_factor makes new ones.
+ * Allocates.
+ * Status: VS_OK; VS_ESINGULAR; VS_NOCONV: GMRES did not get there. */
 VS_MUST_USE vs_status hb_solve(ana_orbit *h, double omega, hb_cplx *b);
+/* The same with A' (transposed, not conjugated): adjoint of noise and of gradients. */
 VS_MUST_USE vs_status hb_solve_t(ana_orbit *h, double omega, hb_cplx *b);
-/* Where coefficient k - l stands in a transform over the grid. */
+/* The cell, 0 .. n_m - 1, of coefficient k - l in a transform over the grid, modulo the grid. */
 int32_t hb_difference(const ana_orbit *h, int32_t k, int32_t l);
-/* y = A x at omega, without the frequency and the phase of an oscillator. */
+/* y = A x at omega, x and y [n n_k], without the frequency and the phase of an oscillator.
+ * Allocates workspace. */
 void hb_product(ana_orbit *h, double omega, const hb_cplx *x, hb_cplx *y);
+/* Frees matrix, factors and preconditioners; the next hb_factor makes them from nothing. */
 void hb_matrix_free(ana_orbit *h);
 
 /* -- hb_start.c -- */
-/* The last period of a transient becomes the state; of an oscillator also the frequency. */
+/* Runs a transient for tstab seconds and a period more. The spectrum of that period becomes h->x;
+ * of an oscillator its frequency the first tone's, with the phase turned so that Im X_1 of the
+ * probe is 0. Status: as of cycle_record. */
 VS_MUST_USE vs_status hb_from_transient(ana_orbit *h, double tstab);
 
 #endif

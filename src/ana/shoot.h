@@ -9,6 +9,8 @@
  *   dq = C dx,   dk = -G dx,   turn = alpha (q - q_n) - a (q_n - q_n-1)
  * makes the products with the monodromy matrix M = dx_N/dx_0, from the factors of each stage. A
  * piece between corners begins with steps that need no past, so that x_N depends on q(x_0) alone.
+ * Use:    ana_pss (shoot.c): shoot_find_corners, shoot_make_grid; then Newton on x_0, from
+ *         shoot_pass and shoot_product, until x_N - x_0 is within tolerances; shoot_improve.
  * Source: Aprille & Trick, Proc. IEEE 60(1), 1972; Telichevesky, Kundert & White, "Efficient
  *         steady-state analysis based on matrix-free Krylov-subspace methods", DAC 1995; Hairer &
  *         Wanner, Solving ODEs II, table IV.6.5 (SDIRK4). docs/analyses.md. */
@@ -32,7 +34,7 @@ typedef struct shoot_lin { /* a stage's linearisation */
     double *g, *c;         /* [nnz + 1] */
     csc m;                 /* G + alpha C; the circuit's pattern */
     lu_solver lu;
-    bool analyzed, factored;
+    bool analyzed, factored; /* lu has an ordering; factors of m */
 } shoot_lin;
 
 typedef struct shoot_step {
@@ -40,14 +42,15 @@ typedef struct shoot_step {
     bool fresh; /* it begins at a corner, or at t_0 */
 } shoot_step;
 
-/* Columns of the state's derivative, each vector [n + 1]. */
+/* Derivatives along n_column changes of the state, carried through the period: each array is
+ * [n_column][n + 1]. */
 typedef struct shoot_wave {
     int32_t n_column;
-    double *dlnt;         /* [n_column] */
-    double *q, *q_before; /* of q_n, q_n-1 */
-    double *d;            /* of k_n */
-    double *k[SHOOT_STAGES];
-    double *x; /* of the last stage */
+    double *dlnt;            /* [n_column] how much of the change is one of ln T */
+    double *q, *q_before;    /* of q_n, q_n-1 */
+    double *d;               /* of k_n */
+    double *k[SHOOT_STAGES]; /* of k_j of the step at hand */
+    double *x;               /* of x at the last stage */
 } shoot_wave;
 
 struct ana_shot {
@@ -86,6 +89,7 @@ struct ana_shot {
 /* -- shoot_grid.c -- */
 /* Stages of step k. Returns how many. */
 int32_t shoot_stages(const ana_shot *s, int32_t k, shoot_stage to[SHOOT_STAGES]);
+/* The error of the rule is of this power of the step. */
 int shoot_order(ana_shoot_rule r);
 /* Corners of the sources in the period. Status: VS_OK; VS_EINPUT: a source does not repeat
  * (message). */
@@ -93,15 +97,17 @@ VS_MUST_USE vs_status shoot_find_corners(ana_shot *s);
 /* Steps: between samples, points to be written and corners, as many as the recorded transient had,
  * each halved `level` times. */
 void shoot_make_grid(ana_shot *s, int level);
-int32_t shoot_n_stage(const ana_shot *s);
+int32_t shoot_n_stage(const ana_shot *s); /* of all steps of the grid together */
 
 /* -- shoot_pass.c -- */
-/* Over the period from s->x0: s->xs; with `derive` also what products need, in s->wave if dense.
+/* Solves all stages of the period from s->x0: fills s->xs; with `derive` also what products need,
+ * in s->wave if dense. Allocates.
  * Status: VS_OK; VS_NOCONV: s->rep, s->failed_at; VS_ESINGULAR (message); VS_STOP. */
 VS_MUST_USE vs_status shoot_pass(ana_shot *s, bool derive);
-/* x_N of the last pass. */
+/* x_N of the last pass, [n+1], the shot's. */
 const double *shoot_end(const ana_shot *s);
-/* to [n+1] = M v + dx_N/dlnT dlnt. Status: VS_OK, VS_ESINGULAR. */
+/* to [n+1] = M v + dx_N/dlnT dlnt, v [n+1], after a pass with `derive`. Status: VS_OK,
+ * VS_ESINGULAR. */
 VS_MUST_USE vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to);
 /* Currents that only slopes of charges determine, at all points (see there). Status as shoot_pass.
  */

@@ -156,13 +156,18 @@ double tran_noise_break(const tran *t, double after); /* the first corner after 
 void tran_noise_add(tran *t, double time, double sign);
 
 /* -- tran_verify.c: at the first point, at each one that is going to be accepted, at the end -- */
+/* Makes t->verify, which writes to *said (ana_set_verify) at every point. */
 void tran_verify_begin(tran *t, ana_verified *said);
+/* Adds the point's residuals to the account of charges; at the first points and one in 64 also sums
+ * the currents of some nodes from devices that the interpreter evaluates.
+ * Status: VS_OK; VS_NOCONV: a device's loop has no end. */
 VS_MUST_USE vs_status tran_verify_point(tran *t, const ckt_env *env);
 void tran_verify_end(tran *t);
 
-/* -- tran_tape.c: a step is going to be part of the history; a row goes to the sink, `corner`: one
- * just behind a corner -- */
+/* -- tran_tape.c: what .sens tran needs of each step -- */
+/* Called when a step is going to be part of the history: keeps its formula and points. */
 void tran_tape_step(const tran *t);
+/* Called when a row x [n+1] goes to the sink; corner: it stands just behind a corner. */
 void tran_tape_row(const tran *t, const double *x, bool corner);
 
 /* -- tran_lte.c -- */

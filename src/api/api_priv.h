@@ -26,6 +26,10 @@
 #include "vec.h"
 #include "vsim/vsim.h"
 
+/* Functions below run inside of api_enter, with one thread in the simulator, unless they say
+ * otherwise; they put messages to s->d, and a missing allocation leaves them by the guard's jump.
+ * Status: VS_OK; VS_EINPUT after a message. */
+
 struct vsim {
     heap *heap;             /* of all that is made from it; the struct itself is not there */
     bool dead;              /* a call found no memory: it can only be freed */
@@ -130,13 +134,16 @@ typedef struct api_args {
 vsim_status api_enter(vsim *s, vs_status (*body)(void *arg), void *arg);
 /* Frees something in the simulator's heap, without messages; nothing if the heap is to go whole. */
 void api_release(vsim *s, vs_status (*body)(void *arg), void *arg);
-/* Around each callback: the host finds its own environment. */
+/* Stand around each callback: the host finds its own locale and floating-point environment, and
+ * ours come back. api_back_from_host does not return if a call from the callback found no
+ * memory. */
 void api_leave_to_host(vsim *s);
 void api_back_from_host(vsim *s);
 /* A message, and false, inside a callback: `what` would change what is under way. */
 bool api_may_change(vsim *s, const char *what);
 
 /* -- api_message.c -- */
+/* Frees the records of the last call: its texts end. */
 void api_forget_messages(vsim *s);
 /* The messages of the diag become those of the simulator, and are told to the host. */
 void api_take_messages(vsim *s);
@@ -149,6 +156,7 @@ void api_use_files(vsim_deck *d);
 VS_MUST_USE vs_status api_circuit(vsim_deck *d);
 /* The same with what an analysis needs of the models. */
 VS_MUST_USE vs_status api_circuit_for(vsim_deck *d, flat_ana_kind kind);
+/* Takes the deck off the simulator's list and frees it with its runs. Outside of api_enter. */
 void api_free_deck(vsim_deck *d);
 /* The same inside a call. */
 vs_status api_drop_deck(vsim_deck *d);
@@ -162,15 +170,17 @@ VS_MUST_USE vs_status api_read_deck(vsim *s, const char *name, const char *text,
 bool api_begin_change(vsim_deck *d, const char *what, double value);
 
 /* -- api_list.c -- */
-/* The tables of the present circuit. */
+/* Makes d->list for the present circuit, if it is of another. */
 VS_MUST_USE vs_status api_need_list(vsim_deck *d);
-void api_free_list(api_list *l);
+void api_free_list(api_list *l);                        /* l is empty then, of no circuit */
 const char *api_intern(vsim_deck *d, const char *name); /* as the netlist has it, lower case */
-/* The element of this name; one that has the model of this name. NULL after a message. */
+/* The element of this name; the first that has the model of this name. After api_need_list, whose
+ * netlist owns it. NULL after a message with the nearest name. */
 const flat_inst *api_find_device(vsim_deck *d, const char *name);
 const flat_inst *api_find_model(vsim_deck *d, const char *name);
 
 /* -- api_run.c -- */
+/* Ends it if it is under way, takes it off its deck's list and frees it. Outside of api_enter. */
 void api_free_run(vsim_run *r);
 
 /* -- api_card.c -- */
@@ -179,14 +189,15 @@ void api_free_run(vsim_run *r);
 const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *from, vsim_analysis *a);
 
 /* -- api_session.c -- */
+/* Frees it with its deck, inside a call. */
 void api_drop_session(vsim_session *p);
 
 /* -- api_result.c -- */
 /* A plot of the interface is one of src/post: nothing needs to be added to it. */
 static inline const vsim_plot *api_plot(const post_plot *p) { return (const vsim_plot *)p; }
-/* The vectors that the deck's measures of this analysis need. */
+/* Before a run: appends to r->keep the vectors that the deck's measures of this analysis need. */
 void api_want_measures(vsim_run *r);
-/* The deck's measures of a run that has ended. */
+/* Fills r->measured from the plots of a run that has ended; a measure that fails is nan. */
 vs_status api_measure_all(vsim_run *r);
 
 #endif

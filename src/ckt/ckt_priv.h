@@ -163,21 +163,23 @@ void ckt_make_pattern(ckt *c, const csc_entry *e); /* c->a, c->diag_slot, all sl
 void ckt_fill_dyn(double *dyn, const ckt_env *env);         /* what `analysis()` and its kin see */
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env); /* its conductance, or 1 */
 /* ckt_bypass.c. The groups with linearisations (dev_lin.h), in a load: _begin, _eval for each, _sum
- * for all together; then nothing of them is stamped. _make at the end of ckt_finish, if there are
- * any. */
+ * for all together; then nothing of them is stamped. timed: 0, or what measured seconds are
+ * multiplied by. _make at the end of ckt_finish, if there are any. */
 void ckt_bypass_make(ckt *c);
 void ckt_bypass_fresh(ckt *c); /* the sums are to be made anew */
 void ckt_bypass_begin(ckt *c, const dev_lin_at *at);
+/* Evaluates the instances of g that moved, and adds to the sums what that changed. many: by the
+ * circuit's threads. Status: as dev_eval. */
 VS_MUST_USE vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
                                       int timed);
 /* Adds to f, q and the values of J. */
 void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax, double *qmax,
                     int timed);
-const dev_lin_sums *ckt_bypass_sums(const ckt *c);
+const dev_lin_sums *ckt_bypass_sums(const ckt *c); /* the circuit's, as of the last load */
 /* Since ckt_bypass_begin limiting moved a voltage of a device. */
 bool ckt_bypass_limited(const ckt *c);
-void ckt_bypass_accept(ckt *c);
-void ckt_bypass_image(ckt *c, image *im);
+void ckt_bypass_accept(ckt *c);           /* the last load's point was accepted */
+void ckt_bypass_image(ckt *c, image *im); /* the sums, and how old they are */
 /* ckt_small.c. Two-terminal elements with a constant conductance or capacitance. */
 typedef struct ckt_pair {
     int32_t p, n;    /* value (x_p - x_n) into p, the opposite into n */
@@ -196,7 +198,8 @@ typedef struct ckt_pair_at {
 void ckt_pairs_make(ckt *c);  /* before each load; does nothing if they are made */
 void ckt_pairs_fresh(ckt *c); /* values may be others */
 void ckt_pairs_free(ckt *c);
-bool ckt_is_paired(const ckt *c, size_t group);
+bool ckt_is_paired(const ckt *c, size_t group); /* its instances are in the list, no kernel runs */
+/* All pairs, [*n]; resistors first, then capacitors. NULL: none. */
 const ckt_pair_at *ckt_pairs_list(const ckt *c, int32_t *n);
 int32_t ckt_pairs_n_resistor(const ckt *c);   /* the first of that list */
 const double *ckt_pairs_sums(const ckt *c);   /* [2 (nnz + 1)] G and C in turn; NULL: no pairs */
@@ -222,16 +225,26 @@ typedef struct ckt_load_sums {
 int32_t ckt_latent_n_latent(const ckt *c); /* unknowns that are */
 /* Between ckt_latent_begin and _end. */
 static inline bool ckt_is_latent(const ckt *c) { return c->is_latent; }
+/* c->x and the weights of unknowns that are awake, from x and weight (NULL: 0) in slots of
+ * cells. */
 void ckt_latent_scatter(ckt *c, const double *x, const double *weight);
+/* The sums for the load to add to: qlo, fmax and qmax of rows that are awake are 0 now; their f and
+ * q are set by ckt_latent_sum. */
 ckt_load_sums ckt_latent_clear(ckt *c);
 /* Sets f, q and matrix entries of rows that are awake; the rest is added. fresh: the sums were made
  * anew. */
 void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh);
+/* The sums of rows that are awake, in slots of cells. */
 void ckt_latent_gather(const ckt *c, double *f, double *q, double *fmax, double *qmax);
+/* [n+1] what is added to q to be exact, as c->qlo, in slots of cells. */
 const double *ckt_latent_rest(const ckt *c);
+/* As ckt_source_terms, in slots of cells. */
 void ckt_latent_source_terms(ckt *c, const ckt_env *env, double *to);
 void ckt_latent_free(ckt *c);
-/* ckt_redo.c: ckt_add_... while redoing. */
+/* ckt_redo.c: ckt_add_... while redoing: the same devices, sources and .ic come in the same order.
+ * Rows of devices are noted until ckt_redo_end, sources and .ic take their values at once. Where
+ * something is another, ckt_redo_fails keeps the first reason, a static text, and the redo ends
+ * with it. Status: VS_OK; VS_REJECT: it has failed. */
 VS_MUST_USE vs_status ckt_redo_device(ckt *c, const mdl_model *m, int32_t row,
                                       const int32_t *terminal);
 VS_MUST_USE vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, const wave *w,
@@ -241,14 +254,14 @@ void ckt_redo_fails(ckt *c, const char *why);
 void ckt_redo_free(ckt *c);
 /* ckt_small.c. Values of groups that have pairs are others; false: it must be made anew. */
 bool ckt_small_refresh(ckt *c);
-bool ckt_small_has_pairs(const ckt *c,
-                         int32_t group); /* conductances or capacitances instead of a kernel */
-void ckt_small_fresh(ckt *c);
-/* ckt_small.c. Whether the circuit is small enough; makes c->small, at the end of ckt_finish. */
+/* Its instances are loaded as conductances or capacitances, no kernel runs. */
+bool ckt_small_has_pairs(const ckt *c, int32_t group);
+void ckt_small_fresh(ckt *c); /* what the last load left is not to be used by the next one */
+/* ckt_small.c. Whether the circuit is small enough; _make: c->small, at the end of ckt_finish. */
 typedef struct ckt_small ckt_small;
 bool ckt_small_suits(const ckt *c);
 void ckt_small_make(ckt *c);
-void ckt_small_drop(ckt *c);
+void ckt_small_drop(ckt *c); /* c->small is NULL again: loads go the way of large circuits */
 /* The part of ckt_load between its preparation and its test for finite values, TRAN only.
  * timed: 0, or what measured seconds are multiplied by. */
 VS_MUST_USE vs_status ckt_small_load(ckt *c, const ckt_env *env, const double *x, double *f,

@@ -99,6 +99,10 @@ struct ctl {
 
 typedef enum ctl_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_GOTO, FLOW_QUIT } ctl_flow;
 
+/* Functions that are called like a command run it: `text` is what stands behind the command's word,
+ * with variables replaced. Status: VS_OK; VS_EINPUT after a message; VS_EIO; VS_STOP, VS_PAUSED of
+ * analyses; others as an analysis ended. Texts in `scratch` live until the line has run. */
+
 /* The place of a part of c->line. */
 diag_span ctl_place(const ctl *c, const char *part, size_t len);
 
@@ -106,9 +110,10 @@ diag_span ctl_place(const ctl *c, const char *part, size_t len);
 /* The line with $name, $name[k], $#name, $?name, $&vector replaced; in scratch. NULL after a
  * message. */
 const char *ctl_substitute(ctl *c, const char *line);
-const ctl_var *ctl_get(const ctl *c, const char *name);
+const ctl_var *ctl_get(const ctl *c, const char *name); /* NULL: not set */
 /* The first word of a variable; "" for a flag, NULL: not set. */
 const char *ctl_value(const ctl *c, const char *name);
+/* The number of a variable; absent: it is not set, or no number. */
 double ctl_number_value(const ctl *c, const char *name, double absent);
 /* A variable that is a whole number from lo to hi, or absent; else a message and false. */
 bool ctl_whole_value(ctl *c, const char *name, int absent, int lo, int hi, int *value);
@@ -116,10 +121,12 @@ bool ctl_whole_value(ctl *c, const char *name, int absent, int lo, int hi, int *
 bool ctl_table_form(ctl *c, post_table *t);
 /* Restarts the sequence of numbers that sunif, sgauss and rnd draw. */
 vs_status ctl_seed(ctl *c, double seed);
+/* Sets a variable to the words [n], which are copied; n = 0: a flag. */
 void ctl_put(ctl *c, const char *name, const char *const *word, size_t n);
 void ctl_free_vars(ctl *c);
 /* Takes "> file" or ">> file" off the end of the text and opens it as c->out. *text in scratch. */
 vs_status ctl_redirect(ctl *c, const char **text);
+/* Closes that file. Status: VS_OK; VS_EIO: not all was written (message). */
 vs_status ctl_end_redirect(ctl *c);
 /* Opens a file to write. Status: VS_OK; VS_EINPUT: the run uses the file otherwise; VS_EIO. With
  * messages. ctl_no_file gives the message of errno, and returns the status that goes with it. */
@@ -198,6 +205,8 @@ vs_status ctl_plot(ctl *c, const char *text);
 vs_status ctl_gnuplot(ctl *c, const char *text); /* also hardcopy: the first word is a file */
 vs_status ctl_meas(ctl *c, const char *text);
 
+/* Reads all .print, .plot, .four and .meas cards before anything runs. Status: VS_OK; VS_EINPUT
+ * after messages. */
 vs_status ctl_check_cards(ctl *c);
 
 /* -- ctl_dot.c -- */

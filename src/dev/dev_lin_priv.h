@@ -36,8 +36,8 @@ typedef int64_t wide_mask __attribute__((vector_size(WIDE * 8), aligned(8), may_
  * to others. */
 #define LARGER(a, b) CHOOSE((a) > (b), a, b)
 
-/* Whether the dynamic inputs are those at which the linearisations were made. Stores the present
- * ones. */
+/* Whether dyn [IR_N_DYN] has, of the inputs that the kernel reads, the values that l->dyn_at notes.
+ * Notes the present ones: after false, linearisations no longer hold. */
 static inline bool dev_lin_same_dyn(struct dev_lin *l, const double *dyn)
 {
     bool same = true;
@@ -48,21 +48,26 @@ static inline bool dev_lin_same_dyn(struct dev_lin *l, const double *dyn)
     return same;
 }
 
-/* dev_fixed.c: the parts of G and C that depend on the row alone. Fills l->n_fixed and what is
- * behind it; fixed [n_out of APART], the place of an output's part in a row of l->fixed, -1: none.
- */
+/* -- dev_fixed.c: the parts of G and C that depend on the row alone -- */
+/* Lists the operations that make these parts from setup values, and runs them for all rows: sets
+ * l->n_fixed, fixed_op, fixed_at and fixed, in `mem`. fixed[k], k < n_out of APART: out, the place
+ * of output k's part in a row of l->fixed; -1: the output has none. */
 void dev_fixed_init(const dev_group *g, struct dev_lin *l, int32_t *fixed, arena *mem);
-void dev_fixed_rows(const dev_group *g, struct dev_lin *l); /* l->fixed anew */
+/* Fills l->fixed [n_row][n_fixed] from the present setup values of all rows. */
+void dev_fixed_rows(const dev_group *g, struct dev_lin *l);
 
-/* dev_whole.c */
-void dev_whole_fix(dev_group *g); /* takes l->fixed */
+/* -- dev_whole.c: groups held as a whole; dev_whole_stride S lanes to a pack -- */
+/* Spreads l->fixed over the lanes; after dev_fixed_rows. */
+void dev_whole_fix(dev_group *g);
+/* Makes g->lin->whole in `mem`, empty; the rest of g->lin is there. */
 void dev_whole_init(dev_group *g, arena *mem);
+/* Forgets the linearisations: the next load evaluates the group. */
 void dev_whole_fresh(dev_group *g);
-/* The last evaluation [n_pack][n_out of APART][stride] and its voltages [n_pack][n_col][stride],
- * for an image: outputs are written anew by the next load. */
+/* For an image: *now, the last evaluation [n_pack][n_out of APART][S], *v0, its voltages
+ * [n_pack][n_col][S]; both the group's. When they were changed the next load writes all outputs. */
 void dev_whole_arrays(dev_group *g, double **now, double **v0);
-/* What the instance in a lane of a pack holds, held[k * stride], and the voltages v0[c * stride] of
- * its columns. */
+/* What an instance holds: output k of APART is the returned [k * S]; *v0 [c * S] the voltage at
+ * which it was evaluated, of column c. The group's, until its next evaluation. */
 const double *dev_whole_held(const dev_group *g, int32_t pack, int32_t lane, const double **v0);
 
 #endif

@@ -38,6 +38,7 @@ typedef struct idx_plot {
  * raw file or CSV, or nothing of it can be read. keep: the index stands beside the file whatever
  * its size. */
 VS_MUST_USE vs_status idx_open(idx **x, const char *path, bool keep, const char **why);
+/* *x becomes NULL; NULL is allowed. An index that is not whole leaves no file. */
 void idx_close(idx **x);
 /* What is wrong with the file behind the plots that are there; NULL: nothing. */
 const char *idx_damage(const idx *x);

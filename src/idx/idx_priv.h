@@ -69,8 +69,8 @@ struct idx {
 };
 
 /* -- idx.c -- */
-int32_t idx_n_col(const idx_part *p);
-int64_t idx_row_bytes(const idx_part *p);
+int32_t idx_n_col(const idx_part *p);     /* columns as idx.h counts them */
+int64_t idx_row_bytes(const idx_part *p); /* bytes of a point, 8 for each column */
 /* All n bytes at `at`. false: there are fewer, or an error. */
 bool idx_pread(int fd, void *to, size_t n, int64_t at);
 bool idx_pwrite(int fd, const void *from, size_t n, int64_t at);
@@ -88,16 +88,22 @@ void idx_store_find(idx *x);
 bool idx_store_new(idx *x);
 /* All that there is is indexed: it gets its head, and its name. */
 void idx_store_finish(idx *x);
+/* Closes the index; it is to be found or made again. One that is not whole has no name yet. */
 void idx_store_drop(idx *x);
 bool idx_worth(const idx_part *p); /* has it points for an index? */
+/* Bytes of all records of n_point points; where in the index a chunk's record of a column
+ * stands. */
 int64_t idx_chunks_bytes(const idx_part *p, int64_t n_point);
 int64_t idx_record_at(const idx_part *p, int64_t chunk, int32_t col);
+/* Sets the sums of a record that is complete. */
 void idx_record_seal(idx_record *r);
-/* false: it cannot be read, or is damaged. */
+/* Reads a record's upper levels, or the lowest one, into r. false: it cannot be read, or is
+ * damaged. */
 bool idx_record_upper(const idx *x, const idx_part *p, int64_t chunk, int32_t col, idx_record *r);
 bool idx_record_base(const idx *x, const idx_part *p, int64_t chunk, int32_t col, idx_record *r);
 
 /* -- idx_build.c -- */
+/* a becomes the cell of its points and those of b, which follow. */
 void idx_cell_join(idx_cell *a, const idx_cell *b);
 
 #endif

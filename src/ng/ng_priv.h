@@ -72,7 +72,8 @@ typedef struct ng_state {
 extern ng_state ng __attribute__((visibility("hidden")));
 
 /* -- ng_gate.c -- */
-/* May be nested. */
+/* Around every exported function: one thread at a time is inside of the simulator; another one
+ * waits in ng_enter. The same thread may enter again. */
 void ng_enter(void);
 void ng_leave(void);
 /* Called before and after a callback: in between other threads may enter. ng_out returns the number
@@ -83,17 +84,27 @@ void ng_back(int depth);
 void ng_window(void);
 
 /* -- ng_text.c -- */
+/* "<stream> <text>" to the host's callback for lines; nothing if it gave none or ng.silent is set.
+ * stream: "stdout" or "stderr". Called inside of the gate, as are all functions below; while a
+ * callback runs the gate is open (ng_out). ng_sayf cuts its text at 999 characters. */
 void ng_say(const char *stream, const char *text);
 void ng_sayf(const char *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Callbacks of the library's session (vsim/session.h), which hand on to the host what ngspice would
+ * say: lines without blanks in front, no empty ones; messages with "Error:" or "Warning:" in front
+ * of each line; progress as "tran: 12.3%", at steps of 0.1 %. */
 void ng_take_line(void *user, vsim_output to, const char *text);
 void ng_take_message(void *user, const vsim_message *m);
 void ng_take_progress(void *user, const vsim_progress *p);
+/* The text, at most 99 characters, to the host's callback for the status. */
 void ng_status(const char *text);
 
 /* -- ng_plot.c -- */
+/* Callbacks of the session: a plot begins (the host hears which vectors it has), ends or pauses,
+ * got a point (the host hears the newest value of each vector, complex ones with both parts). */
 void ng_begin_plot(void *user, const vsim_plot *p);
 void ng_end_plot(void *user, const vsim_plot *p, bool paused);
 void ng_take_point(void *user, const vsim_plot *p);
+/* Frees what points are handed over in; pointers that a callback was given end with it. */
 void ng_forget_values(void);
 
 /* -- ng_name.c -- */
@@ -102,10 +113,15 @@ void ng_forget_values(void);
 char *ng_name_of(const char *vector);
 /* Ours for a name that ngspice's clients ask for. A text for free. */
 char *ng_name_asked(const char *name);
+/* ngspice's number of a kind of vector ("voltage" is 3, "time" 1); 0: it has none. */
 int ng_type_of(const char *kind);
 
 /* -- ng_source.c -- */
+/* Callbacks of the session. The value at t s of a source that the deck calls external, V or A: the
+ * host's for current if the name begins with i, else for voltage; 0 if it gave none. */
 double ng_source_value(void *user, const char *name, double t);
+/* A step to `time` s of length `last` was accepted or refused; *h: the next one's length, which the
+ * host may shorten. true: the host wants an accepted step to be made again with *h. */
 bool ng_take_step(void *user, double time, double *h, double last, bool refused);
 
 #endif

@@ -1,4 +1,7 @@
-/* lu_priv.h - what lu.c expects of a method of factorisation. */
+/* lu_priv.h - what lu.c expects of a method of factorisation, and the libraries that some load.
+ * A method is a table of functions; its innards begin with an lu_fac. lu.c chooses the method,
+ * compares values with those factored, counts, and goes over to another method; a method only
+ * computes. Methods: lu_klu.c (with lu_tiny.c, lu_super.c), lu_umfpack.c, lu_dense.c, lu_chol.c. */
 #ifndef LU_PRIV_H
 #define LU_PRIV_H
 
@@ -12,26 +15,28 @@ struct cholmod_dense_struct;
 /* Innards of a method begin with this. */
 typedef struct lu_fac {
     const struct lu_method *method;
-    double *val; /* [nnz] the values that are factored, kept by lu.c */
-    bool have;   /* there are factors */
-    bool spare; /* there are, of a run that is over: they serve if the next one begins with the same
-                   values */
-    lu_stat first; /* as it was when they were made */
-    bool no_chol;  /* CHOLMOD cannot do this matrix */
+    double *val;   /* [nnz] the values that are factored, kept by lu.c */
+    bool have;     /* there are factors of val */
+    bool spare;    /* lu_restart was called: the factors count as none, but are taken again if the
+                    next lu_factor has the values of val */
+    lu_stat first; /* lu->stat right after the factors were made, for when `spare` ones are taken */
+    bool no_chol;  /* LU_AUTO has tried CHOLMOD for this matrix and does not try again */
     int32_t made;  /* columns that the method made anew; lu.c sets it to all of them before */
 } lu_fac;
 
-/* Contracts as those of the functions of lu.h with the same names; values are compared, counted and
- * remembered by lu.c. `analyze` gives innards without `method` and `val`; NULL with a status.
- * refactor: NULL for a method that chooses pivots anew each time: it factors. rcond in lu->stat
- * after both. */
+/* Contracts are those of the functions of lu.h with the same names: a is n-by-n CSC with the
+ * pattern of `analyze`, b and x are [n] and may be the same. */
 typedef struct lu_method {
     const char *name;
+    /* *fac: new innards, the solver's, freed by `free`; `method` and `val` are set by lu.c. NULL
+     * with any status but VS_OK. */
     vs_status (*analyze)(lu_solver *lu, const csc *a, lu_fac **fac);
+    /* Both set lu->stat.rcond. refactor NULL: the method chooses pivots each time, and lu.c calls
+     * factor. */
     vs_status (*factor)(lu_solver *lu, lu_fac *fac, const csc *a);
     vs_status (*refactor)(lu_solver *lu, lu_fac *fac, const csc *a);
     void (*solve)(lu_fac *fac, const double *b, double *x);
-    int32_t (*weakest)(const lu_fac *fac);
+    int32_t (*weakest)(const lu_fac *fac); /* column from 0, -1: none */
     void (*free)(lu_fac *fac);
     void (*forget)(lu_fac *fac); /* frees the numbers, keeps the ordering; NULL: cannot */
     /* What the present factors come from besides their values, `now`: given back, they are made
@@ -51,10 +56,17 @@ int32_t lu_unmatched_column(const csc *a);
 /* lu_lib.c: libraries that are loaded when they are first asked for, because they bring a BLAS of
  * 40 MB with threads of its own. NULL: this machine has none. */
 typedef struct lu_blas lu_blas;
-/* Around calls that compute with the BLAS: one thread, because sums depend on how many there are;
- * behind it the number is the host's again. Calls of several threads may overlap. */
+/* Stand around calls that compute with the BLAS. The first lu_blas_begin notes how many threads the
+ * host gave the BLAS and sets one, because sums depend on how many there are; the last lu_blas_end
+ * sets the host's number again. Calls of several threads may overlap. A BLAS that is not OpenBLAS
+ * is left alone. */
 void lu_blas_begin(lu_blas *b);
 void lu_blas_end(lu_blas *b);
+
+/* The functions below return tables of addresses that stay valid for the process, or NULL: the
+ * library is not installed. The first call loads the library; any thread may call. Members have the
+ * names and arguments of the library's own functions (LAPACK dgetrf, dgetrs; umfpack_di_*;
+ * cholmod_*, `solve` is cholmod_solve2): arrays of sparse matrices are CSC with numbers from 0. */
 
 typedef struct lu_lapack {
     lu_blas *blas;
@@ -62,7 +74,7 @@ typedef struct lu_lapack {
     void (*getrs)(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda,
                   const int *piv, double *b, const int *ldb, int *info, size_t trans_len);
 } lu_lapack;
-const lu_lapack *lu_load_lapack(void); /* NULL: not installed; so the two below */
+const lu_lapack *lu_load_lapack(void);
 
 typedef struct lu_umf_calls {
     lu_blas *blas;

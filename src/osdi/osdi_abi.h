@@ -1,7 +1,14 @@
 /* osdi_abi.h - the binary interface of compiled device models: OSDI 0.3 to 0.5.
  * Source: the OSDI specification of the OpenVAF project, versions 0.3 to 0.5. Field order and types
  * are the interface; version 0.4 appends to the descriptor of 0.3, and a library tells the size of
- * its descriptors (OSDI_DESCRIPTOR_SIZE), so that fields behind that size are not there. */
+ * its descriptors (OSDI_DESCRIPTOR_SIZE), so that fields behind that size are not there.
+ * Ownership: all texts and tables are the library's and live as long as it is loaded. An instance
+ *         is inst_size bytes, a model model_size, of the simulator, zeroed before setup. Offsets
+ *         count bytes from the beginning of the instance; UINT32_MAX: the thing does not exist.
+ * Nodes:  an instance's unknowns are numbered 0 .. n_node - 1, terminals first. node_map and the
+ *         pointers of Jacobian entries, both in the instance, say where load functions add what;
+ *         they add to what is there. n_node as a node is the reference.
+ * Units:  residuals A (or the node's residual_unit) into the device, charges A s, alpha 1/s. */
 #ifndef OSDI_ABI_H
 #define OSDI_ABI_H
 
@@ -89,12 +96,13 @@ typedef struct osdi_abi_simparam { /* lists end with a NULL name */
     char **value_str;
 } osdi_abi_simparam;
 
-typedef struct osdi_abi_info {
+typedef struct osdi_abi_info { /* what eval() is given */
     osdi_abi_simparam simparam;
-    double abstime;
-    double *prev_solve, *prev_state, *next_state;
-    uint32_t flags;
-    void *history; /* of newer 0.4 libraries with absdelay */
+    double abstime;                  /* s */
+    double *prev_solve;              /* unknowns by node_map; */
+    double *prev_state, *next_state; /* by the instance's state numbers; next_state is written */
+    uint32_t flags;                  /* OSDI_CALC_.., OSDI_ANALYSIS_.. */
+    void *history;                   /* of newer 0.4 libraries with absdelay */
     double (*past)(void *history, uint32_t delay, double time, double now);
 } osdi_abi_info;
 
@@ -102,24 +110,26 @@ typedef struct osdi_abi_init_error {
     uint32_t code, param;
 } osdi_abi_init_error;
 
-typedef struct osdi_abi_init {
-    uint32_t flags, n_error;
+typedef struct osdi_abi_init {  /* what a setup function says */
+    uint32_t flags, n_error;    /* OSDI_RET_..; */
     osdi_abi_init_error *error; /* malloc'ed by the library */
 } osdi_abi_init;
 
-typedef struct osdi_abi_pair {
+typedef struct osdi_abi_pair { /* two nodes */
     uint32_t a, b;
 } osdi_abi_pair;
 
 typedef struct osdi_abi_jacobian {
-    osdi_abi_pair nodes; /* row, column */
-    uint32_t react_ptr_off, flags;
+    osdi_abi_pair nodes;    /* row, column */
+    uint32_t react_ptr_off; /* double * in the instance: where dq/dx goes, if it goes elsewhere */
+    uint32_t flags;         /* OSDI_JAC_.. */
 } osdi_abi_jacobian;
 
 typedef struct osdi_abi_node {
     char *name, *unit, *residual_unit;
-    uint32_t resist_off, react_off, resist_limit_off, react_limit_off;
-    bool is_flow;
+    uint32_t resist_off, react_off; /* doubles in the instance: f, q; what limiting adds to both */
+    uint32_t resist_limit_off, react_limit_off;
+    bool is_flow; /* the unknown is a current */
 } osdi_abi_node;
 
 typedef struct osdi_abi_param {
@@ -131,7 +141,7 @@ typedef struct osdi_abi_param {
 
 typedef struct osdi_abi_noise {
     char *name;
-    osdi_abi_pair nodes;
+    osdi_abi_pair nodes; /* its current goes from a to b inside of the device */
 } osdi_abi_noise;
 
 typedef struct osdi_abi_nature_ref {
@@ -145,8 +155,8 @@ typedef struct osdi_abi_descriptor {
     uint32_t n_jacobian;
     osdi_abi_jacobian *jacobian;
     uint32_t n_collapsible;
-    osdi_abi_pair *collapsible;
-    uint32_t collapsed_off; /* bool [n_collapsible] in the instance */
+    osdi_abi_pair *collapsible; /* pairs that setup_inst may make one node */
+    uint32_t collapsed_off;     /* bool [n_collapsible] in the instance */
     osdi_abi_noise *noise;
     uint32_t n_noise;
     uint32_t n_param, n_inst_param, n_opvar;
@@ -156,34 +166,47 @@ typedef struct osdi_abi_descriptor {
     uint32_t n_state, state_off; /* uint32_t [n_state] in the instance */
     uint32_t bound_step_off;     /* double in the instance, UINT32_MAX: none */
     uint32_t inst_size, model_size;
+    /* Address of parameter or variable `id`, for double, int32_t or char *; flags OSDI_ACCESS_..:
+     * SET also marks it as given. inst NULL: of the model. NULL: there is none of this number. */
     void *(*access)(void *inst, void *model, uint32_t id, uint32_t flags);
+    /* Defaults, bounds and what follows from parameters; `handle` comes back in messages. kelvin:
+     * of
+     * the instance; n_terminal: how many are connected. */
     void (*setup_model)(void *handle, void *model, osdi_abi_simparam *sim, osdi_abi_init *res);
     void (*setup_inst)(void *handle, void *inst, void *model, double kelvin, uint32_t n_terminal,
                        osdi_abi_simparam *sim, osdi_abi_init *res);
+    /* Evaluates; returns OSDI_RET_... The functions below hand out what the last call computed. */
     uint32_t (*eval)(void *handle, void *inst, void *model, osdi_abi_info *info);
+    /* density[n_noise] at freq Hz, A^2/Hz (of flows). */
     void (*load_noise)(void *inst, void *model, double freq, double *density);
+    /* dst[unknowns of the circuit] += f; q; what limiting adds to both. */
     void (*load_residual_resist)(void *inst, void *model, double *dst);
     void (*load_residual_react)(void *inst, void *model, double *dst);
     void (*load_limit_resist)(void *inst, void *model, double *dst);
     void (*load_limit_react)(void *inst, void *model, double *dst);
+    /* The right side of companion models, prev: the present solution; not used here. */
     void (*load_spice_rhs_dc)(void *inst, void *model, double *dst, double *prev);
     void (*load_spice_rhs_tran)(void *inst, void *model, double *dst, double *prev, double alpha);
+    /* To where the instance's pointers lead: += G; += alpha C; += G + alpha C. */
     void (*load_jacobian_resist)(void *inst, void *model);
     void (*load_jacobian_react)(void *inst, void *model, double alpha);
     void (*load_jacobian_tran)(void *inst, void *model, double alpha);
     /* from 0.4 on */
+    /* Was the parameter given? */
     uint32_t (*given_model)(void *model, uint32_t id);
     uint32_t (*given_inst)(void *inst, uint32_t id);
+    /* How many entries have OSDI_JAC_RESIST, _REACT; dst[so many] = their G, C, in order. */
     uint32_t n_resist_jacobian, n_react_jacobian;
     void (*write_jacobian_resist)(void *inst, void *model, double *dst);
     void (*write_jacobian_react)(void *inst, void *model, double *dst);
     uint32_t n_input;
-    osdi_abi_pair *input;
+    osdi_abi_pair *input; /* voltages that the model reads */
     void (*load_jacobian_with_offset_resist)(void *inst, void *model, size_t offset);
     void (*load_jacobian_with_offset_react)(void *inst, void *model, size_t offset);
     osdi_abi_nature_ref *unknown_nature, *residual_nature;
     /* of newer libraries of 0.4 */
-    uint32_t *noise_type;
+    uint32_t *noise_type; /* [n_noise] */
+    /* [n_noise] A^2/Hz at 1 Hz, and the exponent of 1/f. */
     void (*load_noise_params)(void *inst, void *model, double *power, double *exponent);
     uint32_t module_flags;
     uint32_t n_delay;

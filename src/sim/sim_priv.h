@@ -131,6 +131,7 @@ void sim_count(sim *s);
 VS_MUST_USE vs_status sim_rebuild(sim *s);
 /* s->x with room for the circuit; *warm: it holds a solution of a circuit of this size. */
 void sim_solution(sim *s, double **x, bool *warm);
+/* Whether the client asked the analysis under way to stop. */
 bool sim_stopped(const sim *s);
 
 /* The changes of alter, put into the flat netlist. Status: VS_OK, VS_EINPUT. */
@@ -139,7 +140,11 @@ VS_MUST_USE vs_status sim_apply_changes(sim *s);
 /* -- sim_redo.c: values in place -- */
 /* Called after the circuit was built: makes the graph of what depends on what. */
 void sim_plan_ready(sim *s);
+/* Forgets plan and graph: the next change expands the netlist. */
 void sim_plan_drop(sim *s);
+/* Note what changed, so that the next sim_redo makes anew what depends on it; `name` is for the
+ * sentence that says why (sim_stat). A knob of the plan, -1: none (everything is made anew); a
+ * .param; the temperature (temper) or an option that devices read; an alter. */
 void sim_knob_changed(sim *s, int knob, const char *name);
 void sim_param_changed(sim *s, const char *name);
 void sim_ambient_changed(sim *s, const char *name, bool temper);
@@ -153,9 +158,13 @@ VS_MUST_USE vs_status sim_redo(sim *s);
 void sim_ask(sim *s, gen_kind kind);
 
 /* -- sim_memo.c: what is computed from numbers alone, and outlives an analysis -- */
+/* Operating points and factors of linear circuits, and the graph of the numbers they follow
+ * from. */
 void sim_memo_init(sim *s);
 void sim_memo_fini(sim *s);
+/* Numbers of this kind changed: memos that follow from them are out of date. */
 void sim_number_changed(sim *s, sim_number k);
+/* The same for all kinds that a redo of the circuit touched. */
 void sim_numbers_redone(sim *s, const ckt_redone *what);
 /* Like sim_start, for an analysis that begins with an operating point without an initial guess.
  * tran: that of a transient, with .ic and the sources at time 0. */
@@ -199,7 +208,7 @@ void sim_long_work(void *s, bool begins); /* an analysis'; the points that there
 /* With option interp, points between these two calls are written at multiples of tstep. */
 void sim_grid_begin(sim *s, const flat_ana *a);
 void sim_grid_end(sim *s);
-/* row[n], complex [2 n]. */
+/* A row of a plot begun by sim_plot_begin_own: row[n], complex [2 n]. Status: VS_OK, VS_EIO. */
 VS_MUST_USE vs_status sim_plot_row(sim *s, const double *row);
 /* Ends the plot; st: how the analysis went. Status: st, or that of writing. */
 VS_MUST_USE vs_status sim_plot_end(sim *s, vs_status st);
@@ -215,7 +224,10 @@ VS_MUST_USE vs_status sim_plot_follow(sim *s, diag_span span);
  * one that is external has none (message). */
 VS_MUST_USE vs_status sim_put_waves(sim *s);
 
-/* -- sim_small.c: .ac .noise .tf .sens .pz .sp -- */
+/* -- the analyses, by the files that run them: entries of sim_kind. Each makes its operating point,
+ * writes its plots and counts its figures. Status: that of ana.h; VS_EINPUT with a message; VS_EIO;
+ * VS_STOP: the client asked to stop. -- */
+/* sim_small.c: .ac .noise .tf .sens .pz .sp .xf .lstb .disto */
 vs_status sim_run_disto(sim *s, const flat_ana *a);
 vs_status sim_run_ac(sim *s, const flat_ana *a);
 vs_status sim_run_noise(sim *s, const flat_ana *a);
@@ -232,14 +244,18 @@ typedef struct sim_table {
     ana_sink base;    /* progress and stop */
 } sim_table;
 ana_table sim_table_of(sim_table *t, sim *s, const char *word);
+/* The frequencies of the card, Hz. */
 ana_freq sim_grid_of(const flat_ana *a);
+/* The card's output, a voltage between nodes or the current of a branch. Status: VS_OK; VS_EINPUT:
+ * the current is no unknown (message). */
 VS_MUST_USE vs_status sim_output_of(sim *s, const flat_ana *a, ana_output *o);
+/* The number of the independent source of this name. Status: VS_OK; VS_EINPUT: none (message). */
 VS_MUST_USE vs_status sim_source_of(sim *s, const char *name, diag_span span, int32_t *source);
 
-/* -- sim_gradient.c: .sens tran -- */
+/* sim_gradient.c: .sens tran */
 vs_status sim_run_gradient(sim *s, const flat_ana *a);
 
-/* -- sim_hb.c: .hb .hbosc .pss .hbac .hbnoise .phasenoise -- */
+/* sim_hb.c: .hb .hbosc .pss .hbac .hbnoise .phasenoise */
 vs_status sim_run_hb(sim *s, const flat_ana *a);
 vs_status sim_run_hbac(sim *s, const flat_ana *a);
 vs_status sim_run_hbnoise(sim *s, const flat_ana *a);
@@ -248,7 +264,7 @@ vs_status sim_run_hbnoise(sim *s, const flat_ana *a);
 /* In place of ana_tran_begin, for a transient that goes on from the checkpoint in sim_opt.take_up.
  */
 VS_MUST_USE vs_status sim_tran_take_up(sim *s, const ana_tran_opt *o);
-bool sim_is_due(void *s); /* for a sink */
+bool sim_is_due(void *s); /* ana_sink's: the transient is to pause for a checkpoint */
 
 /* -- sim_ana.c -- */
 typedef struct sim_kind {
@@ -256,6 +272,7 @@ typedef struct sim_kind {
     unsigned forms; /* of the models, bits 1 << mdl_form_kind */
     vs_status (*run)(sim *s, const flat_ana *a);
 } sim_kind;
+/* From the table of all kinds; never NULL. */
 const sim_kind *sim_kind_of(flat_ana_kind kind);
 
 #endif

@@ -374,7 +374,8 @@ typedef struct va_ctx {
     bool incomplete;     /* an included file is missing: only the preprocessor goes on */
 } va_ctx;
 
-/* Error at a place; a note names the macro whose body the token stands in. */
+/* Message at a place; a note names the macro whose body the token stands in: macro is va_tok.macro,
+ * -1: none. */
 void va_error(va_ctx *c, diag_span at, int32_t macro, const char *fmt, ...) VS_PRINTF(4, 5);
 void va_warning(va_ctx *c, diag_span at, int32_t macro, const char *fmt, ...) VS_PRINTF(4, 5);
 
@@ -390,11 +391,16 @@ typedef struct va_lexer {
     bool line_mode; /* report T_NEWLINE, `\` newline continues */
     bool quiet;
 } va_lexer;
+/* The next token; T_EOF again and again at the end; T_ERROR after a message. */
 va_tok va_lex(va_lexer *l);
 
 /* -- va_pp.c -- */
+/* Fills c->tok with the tokens of file `file` of c->d, directives done, macros replaced, and four
+ * T_EOF behind them. Returns VS_OK: errors are messages of c->d. */
 vs_status va_preprocess(va_ctx *c, int32_t file);
-const char *va_builtin_file(const char *name, size_t *len); /* generated table */
+/* Text of a standard file such as "disciplines.vams", [*len]; NULL: there is none of this name.
+ * From a generated table; lives as long as the program. */
+const char *va_builtin_file(const char *name, size_t *len);
 #define VA_BUILTIN_FOLDER "<built-in>/"
 
 /* -- va_parse.c, va_parse_stmt.c -- */
@@ -408,26 +414,41 @@ typedef struct va_parser {
     bool gave_up;  /* nested too deep, or more errors than are kept: at the end of the text */
     bool generate; /* inside a generate construct of the module level */
 } va_parser;
+/* Parses c->tok into c->nature, c->disc and c->mod. Trees are c->mem's. Errors are messages; the
+ * module that has one is marked `bad`. */
 void va_parse(va_ctx *c);
+/* From the token p->t on, to behind what was read. Never NULL: after a message EX_ERROR,
+ * ST_NULL. */
 va_expr *va_parse_expr(va_parser *p);
 va_stmt *va_parse_stmt(va_parser *p);
 /* More errors than are kept: nothing more is read. */
 void va_limit_errors(va_parser *p);
+/* A declaration of variables; each is appended to the vec *decl and gets `attr`. */
 void va_parse_var_decl(va_parser *p, va_sym ***decl, va_attr *attr);
+/* All "(* ... *)" that stand here, as a list; NULL: none. */
 va_attr *va_parse_attrs(va_parser *p);
+/* Goes past a token of this kind, or keyword; false: another one stands here. va_expect gives a
+ * message then: "expected ';' <after>". */
 bool va_expect(va_parser *p, int kind, const char *after);
 bool va_accept(va_parser *p, int kind);
 bool va_accept_kw(va_parser *p, va_kw kw);
+/* A name that may be given to something: no keyword, or one behind KW_FREE. */
 bool va_is_name(const va_tok *t);
+/* Recovery: goes behind the next ';', or before a word that ends or begins something larger. */
 void va_skip_to_semi(va_parser *p);
+/* The token as messages quote it: "'x'", "a string", "end of file". */
 const char *va_tok_text(va_parser *p, const va_tok *t);
+/* "expected <what>, not <token>", once for each place; the module becomes `bad`. */
 void va_expected(va_parser *p, const char *what);
+/* An expression at t, without type and arguments. */
 va_expr *va_new_expr(va_parser *p, ex_kind kind, const va_tok *t);
 
 /* -- va_builtin.c -- */
 extern const va_builtin va_builtins[];
 extern const size_t va_n_builtin;
+/* Fills c->fn. */
 void va_builtins_init(va_ctx *c);
+/* NULL: there is no function of this (interned) name. */
 const va_builtin *va_find_builtin(const va_ctx *c, const char *name);
 
 /* -- va_sema.c, va_sema_expr.c -- */
@@ -444,15 +465,22 @@ typedef struct va_sema {
     int event;      /* inside an event: 1 initial_step without analysis, 2 final_step, 3 mixed */
     map unknown;    /* names already reported as unknown */
 } va_sema;
+/* Binds names, checks types and rules, counts what lowering needs; an error makes m `bad`. */
 void va_sema_module(va_ctx *c, va_mod *m);
+/* The same of one expression: sets e->type, TY_ERROR after a message. */
 void va_sema_expr(va_sema *s, va_expr *e);
+/* What an interned name is bound to in the present scope; NULL: nothing. */
 va_sym *va_lookup(va_sema *s, const char *name);
+/* "unknown <what> 'name'", with the nearest name that is known; once for each name. */
 void va_unknown_name(va_sema *s, const va_expr *e, const char *what);
+/* Notes where a variable is assigned: everywhere, or under one kind of event only. */
 void va_count_assign(va_sema *s, va_sym *y);
 /* Value of an expression of literals, localparams and operators; false if it is not constant. */
 bool va_const_value(const va_expr *e, double *value);
 
 /* -- va_lower.c -- */
+/* Lowers a checked module, or paramset, and appends it to u->module; u's arena owns it.
+ * Status: VS_OK; VS_EINPUT after messages: the module has its interface but no functions. */
 vs_status va_lower_module(va_ctx *c, va_unit *u, va_mod *m);
 
 #endif

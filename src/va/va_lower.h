@@ -9,6 +9,9 @@
 
 #include "va_ast.h"
 
+/* Values are ir_val of L->fn; a type's default is 0. After L->stop functions give L->zero_f and do
+ * nothing. Slots and values live in vecs of the lw, expressions and texts in the unit's arena. */
+
 /* Inputs that exist only until va_finish replaces them: port currents I(<port>), derivatives asked
  * for by ddx(), and the unknowns that they derive by. */
 enum { LW_PORT = 1 << 19, LW_DDX = 1 << 20, LW_PERT_NODE = 1 << 21, LW_PERT_FLOW = 1 << 22 };
@@ -96,40 +99,60 @@ typedef struct lw {
     ir_val *init_val;  /* vec by variable slot: value before the first point */
 } lw;
 
+/* As va_error, once for each place and format, whatever the number of unrolled rounds and inlined
+ * calls. The module counts as failed. */
 void lw_error(lw *L, diag_span at, int32_t macro, const char *fmt, ...) VS_PRINTF(4, 5);
 
 /* -- building with folding (va_lower_expr.c) -- */
+/* false: v is no constant. *x: its value, integers and truth values too. */
 bool lw_konst(const lw *L, ir_val v, double *x);
+/* An operation; with constant operands its value, by ir_eval_op. lw_sel: c ? a : b. */
 ir_val lw_un(lw *L, ir_op op, ir_val a);
 ir_val lw_bin(lw *L, ir_op op, ir_val a, ir_val b);
 ir_val lw_sel(lw *L, ir_val c, ir_val a, ir_val b);
+/* Constants: real, integer, truth value. */
 ir_val lw_f(lw *L, double x);
 ir_val lw_i(lw *L, int32_t x);
 ir_val lw_b(lw *L, bool x);
+/* v converted as the LRM converts (4.2.1.1: reals are rounded, a truth value is 0 or 1; not 0 is
+ * true); v itself if it has the type. */
 ir_val lw_real(lw *L, ir_val v);
 ir_val lw_int(lw *L, ir_val v);
 ir_val lw_bool(lw *L, ir_val v);
 ir_val lw_as(lw *L, ir_val v, ir_type t);
+/* A dynamic input: temperature, time, gmin, ... */
 ir_val lw_dyn(lw *L, ir_dyn k);
+/* Of a va_type: variables that are not real are integers. */
 ir_type lw_ir_type(int va_type);
+/* The value of a checked expression, with what it does besides (assignments by calls, accesses). */
 ir_val lw_expr(lw *L, const va_expr *e);
+/* false: e is no constant here. *k: its value as an integer. */
 bool lw_const_index(lw *L, const va_expr *e, int32_t *k);
 
 /* -- slots and regions (va_lower_stmt.c) -- */
+/* The number of a new slot whose value is init. */
 int32_t lw_new_slot(lw *L, ir_type t, ir_val init);
+/* Assigns v, which has the slot's type, and logs the old value. */
 void lw_set(lw *L, int32_t slot, ir_val v);
+/* An if: lw_if, the first arm, lw_else, the second, lw_end_value; in both arms lw_set. */
 typedef struct lw_region {
     ir_val iff;
-    size_t mark;
+    size_t mark;      /* of L->log where the region begins */
     lw_log *then_mod; /* vec: slot and value at the end of the first arm */
 } lw_region;
 lw_region lw_if(lw *L, ir_val c);
 void lw_else(lw *L, lw_region *r);
-/* Closes the region: phis of the slots, and of a value (IR_NONE: none). */
+/* Closes the region, which it frees: slots that an arm changed get phis. Returns the phi of a value
+ * that both arms made; IR_NONE where then_v is IR_NONE. */
 ir_val lw_end_value(lw *L, lw_region *r, ir_val then_v, ir_val else_v);
+/* s NULL: nothing. Loops with constant bounds are unrolled. */
 void lw_stmt(lw *L, const va_stmt *s);
+/* The (first) slot of a variable: of the module, or of the call that is being inlined. */
 int32_t lw_slot_of(const lw *L, const va_sym *y);
+/* Inlines the call `at` of f, and returns its result. arg: values, arrays element by element; out:
+ * by argument the expressions that outputs are assigned to, NULL: none. Recursion is an error. */
 ir_val lw_inline(lw *L, const va_expr *at, va_func *f, const ir_val *arg, va_expr *const *out);
+/* y = v, or y[index] = v; an index that is not constant selects among all elements. */
 void lw_assign_elem(lw *L, const va_sym *y, const va_expr *index, ir_val v);
 
 /* -- branches, operators (va_lower_analog.c) -- */
@@ -138,9 +161,17 @@ typedef struct lw_target {
     int32_t hi, lo;
     int sign;
 } lw_target;
+/* The value of V(..), I(..) or I(<port>). */
 ir_val lw_access(lw *L, const va_expr *e);
+/* access <+ expression: adds to the branch's flow or potential, and discards what the other kind
+ * has accumulated (LRM 5.6.1.2). */
 void lw_contrib(lw *L, const va_stmt *s);
-int32_t lw_contrib_slot(lw *L, const va_expr *access); /* slots of its branch: 4 from here */
+/* The first of the 4 slots of the branch that an access names: flow, potential, "is potential", "is
+ * literal 0"; -1: it is no access, or was refused. */
+int32_t lw_contrib_slot(lw *L, const va_expr *access);
+/* Inputs of the model: the current unknown of a branch, A; the voltage between two nodes (-1: the
+ * reference), V; unknown k of the implicit equations. Where the module has ddx(), each with the
+ * perturbation that ddx() derives by. */
 ir_val lw_flow_probe(lw *L, int32_t branch);
 ir_val lw_node_probe(lw *L, int32_t hi, int32_t lo);
 ir_val lw_implicit_probe(lw *L, int32_t k);
@@ -152,13 +183,19 @@ typedef struct lw_equation {
     int32_t k; /* its number */
 } lw_equation;
 lw_equation lw_new_equation(lw *L);
-ir_val lw_time_operator(lw *L, const va_expr *e); /* va_lower_time.c */
-ir_val lw_event(lw *L,
-                const va_expr *e); /* the same: does the event cross, above or timer happen? */
+/* Message, and true, where e stands in a loop that is not unrolled: an operator has state. */
 bool lw_refuse_in_loop(lw *L, const va_expr *e);
+/* ddt, idt, ddx, $limit, and by lw_time_operator those with a history. */
 ir_val lw_operator(lw *L, const va_expr *e);
 
+/* -- operators with a history, events (va_lower_time.c) -- */
+ir_val lw_time_operator(lw *L, const va_expr *e);
+/* A truth value: does the event cross, above or timer happen at this point? */
+ir_val lw_event(lw *L, const va_expr *e);
+
 /* -- va_finish.c -- */
+/* Turns L->fn into the functions of the module: ddx() and port currents are resolved, operators'
+ * states numbered, parts optimized and cut into setup and evaluation. */
 void va_finish(lw *L);
 
 #endif
