@@ -210,7 +210,7 @@ static bool for_small_groups(const jit *j, const jit_layout *lay)
 }
 
 /* Instructions in a piece, and whether chains are interleaved, if the caller asks for neither: the
- * best ones measured (docs/explain.md). Divisions of 8 doubles take so long that it pays to put
+ * best ones measured (bench/RESULTS.md). Divisions of 8 doubles take so long that it pays to put
  * other work beside them. */
 static jit_cut_opt cut_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
 {

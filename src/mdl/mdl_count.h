@@ -44,7 +44,7 @@ typedef struct mdl_figures {
     int divisions, roots, functions;           /* left; functions: exp, ln, pow and the like */
     int unknowns_before, unknowns_after;       /* per instance, terminals among them */
     /* The evaluation part alone, setup split off before specialisation, then every setup value of
-     * the row taken as a constant: how others count (docs/explain.md). */
+     * the row taken as a constant: how others count (bench/RESULTS.md). */
     struct {
         int setup_values, branches_static, blocks, blocks_dead;
         int branches_decided; /* ifs and loops on the way that is taken */
