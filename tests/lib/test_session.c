@@ -1,6 +1,7 @@
 /* Sessions: commands one at a time, runs that pause, plots that outlive circuits. */
 #define _GNU_SOURCE
 #include <malloc.h>
+#include <unistd.h>
 
 #include "deck.h"
 
@@ -295,6 +296,75 @@ START_TEST(blocks_of_a_deck_run_when_it_is_loaded)
 }
 END_TEST
 
+START_TEST(a_circuit_comes_from_a_file)
+{
+    ears e;
+    int code = 7;
+    char path[] = "/tmp/vsim-session-XXXXXX";
+    vsim *s = simulator();
+    vsim_session *p = session_of(s, &e);
+    const int fd = mkstemp(path);
+    ck_assert_int_eq(write(fd, filter, sizeof filter - 1), (int)sizeof filter - 1);
+    close(fd);
+    ck_done(s, vsim_session_file(p, path, NULL));
+    ck_assert_str_eq(vsim_deck_title(vsim_session_deck(p)), "a filter");
+    unlink(path);
+    ck_assert_int_ne(vsim_session_file(p, path, NULL), VSIM_OK);
+    ck_assert_ptr_nonnull(strstr(e.text[VSIM_TO_ERR], path));
+    ck_assert_str_eq(vsim_deck_title(vsim_session_deck(p)), "a filter");
+    ck_assert(!vsim_session_quit(p, &code));
+    vsim_session_free(&p);
+    ck_assert_ptr_null(p);
+    vsim_session_free(&p);
+    p = session_of(s, &e); /* the simulator serves another one */
+    ck_assert_ptr_null(vsim_session_deck(p));
+    vsim_session_free(&p);
+    vsim_free(&s);
+}
+END_TEST
+
+/* Is t, to the last bit, a point of the newest plot? */
+static bool has_point(const vsim_session *p, double t)
+{
+    vsim_vector v;
+    ck_assert(vsim_plot_axis(vsim_session_current(p), &v));
+    ck_assert_str_eq(v.name, "time");
+    ck_assert_str_eq(v.unit, "s");
+    for (size_t i = 0; i < v.n; i++)
+        if (v.v[i] == t)
+            return true;
+    return false;
+}
+
+START_TEST(steps_end_where_the_host_breaks_them)
+{
+    const double t[] = {0.12345e-3, 1.98765e-3};
+    ears e;
+    vsim_vector v;
+    vsim *s = simulator();
+    vsim_session *p = session_of(s, &e);
+    load(s, p, filter);
+    ck_done(s, vsim_session_command(p, "run"));
+    ck_assert(!has_point(p, t[0]) && !has_point(p, t[1]));
+    for (int i = 0; i < 2; i++)
+        ck_assert(vsim_session_break(p, t[i]));
+    ck_assert(!vsim_session_break(p, NAN) && !vsim_session_break(p, INFINITY));
+    ck_done(s, vsim_session_command(p, "run"));
+    ck_assert(has_point(p, t[0]) && has_point(p, t[1]));
+    const vsim_plot *tran = vsim_session_current(p);
+    ck_assert_str_eq(vsim_plot_name(tran), "Transient Analysis");
+    ck_assert_uint_gt(strlen(vsim_plot_date(tran)), 0);
+    ck_assert(vsim_session_break(p, -1)); /* forgotten */
+    ck_done(s, vsim_session_command(p, "run"));
+    ck_assert(!has_point(p, t[0]) && !has_point(p, t[1]));
+    ck_done(s, vsim_session_command(p, "op"));
+    ck_assert(!vsim_plot_axis(vsim_session_current(p), &v));
+    ck_done(s, vsim_session_command(p, "version"));
+    ck_assert_ptr_nonnull(strstr(e.text[VSIM_TO_OUT], vsim_version()));
+    vsim_free(&s);
+}
+END_TEST
+
 static void one_round(vsim *s, vsim_session *p, int i)
 {
     char text[400];
@@ -348,6 +418,8 @@ int main(void)
     tcase_add_test(tc, errors_show_the_place_in_deck_and_command);
     tcase_add_test(tc, single_numbers_and_models_by_their_elements);
     tcase_add_test(tc, blocks_of_a_deck_run_when_it_is_loaded);
+    tcase_add_test(tc, a_circuit_comes_from_a_file);
+    tcase_add_test(tc, steps_end_where_the_host_breaks_them);
     tcase_add_test(tc, sessions_do_not_grow);
     suite_add_tcase(suite, tc);
     SRunner *r = srunner_create(suite);
