@@ -8,6 +8,7 @@ import gc
 import importlib
 import math
 import os
+import pathlib
 import pickle
 import pkgutil
 import signal
@@ -342,6 +343,25 @@ class Analyses(unittest.TestCase):
         self.assertTrue(tran.result.stopped)
         self.assertLess(tran.result.time[-1], 5e-6)
         ckt.op()
+
+    def test_a_checkpoint_goes_on_in_another_circuit(self):
+        whole = vsim.Circuit(RC).tran(5e-6)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, 'rc.checkpoint')
+            first = vsim.Circuit(RC).begin_tran(5e-6)
+            self.assertTrue(first.until(1e-6))
+            first.checkpoint(path)
+            other = vsim.Circuit(RC).begin_tran(5e-6, restart=path)
+            self.assertEqual(other.time, first.time)
+            for tran in (first, other):
+                tran.finish()
+                for name in whole:
+                    self.assertEqual(whole[name].tobytes(), tran.result[name].tobytes())
+            with self.assertRaises(vsim.Error):  # it has ended
+                first.checkpoint(path)
+            path.write_bytes(path.read_bytes()[:100])
+            with self.assertRaises(vsim.InputError):
+                vsim.Circuit(RC).begin_tran(5e-6, restart=path)
 
     def test_equations_are_derivatives(self):
         ckt = vsim.Circuit(INVERTER)

@@ -137,6 +137,26 @@ class Documents(unittest.TestCase):
                         wrong.append('%s: %s' % (f, name))
         self.assertEqual(wrong, [])
 
+    def test_functions_of_the_library_are_taught_tested_and_wrapped(self):
+        exported = read('tests/data/abi.txt').split()
+        self.assertGreater(len(exported), 80)
+        names = lambda *paths: set(re.findall(r'\bvsim_\w+', ''.join(map(read, paths))))
+        taught = names('docs/library.md')
+        self.assertEqual([f for f in exported if f not in taught], [], 'not in docs/library.md')
+        self.assertEqual(sorted(f for f in taught if f.startswith('vsim_session_') and f not in exported
+                                and f + '_size' not in exported and f != 'vsim_session_options'), [], 'not exported')
+        tested = names(*(os.path.relpath(f, ROOT) for folder in ('lib', 'unit/api', 'ng')
+                         for f in glob.glob(os.path.join(ROOT, 'tests', folder, '*.[ch]'))))
+        tested |= {f + '_size' for f in tested if f.endswith('_init')} # inline, and calls the other
+        self.assertEqual([f for f in exported if f not in tested], [], 'no test calls it')
+        page = read('docs/python.md')
+        reasons = names('docs/python.md') | {f for f in exported if f.endswith('_init_size') or
+                                             f.startswith('vsim_session_') and 'vsim_session_...' in page}
+        package = set(re.findall(r'\bvsim_\w+', ''.join(
+            read(os.path.relpath(f, ROOT)) for f in glob.glob(os.path.join(ROOT, 'python', 'src', 'vsim', '*.py')))))
+        self.assertEqual([f for f in exported if f not in package | reasons], [],
+                         'neither in the package nor in docs/python.md')
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -592,13 +592,21 @@ class Circuit:
 
     def begin_tran(self, stop: float, step: Optional[float] = None, start: float = 0.0,
                    max_step: float = 0.0, uic: bool = False, *,
-                   keep: Optional[Sequence[str]] = None) -> Transient:
-        """A transient that is run in pieces: see Transient."""
+                   keep: Optional[Sequence[str]] = None,
+                   restart: Union[str, os.PathLike, None] = None) -> Transient:
+        """A transient that is run in pieces: see Transient.
+
+        restart  a file that Transient.checkpoint wrote, in any process: the same transient of the
+                 same circuit goes on from there, with the points so far"""
         trouble = Trouble()
         run = self._begin(_make('tran', **_tran_fields(stop, step, start, max_step, uic)),
                           Watch(trouble, None, self._end, keep))
         run.ended = False
-        return Transient(self, run, trouble)
+        tran = Transient(self, run, trouble)
+        if restart is not None:
+            path = _lib.raw(os.fspath(restart))
+            tran._piece(lambda lib, r: lib.run_restart(r, path))
+        return tran
 
     def ac(self, start: float, stop: float, points: int = 20, grid: str = 'dec', *,
            keep: Optional[Sequence[str]] = None, progress: Progress = None) -> Result:
@@ -751,6 +759,13 @@ class Transient:
     def finish(self) -> None:
         """To the end."""
         self._piece(_whole)
+
+    def checkpoint(self, path: Union[str, os.PathLike]) -> None:
+        """Writes a file from which `begin_tran(..., restart=path)` goes on to the same points, bit
+        by bit, in any process. The transient stays where it is: go on with it, or not."""
+        path = _lib.raw(os.fspath(path))
+        with self._run.sim as lib:
+            self._run.sim.check(lib.run_checkpoint(self._run.ptr, path))
 
     def stop(self) -> None:
         """Ends it here; the points stay."""

@@ -201,6 +201,8 @@ _PROTOTYPES = {
     'vsim_run_go': (c_int, [_P]),
     'vsim_run_until': (c_int, [_P, c_double]),
     'vsim_run_stop': (c_int, [_P]),
+    'vsim_run_checkpoint': (c_int, [_P, c_char_p]),
+    'vsim_run_restart': (c_int, [_P, c_char_p]),
     'vsim_run_free': (None, [_out(_P)]),
     'vsim_run_axis': (c_double, [_P]),
     'vsim_run_stats': (None, [_P, _out(RunStat)]),
