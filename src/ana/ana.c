@@ -38,7 +38,7 @@ static double measure_clock(void)
     return least;
 }
 
-/* Room for cells, see tran_latent.c. */
+/* Vectors have a seat for each place of each cell: tran_latent.c permutes unknowns to cells. */
 double *ana_vector(ana *a) { return arena_array(&a->mem, double, CKT_SEATS(a->n)); }
 
 /* Voltages and currents obey the options; other natures (temperature, ...) their own tolerance. */

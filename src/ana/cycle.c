@@ -7,8 +7,8 @@
 
 #include "vec.h"
 
-/* Parts of tstab: the range of the probe is taken from here on, its rises are looked for from here
- * on. */
+/* Fractions of tstab: the probe's range is taken from `settle` on, its rises are looked for from
+ * `listen` on. */
 static const double settle = 0.5, listen = 0.7;
 enum { STEPS_A_PERIOD = 60, PERIODS_WITHOUT_GUESS = 1000 };
 

@@ -23,7 +23,8 @@ static vs_status continue_from(ana *a, double *x)
     return st;
 }
 
-/* From the solution x at value `from` to `to`, in one step or in halves. */
+/* Moves x from the solution at source value `from` to that at `to`: in one step, or where Newton
+ * fails in halves of it. */
 static vs_status walk(ana *a, int32_t source, double from, double to, double *x)
 {
     double at = from, step = to - from;

@@ -8,9 +8,10 @@
 #include <string.h>
 
 enum { MOST_ITERATIONS = 60, MOST_HALVINGS = 12, MOST_STAGES = 60 };
-/* The update that ends it, in tolerances. */
+/* Newton's method ends when the update is below this part of the tolerances. */
 static const double strict = 1e-3;
-/* Times of the samples by which a source is found to repeat; relative difference allowed. */
+/* A source repeats if its values at so many times of a period return in the next one, within this
+ * relative difference. */
 enum { PROBES = 97 };
 static const double repeats = 1e-6;
 
@@ -237,7 +238,7 @@ static bool tick(ana_orbit *h, double fraction)
     return ana_tick(h->a, &h->next_progress, fraction, h->o.tone[0], s->progress, s->stop, s->user);
 }
 
-/* The residual in tolerances: the largest over rows of the root of the sum over harmonics. */
+/* The residual in tolerances: the norm over the harmonics of each row, and of these the largest. */
 static double residual_size(const ana_orbit *h, int32_t *worst)
 {
     const size_t nk = (size_t)h->n_k;
@@ -293,8 +294,8 @@ static void move(ana_orbit *h, double by)
         hb_set_tone(h, h->o.tone[0] * exp(-by * creal(h->dx[n * nk])));
 }
 
-/* From the residual at hand along -dx: the longest of 1, 1/2, ... after which it is finite and not
- * much larger. */
+/* Line search along -dx: takes the longest of the steps 1, 1/2, ... after which the residual is
+ * finite and not much larger than before. */
 static vs_status search(ana_orbit *h, double first, double before)
 {
     double part = first, moved = 0;
@@ -356,7 +357,7 @@ static void begin_at(ana_orbit *h, const double *x)
         h->x[(size_t)i * nk + nk / 2] = x[i]; /* the middle one is 0 Hz */
 }
 
-/* The moving part of the sources grows from nothing. */
+/* Continuation: raises h->lambda, the factor of the sources' moving part, from 0 to 1. */
 static vs_status grow(ana_orbit *h, const double *x_op, hb_report *rep)
 {
     const size_t bytes = ((size_t)h->n + 1) * (size_t)h->n_k * sizeof *h->x;
@@ -442,7 +443,8 @@ static vs_status oscillator(ana_orbit *h, hb_report *rep)
     return st;
 }
 
-/* How much of the largest line of each unknown is left in the highest harmonics. */
+/* Warns where the highest harmonics of an unknown are not small beside its largest one: more
+ * harmonics are needed. */
 static void warn_truncation(ana_orbit *h)
 {
     double most = 0;

@@ -41,7 +41,7 @@ ckt_env hb_env(const ana_orbit *h, int32_t sample)
                      .steady = true};
 }
 
-/* The sample's f, q, and what of them comes from sources replaced by the part that acts. */
+/* Loads f and q of the sample; the sources' terms are replaced by mean + lambda drive. */
 static vs_status load_sample(ana_orbit *h, int32_t m, double *terms)
 {
     ana *a = h->a;
@@ -78,7 +78,8 @@ static vs_status linearise_sample(ana_orbit *h, int32_t m)
     return st;
 }
 
-/* Which entries have changed at some sample since the beginning: they stay among the varying. */
+/* Finds entries that differ between samples. One that did so once counts as varying from then
+ * on. */
 static void find_varying(ana_orbit *h)
 {
     const size_t nz = (size_t)h->nnz + 1;

@@ -9,8 +9,9 @@
 
 /* Entries of the whole matrix, above which it is not factored. */
 static const double largest = 2.5e7;
-/* How much omega may differ from that of the factors, relative to the first tone, for GMRES to make
- * do with them; products that it may take; what it leaves. */
+/* GMRES tries factors of another omega up to near_omega times the first tone away, and ends when
+ * `left` of the right side is left. FEW: products that it may take with such factors; MOST: with
+ * the blocks; it restarts after RESTART. */
 static const double near_omega = 0.3, left = 1e-12;
 enum { FEW = 40, RESTART = 80, MOST = 800 };
 
@@ -262,8 +263,8 @@ static void product(void *user, const double *xv, double *yv)
     vs_free(s);
 }
 
-/* Of A': sum over rows (i,k) of conj-free transposes: G' couples k and l as l and k, so the product
- * is made in time with x taken at -k, and j omega is applied before. */
+/* y = A' x, transposed and not conjugated. Transposing exchanges k and l in G_(k-l): the product in
+ * time is made with x at -k, and j omega multiplies before it. */
 static void product_t(void *user, const double *xv, double *yv)
 {
     products *w = user;
@@ -293,7 +294,7 @@ static void product_t(void *user, const double *xv, double *yv)
     vs_free(s);
 }
 
-/* With the factors there are: of the whole at another omega, or of the blocks. */
+/* Solves with the factors at hand: of the whole matrix at another omega, or of the blocks. */
 static void precondition(void *user, const double *xv, double *yv)
 {
     const products *w = user;

@@ -11,7 +11,8 @@
 #include "ana_priv.h"
 #include "ckt_latent.h"
 
-/* The test with the factors of the iteration before is only an estimate of the update: stricter. */
+/* The factors of the iteration before give only an estimate of the update, so it must be smaller by
+ * this factor. */
 #define CHORD_STRICT 0.5
 /* A point that one evaluation confirms has not been corrected with what that evaluation found, so
  * its error is that of the tests; after a correction it is mostly the square of that. */
@@ -245,7 +246,8 @@ static double damping(ana *a, double last)
     return swings ? norm_max(last / 2, 1.0 / 16) : fmin(1, last * 2);
 }
 
-/* Each node by itself, so that voltages that devices see stay differences of node voltages. */
+/* Limits the move of each node by itself, so that voltages at devices stay differences of node
+ * voltages. */
 static void move_limited(const ana *a, const newton_eq *eq, double *x)
 {
     for (int32_t i = 1; i <= a->n; i++) {
@@ -276,7 +278,7 @@ static void count(ana *a)
     a->st.n_solve = a->lu.stat.n_solve;
 }
 
-/* Tells a watcher what this iteration came to. */
+/* Hands the watcher the figures of this iteration. */
 static void tell(const ana *a, const newton_eq *eq, const double *x, const newton_report *rep,
                  double lambda, bool converged)
 {

@@ -602,7 +602,7 @@ void ana_begin_from(ana *a, const double *op, const double *tran_op)
     a->begin[1] = tran_op;
 }
 
-/* x where there is something to begin from. */
+/* Sets x to the initial guess; false: the client gave none. */
 static bool begin_at(const ana *a, bool tran_op, double *x)
 {
     if (a->begin[tran_op])
@@ -610,7 +610,7 @@ static bool begin_at(const ana *a, bool tran_op, double *x)
     return a->begin[tran_op] != NULL;
 }
 
-/* Who looks on sees every operating point being found. */
+/* Takes the memo's point; not while a watcher looks on, who is to see how each one is found. */
 static bool take_over(ana *a, const ana_memo *k, double *x)
 {
     if (!k || !k->valid || k->n != a->n || a->watch)

@@ -71,8 +71,9 @@ static bool depends(const levels *l, int32_t k)
     return l->strength[k] > DEPENDS * l->row_max[row];
 }
 
-/* Whether the row's node exchanges current with the column's: what a transistor's gate does to its
- * drain is no such thing. Other equations than of nodes have entries of any sign. */
+/* Does current flow between the row's node and the column's? A transistor's gate moves the current
+ * of its drain, but none flows between them. Equations that are not nodes' have entries of any
+ * sign. */
 static bool exchanges(const levels *l, int32_t k, int32_t col)
 {
     const ckt_unknown *u = l->a->u;
@@ -326,8 +327,8 @@ static void into_memo(levels *l, const ckt_part *p, bool found)
         vec_push(l->solved, l->x[p->unknown[i]]);
 }
 
-/* From where it stands, then slowly from the middle of the supplies; else it stays where it stands.
- */
+/* Newton from the block's present values, then, damped, from the middle of the supplies; if both
+ * fail the values stay. */
 static void solve_block(levels *l, const ckt_part *p)
 {
     bool found = newton_in(l, p, 0);

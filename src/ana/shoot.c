@@ -17,9 +17,11 @@ enum { MOST_ITERATIONS = 40, MOST_HALVINGS = 10, MOST_LEVELS = 7, FIRST_SAMPLES 
 enum { MOST_STEPS = 400000 };
 /* Newton inside of a step ends at this part of the user's tolerances. */
 static const double tight = 1e-2;
-/* The update that ends the search, in tolerances; change of ln T. */
+/* The search ends when the update is below `strict` of the tolerances and ln T changes by less than
+ * `strict_turn`. */
 static const double strict = 1e-2, strict_turn = 1e-9;
-/* What halving all steps may change, in tolerances. */
+/* Halving all steps may change samples by this part of the tolerances; else they are halved
+ * again. */
 static const double grid_error = 0.1;
 static const double left = 1e-10; /* of GMRES' residual */
 /* Less than this, in tolerances, is no oscillation. */
@@ -304,7 +306,8 @@ static void take_samples(const ana_shot *s, double *to)
     }
 }
 
-/* Currents that only slopes determine are known to one order less: they count less. */
+/* Currents that only slopes of charges determine are of one order less: they are weighted by
+ * this. */
 static const double flow_part = 0.1;
 
 static bool is_flow(const ana_shot *s, size_t i)

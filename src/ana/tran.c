@@ -354,7 +354,8 @@ static double best_step(tran *t)
     return fmin(least, tran_states_best(t));
 }
 
-/* A step is rejected for what it has found there. */
+/* Notes the length of a step that was rejected for a bare unknown: until bare_end such unknowns
+ * shorten steps to no less than BARE_PART of it. */
 static void note_bare(tran *t)
 {
     if (t->t >= t->bare_end || t->h > t->bare_h)
@@ -437,7 +438,8 @@ static inline void tell(const tran *t, ana_verdict v, double best)
         tell_watcher(t, v, best);
 }
 
-/* The client's say in the length of steps, after an attempt. true: it wants the attempt undone. */
+/* Asks the client, after an attempt, how long the next step may be. true: it wants the attempt
+ * undone. */
 static bool ask_client(tran *t, double next, bool refused)
 {
     t->most = INFINITY;
@@ -449,7 +451,7 @@ static bool ask_client(tran *t, double next, bool refused)
     return again && !refused;
 }
 
-/* An attempt that could be accepted, and the client wants it otherwise: its sources changed. */
+/* Could the attempt be accepted, but the client undoes it because its sources changed? */
 static bool is_undone(tran *t, double best)
 {
     if (!ask_client(t, best, false))
@@ -460,7 +462,7 @@ static bool is_undone(tran *t, double best)
     return true;
 }
 
-/* The attempt that failed once more, for its iterations. */
+/* Repeats the failed attempt, and notes its iterations to the message. */
 static void explain_newton(tran *t)
 {
     ana *a = t->a;

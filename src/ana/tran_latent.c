@@ -67,7 +67,8 @@ static void set_size(ana *a)
     l->part.n = a->n;
 }
 
-/* The part of the matrix: column [k - 1] belongs to place k. */
+/* Which columns of the matrix a slot's unknowns have, for lu_part: column [k - 1] belongs to place
+ * k. */
 static void set_columns(ana *a, int32_t slot, bool awake)
 {
     ana_latent *l = a->latent;
@@ -172,7 +173,7 @@ static double tolerance(const tran *t, int32_t place)
     return t->a->opt.reltol * t->xmax[place] + t->a->tol_x[place];
 }
 
-/* What the sizes of unknowns, which grow, decide. */
+/* How far unknowns may move before neighbours wake: FAR tolerances, which grow with their sizes. */
 static void set_far(tran *t)
 {
     for (int32_t i = 0; i < t->a->m; i++)

@@ -159,8 +159,8 @@ static void worst_flow(tran *t, double factor, const double *noise)
     }
 }
 
-/* The largest |x - pred| factor / tolerance; noise [n+1] is what rounding explains, NULL: nothing.
- */
+/* Finds the largest |x - x_pred| factor / tolerance; noise [n+1]: the part of the miss that
+ * rounding explains, NULL: none. */
 static void worst_ratio(tran *t, double factor, int max_class, const double *noise)
 {
     const ana *a = t->a;

@@ -490,8 +490,9 @@ static vs_status show(back *w, const ckt_env *env, const double *x, bool given)
     return w->visit(w->user, &at);
 }
 
-/* One node: h of it, `before` of the end before it, `two` of that before, `flow` of what b refers
- * to. */
+/* Goes back over one node. The sums [n_measure] that it fills: h, of this node; before and two,
+ * of the ends of steps one and two before it; flow, of the node whose dq/dt its coefficient b
+ * takes. */
 static vs_status step_back(back *w, int64_t node, ahead *h, ahead *before, ahead *two, ahead *flow)
 {
     const tape_node *k = &w->t->node[node];

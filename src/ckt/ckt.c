@@ -8,7 +8,7 @@
 
 /* -- names and unknowns -- */
 
-/* A failed look-up leaves its name in the pool. */
+/* The pool interns names that are asked for, also unknown ones. */
 const char *ckt_own_name(const ckt *c, const char *name) { return str_intern0(c->names, name); }
 
 static int32_t new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node)
@@ -165,8 +165,8 @@ static bool is_rate(const mdl_model *m, int32_t u)
     return u >= (int32_t)vec_len(mdl_module(m)->unknown);
 }
 
-/* Known as well as its argument is, times 1/step: its row is exact once the argument has converged.
- */
+/* A rate is as exact as its argument over the step; it has no test of its own, hence this large
+ * tolerance. */
 static const double RATE_ABSTOL = 1e30;
 
 static int32_t new_device_unknown(ckt *c, const char *inst, const mdl_model *m, int32_t u,

@@ -32,7 +32,7 @@ static const struct asked {
     {"l", "flux", FLUX, 0, "Wb"},          {"rcleghfbswdqmjz", "p", POWER, 0, "W"},
 };
 
-/* Of the element that a device is: "x1.r1" is an r. */
+/* The letter of the element that a device comes from: 'r' of "x1.r1". */
 static char letter_of(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -109,7 +109,7 @@ static int32_t meter_of(const ckt *c, const ckt_inst *in, int32_t t)
     return ckt_find_source(c, name);
 }
 
-/* Into terminal t: positive. */
+/* The current into terminal t, A. */
 static double current(const ckt_inst *in, const outputs *o, int32_t t)
 {
     double i = 0;

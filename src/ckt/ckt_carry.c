@@ -15,7 +15,8 @@ struct ckt_carried {
     double last_break;
 };
 
-/* Copies the hidden state of instance i of a group, of those of all devices. */
+/* Copies the hidden state of instance i of a group to its place among those of all devices, or
+ * back. */
 static void copy_state(dev_group *g, int32_t i, double *of_all, bool back)
 {
     const int32_t p = dev_pack_of(g, i), lane = i - g->first[p];
@@ -93,7 +94,7 @@ void ckt_carry_free(ckt_carried **carried)
     vs_free(k);
 }
 
-/* Where each unknown was. Most stand where they stood. */
+/* Finds for each unknown its number in the old circuit; most have the same one. */
 static bool find_unknowns(const ckt *c, ckt_carried *k, int32_t *from)
 {
     map at = {0};

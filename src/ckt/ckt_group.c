@@ -55,14 +55,14 @@ static vs_status choose_bypass(const ckt *c, row_class *cl)
     return st;
 }
 
-/* Blocks that may be evaluated and not yet stamped. */
+/* How many blocks may be evaluated and wait for being stamped. */
 int ckt_buffers_of(const ckt *c)
 {
     const int n = c->pool ? 2 * pool_size(c->pool) + 2 : 1;
     return n < POOL_MAX_SLOTS ? n : POOL_MAX_SLOTS;
 }
 
-/* Forms that only tell what the equations are made of are not. */
+/* Is the form evaluated? Others serve for their pattern only. */
 static bool is_evaluated(const ckt *c, const row_class *cl, int form)
 {
     return form == MDL_DC     ? ckt_form_of(c, CKT_STATIC) == MDL_DC

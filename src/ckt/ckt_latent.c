@@ -427,7 +427,7 @@ static bool suits(const ckt *c)
            (c->opt.bypass == CKT_BYPASS_ALL || ckt_n(c) >= LEAST_UNKNOWNS);
 }
 
-/* A redo may have changed who is a pair. */
+/* Did a redo change which instances are pairs? */
 static bool is_other(const ckt *c)
 {
     int32_t n;
@@ -553,7 +553,7 @@ ckt_swap ckt_latent_sleep(ckt *c, int32_t cell, const double *x, const double *t
     return s;
 }
 
-/* All neighbours learn where unknown j is. */
+/* Tells all neighbours of unknown j its value. */
 static void tell(const ckt *c, int32_t j, double x)
 {
     ckt_latent *l = c->latent;
@@ -685,7 +685,7 @@ static inline void multiply_column(const ckt *c, const dev_lin_sums *s, const de
     }
 }
 
-/* All that has an entry in a row that is awake, in the order of seats. */
+/* Multiplies every column that has an entry in an awake row, in the order of seats. */
 static void multiply_columns(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at)
 {
     const ckt_latent *l = c->latent;

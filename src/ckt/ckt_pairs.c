@@ -95,7 +95,7 @@ void ckt_pairs_make(ckt *c)
     v->n = (int32_t)vec_len(v->at);
 }
 
-/* The first from i on that is looked at. */
+/* The first pair from i on that is to be loaded. */
 static inline int32_t next_pair(const struct ckt_pairs *v, int32_t i, int32_t end)
 {
     while (v->visit && i < end && !v->visit[i]) {

@@ -269,7 +269,7 @@ static void clear_all(ckt *c, bool charges, double *f, double *q, double *fmx, d
     }
 }
 
-/* A load that begins. */
+/* Sets up a load at x. */
 static load begin_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
                        double *fmx, double *qmx, int timed)
 {
@@ -351,7 +351,8 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
     return st;
 }
 
-/* While parts are latent: what is held first, since it sets rows; others add to them. */
+/* A load while parts are latent: held groups come first, because they set rows; all others add to
+ * them. */
 static vs_status load_rows(ckt *c, const ckt_env *env, const ckt_load_sums *to, bool *limited)
 {
     const double *x = c->x;

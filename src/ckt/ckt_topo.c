@@ -83,7 +83,8 @@ static touch *find_touches(const ckt *c)
 
 /* -- paths to ground -- */
 
-/* G(a,a) of a device that has no pair G(a,b), G(b,a): the current returns through ground. */
+/* Joins with ground the nodes where a device has G(a,a) but no pair G(a,b), G(b,a): its current
+ * returns there. */
 static void join_returns(const ckt *c, int32_t *up)
 {
     bool *has_diag = NULL, *has_pair = NULL;

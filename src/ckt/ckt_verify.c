@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What OSDI libraries compute cannot be had a second time. */
+/* Takes out nodes at devices of OSDI libraries: these cannot be evaluated by other means. */
 static void drop_closed(ckt *c, uint8_t *pick)
 {
     int32_t *node = NULL;

@@ -69,7 +69,7 @@ static part part_of(search *s, ir_val k)
     }
 }
 
-/* What the slopes are sums and products of; operands stand before their values. */
+/* Marks the operations that slopes are sums and products of, from the last to the first. */
 static void mark(search *s)
 {
     const ir_fn *fn = s->fn;

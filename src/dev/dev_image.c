@@ -18,7 +18,7 @@ static void lanes_image(const dev_group *g, double *v, int32_t n, int32_t stride
     }
 }
 
-/* What follows from these is made by the next load. */
+/* The evaluation, its voltages and bounds; all else is made from them by the next load. */
 static void whole_image(dev_group *g, image *im)
 {
     struct dev_lin *l = g->lin;

@@ -67,7 +67,7 @@ static void find_columns(const mdl_variant *v, uint64_t *set)
             bits_set(set, (size_t)v->out[k].b);
 }
 
-/* Those that probes read. */
+/* The local unknowns that probes read, as bits. */
 static void find_probed(const mdl_variant *v, uint64_t *set)
 {
     for (size_t i = 0; i < vec_len(v->eval.in); i++) {
@@ -166,7 +166,7 @@ static void list_inputs(const dev_group *g, struct dev_lin *l, arena *mem)
             l->dyn[l->n_dyn++] = v->eval.in[i].k;
 }
 
-/* What of an evaluation is added to which sum: i, q, g, c. */
+/* Lists which outputs of an evaluation are added to which of the sums i, q, g, c. */
 static void list_additions(struct dev_lin *l, const mdl_variant *tran, const mdl_variant *apart,
                            arena *mem)
 {
@@ -357,7 +357,7 @@ void dev_lin_select(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t en
     }
 }
 
-/* Its number in the group. */
+/* The number in the group of an item (pack * W + lane). */
 static int32_t instance_of(const dev_group *g, int32_t code)
 {
     return g->first[code / g->lanes] + code % g->lanes;
@@ -463,7 +463,8 @@ static void keep_limits(const dev_group *g, int32_t begin, int32_t end, const do
         }
 }
 
-/* With the lanes that fill_map chose. */
+/* With --check-kernels: compares the new packs, whose lanes fill_map chose, with the
+ * interpreter. */
 static void compare_items(const dev_group *g, int32_t begin, int32_t end, const jit_batch *batch)
 {
     const struct dev_lin *l = g->lin;

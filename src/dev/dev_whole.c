@@ -156,7 +156,7 @@ void dev_whole_init(dev_group *g, arena *mem)
     w->x0 = arena_array(mem, double, w->n_x);
 }
 
-/* Bounds of lanes in use. */
+/* Sets the bounds of lanes in use to infinity: no linearisation holds. */
 static void forget(dev_group *g)
 {
     const struct dev_lin *l = g->lin;
@@ -330,7 +330,7 @@ VS_CLONES static void copy_rows(const dev_group *g, double *restrict out)
     }
 }
 
-/* The same at v0 + dv. */
+/* Currents and charges at v0 + dv, by the linearisations. */
 VS_CLONES static void extrapolate_rows(const dev_group *g, double *restrict out)
 {
     const struct dev_lin *l = g->lin;
@@ -425,7 +425,7 @@ vs_status dev_whole_load(dev_group *g, const dev_lin_at *a, double *out)
     return st;
 }
 
-/* v0 of the last evaluation. */
+/* Makes x0, the x of the last evaluation, the voltages v0. */
 static void settle(const dev_group *g)
 {
     struct dev_whole *w = g->lin->whole;

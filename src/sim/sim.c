@@ -103,7 +103,7 @@ void sim_free(sim **at)
 
 bool sim_stopped(const sim *s) { return s->opt.hook.stop && s->opt.hook.stop(s->opt.hook.user); }
 
-/* What was said when the deck was elaborated first is not said again. */
+/* Takes back messages of an elaboration after the first: they were given then. */
 static void drop_repeated(sim *s, diag_mark m, vs_status st)
 {
     if (!st && s->built)
@@ -120,7 +120,7 @@ static net_opt with_params(const sim *s, const net_opt *opt)
     return with;
 }
 
-/* Of the texts that were read since there were `from` of them. */
+/* The sum of the texts from number `from` on. */
 static hash128 sum_of_texts(const diag *d, size_t from)
 {
     hash128 *all = NULL;

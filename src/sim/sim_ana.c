@@ -223,7 +223,7 @@ static vs_status dc_level(dc_job *j, int level)
     return VS_OK;
 }
 
-/* Values of the sweep that an outer source or an elaboration left behind do not stay. */
+/* Puts back the values that sources and parameters had before the sweep. */
 static void dc_undo(sim *s, const flat_ana *a, flat_override *over, sim_change *change, double temp)
 {
     bool outer = a->n_sweep > 1 || a->sweep[0].what != FLAT_SWEEP_SOURCE;

@@ -78,7 +78,8 @@ static bool read_all(int fd, uint8_t **bytes)
     return !sb.st_size || io_read(fd, *bytes, (size_t)sb.st_size);
 }
 
-/* It is no input that outputs must leave alone: the next checkpoint takes its place. */
+/* The file does not count as an input that outputs may not overwrite: the next checkpoint replaces
+ * it. */
 vs_status sim_checkpoint_read(image *im, uint8_t **bytes, const char *path, const char **why)
 {
     *bytes = NULL;
@@ -233,7 +234,8 @@ bool sim_is_due(void *user)
     return s->due;
 }
 
-/* For values inside devices, which are asked for when the run rests or has ended. */
+/* Keeps the last point for values inside devices, which may be asked for while the run is paused or
+ * has ended. */
 static void keep_point(sim *s)
 {
     const double *x = ana_tran_point(s->ana, &s->last_time);

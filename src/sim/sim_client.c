@@ -88,7 +88,8 @@ void sim_set_wave(sim *s, const char *name, const nat_wave *w)
     s->wave[i].w = w ? *w : none;
 }
 
-/* What the client answers may be another answer each time: no operating point of before holds. */
+/* Does the client give the source's value? It may answer otherwise each time, so no earlier
+ * operating point holds. */
 static bool has_wave(const sim *s, const char *name)
 {
     for (size_t i = 0; i < vec_len(s->wave); i++)
@@ -97,7 +98,7 @@ static bool has_wave(const sim *s, const char *name)
     return false;
 }
 
-/* Nobody gives the value of an external source. */
+/* An external source whose value nobody gives is an error (message). */
 static vs_status check_external(const sim *s)
 {
     for (size_t i = 0; i < vec_len(s->flat.inst) && s->flat.n_external; i++) {

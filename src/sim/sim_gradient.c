@@ -109,7 +109,7 @@ static card *find_card(gradient *g, const char *name)
     return NULL;
 }
 
-/* Those that others name are needed too; names of parameters are noted. */
+/* Adds the measures that wanted ones name, and notes the parameters that they name. */
 static void follow_names(gradient *g)
 {
     for (size_t i = vec_len(g->card); i-- > 0;) {
@@ -274,7 +274,7 @@ static void take_starts(gradient *g, side *k)
     vec_free(nodeset);
 }
 
-/* The circuit as it is. */
+/* Notes the circuit's rows and sources at the present values. */
 static void take_base(gradient *g)
 {
     sim *s = g->s;
@@ -675,7 +675,7 @@ static vs_status measure_with(gradient *g, const double *number, double **value)
     return st;
 }
 
-/* Where measures name parameters themselves. */
+/* Adds the derivatives of measures by parameters that their texts name. */
 static vs_status add_numbers(gradient *g)
 {
     const size_t n_by = vec_len(g->by), bytes = vec_len(g->number) * sizeof(double);

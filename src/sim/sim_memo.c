@@ -69,7 +69,7 @@ void sim_numbers_redone(sim *s, const ckt_redone *what)
 
 /* -- what operating points begin from -- */
 
-/* Points whose circuits have other unknowns begin from nothing. */
+/* A hash of all unknowns' names: a circuit with other unknowns takes over no start. */
 static uint64_t names_of(sim *s)
 {
     const ckt_unknown *u = ckt_unknowns(s->ckt);

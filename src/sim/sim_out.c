@@ -127,7 +127,7 @@ bool sim_meter(sim *s, const char *name)
     return true;
 }
 
-/* Those of `name` that are values inside devices. */
+/* Keeps what of `name` are values inside devices. */
 static void keep_details(sim *s, const char *const *name)
 {
     flat_save *save = NULL, o;
@@ -142,7 +142,7 @@ static void keep_details(sim *s, const char *const *name)
     vec_free(save);
 }
 
-/* Values of n details where the last analysis has come to; false: it has come to nowhere. */
+/* Values of n details at the last point of the last analysis; false: it has none. */
 static bool values_now(sim *s, const ckt_detail *d, size_t n, double *value)
 {
     if (!s->ckt || s->stale)

@@ -26,7 +26,7 @@ static bool has_plot(const sim *s, const post_plot *plot)
     return false;
 }
 
-/* Files of plots that were destroyed. */
+/* Removes the files of plots that were destroyed. */
 static void drop_old(sim *s)
 {
     size_t n = 0;
@@ -46,7 +46,7 @@ void sim_part_begin(sim *s)
     s->part_begun = vs_seconds();
 }
 
-/* Point k of the plot. */
+/* Writes point k of the plot. */
 static vs_status put_point(sim *s, int64_t k)
 {
     const post_plot *p = s->plot;
@@ -62,7 +62,7 @@ static vs_status put_point(sim *s, int64_t k)
     return out_point(s->part_file, row);
 }
 
-/* Without its file an analysis goes on as before. */
+/* Closes the file after an error; the analysis goes on without it. */
 static void give_up(sim *s)
 {
     s->part_file = NULL;

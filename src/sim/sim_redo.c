@@ -161,7 +161,7 @@ void sim_param_changed(sim *s, const char *name)
     sim_knob_changed(s, s->plan ? flat_plan_knob(s->plan, name) : -1, name);
 }
 
-/* Temperature or an option that devices read: every device. */
+/* The temperature or an option that devices read: all devices depend on it. */
 void sim_ambient_changed(sim *s, const char *name, bool temper)
 {
     tell(s, name);
@@ -242,7 +242,8 @@ static todo collect(sim *s)
     return t;
 }
 
-/* Subcircuit instances that were expanded again: there are other elements and nodes. */
+/* If subcircuit instances were expanded again, elements and nodes are others: the circuit is built
+ * anew. */
 static void take_parts(sim *s)
 {
     size_t n;
