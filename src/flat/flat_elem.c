@@ -328,9 +328,9 @@ static bool read_wave(ereader *r, const struct wave_word *w)
     if (ok && depth > 0 && !cur_more(&r->q))
         ok = failed(r, "')' is expected at the end of the waveform");
     if (ok && w->kind == FLAT_PWL && vec_len(arg) % 2) {
-        diag_error(r->q.c->d, vec_last(arg).span,
-                   "PWL takes pairs of time and value; this time has no value");
-        ok = false;
+        diag_warning(r->q.c->d, vec_last(arg).span,
+                     "PWL takes pairs of time and value; this time has no value and is left out");
+        (void)vec_pop(arg);
     }
     static const size_t most[] = {
         [FLAT_PULSE] = 8, [FLAT_SIN] = 6,     [FLAT_EXP] = 6,     [FLAT_SFFM] = 8,

@@ -96,6 +96,25 @@ class Cards(Folder):
                            '.model rm r rsh=100 dw={"-a-0.1/2"}\n')
         self.assertAlmostEqual(got * 100 * 10 / 2.5, 1, 12)
 
+    def test_words_that_describe_a_part_have_no_effect(self):
+        form = 'v1 d 0 5\nv2 g 0 4\nm1 d g 0 irf\n.model irf vdmos(vto=3 kp=5%s)\n'
+        got, said = self.amps(form % ' vds=100 ron=20m qg=30n')
+        self.assertEqual(got, self.amps(form % '')[0])
+        self.assertIn("module 'vdmos' has no parameters 'vds', 'ron', 'qg': no effect", said)
+
+    def test_the_choice_of_resistances_may_stand_on_the_card(self):
+        form = 'v1 d 0 1\nm1 d d 0 0 n w=1u l=0.2u %s\n.model n nmos level=54 version=4.8 rsh=1k dmcg=1u %s\n'
+        card, said = self.amps(form % ('', 'rgeomod=1'))
+        self.assertEqual(said, '')
+        self.assertEqual(card, self.amps(form % ('rgeomod=1', ''))[0])
+        self.assertLess(card, 0.9 * self.amps(form % ('', ''))[0])  # 1 kohm in the source
+
+    def test_a_diode_without_area_has_its_sidewall_only(self):
+        form = '.option gmin=1e-21\nv1 a 0 0.3\nd1 a 0 dm area=0 pj=%s\n.model dm d level=3 js=1e-6 jsw=1e-9\n'
+        none, some = (self.amps(form % pj)[0] for pj in ('0', '1u'))
+        self.assertLess(abs(none), 1e-20)
+        self.assertAlmostEqual(some / (1e-15 * math.expm1(0.3 / 0.0258649)), 1, 4)
+
     def test_one_warning_for_a_card_of_many_elements(self):
         deck = 'v1 d 0 1\n' + ''.join('m%d d d 0 0 n w=%du\n' % (i, i) for i in range(1, 30)) + '.model n nmos aa=1 bb=2\n'
         _, said = self.amps(deck)

@@ -98,6 +98,9 @@ class Reports(folder.Folder):
         out, err = self.vsim(head + 'n1 a out m1\nr2 out x 1k\nr3 x 0 1k\n')
         self.assertNotIn('no dc path', err)
         self.assertIn('v(out)                   2', out)
+        out, err = self.vsim(head + 'n1 a out m1\nc2 out 0 1p\n')
+        self.assertEqual(err, '')
+        self.assertRegex(out, r'(?m)^  i\(n1\) +-?0$')  # and no gmin loads it
         _, err = self.vsim(head + 'n1 a out m1\nr2 out x 1k\nc1 x y 1p\nc2 y 0 1p\n')
         self.assertIn("no dc path to ground from node 'y'", err)
 

@@ -77,6 +77,31 @@ print off
             self.assertNotIn('too small', text)
             self.assertLess(v['off'], 1.1e-6)  # 1 / (1 + 1e6), and 10 % for steps near that of the mode
 
+    def test_a_largest_step_beyond_the_end_changes_nothing(self):
+        """The least step was a part of it, and so longer than the edges of the input."""
+        deck = '''* two inverters of level 1, the first with a fast edge
+.model nm nmos level=1 vto=0.4 kp=200u tox=2n cgso=0.3n cgdo=0.3n
+.model pm pmos level=1 vto=-0.4 kp=80u tox=2n cgso=0.3n cgdo=0.3n
+vdd vdd 0 1.2
+vin a 0 pulse(0 1.2 1n 20p 20p 1n 2n)
+m1 b a vdd vdd pm w=2u l=0.13u
+m2 b a 0 0 nm w=1u l=0.13u
+m3 c b vdd vdd pm w=2u l=0.13u
+m4 c b 0 0 nm w=1u l=0.13u
+c1 c 0 1f
+.control
+tran 10p 4n 0 %s
+let points = length(time)
+let last = v(c)[length(time)-1]
+print points last
+.endc
+.end
+'''
+        ends = [self.run_deck(deck % tmax)[1] for tmax in ('4n', '1', '1e9')]
+        self.assertEqual(ends[0], ends[1])
+        self.assertEqual(ends[0], ends[2])
+        self.assertLess(abs(ends[0]['last'] - 1.2), 1e-3)  # the input is high
+
     def test_a_soft_breakdown_that_begins_at_zero_bias_is_passed(self):
         """nbv = 50 lets the breakdown's exponential stand at 4e-11 A where the reverse law ends with
         8e-14 A, at -3 n kT/q. The charge, tt times the current, jumps with it: no step has a

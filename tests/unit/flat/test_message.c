@@ -30,7 +30,8 @@ START_TEST(wrong_decks_say_what_and_where)
          "2:30: error: too many values: pulse takes at most 8\n"},
         {"V1 a 0 pulse(0 1", "2:17: error: ')' is expected at the end of the waveform\n"},
         {"V1 a 0 pwl(0 0 1)",
-         "2:16: error: PWL takes pairs of time and value; this time has no value\n"},
+         "2:16: warning: PWL takes pairs of time and value; this time has no value and is left "
+         "out\n"},
         {"V1 a 0 pwl(0 0 2 1 1 0)", "2:20: error: PWL times do not go back: 1 after 2\n"},
         {"V1 a 0 sin(0 1 1k) pulse(0 1)",
          "2:20: error: a second waveform; the source has one already\n"},
