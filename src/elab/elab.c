@@ -168,9 +168,12 @@ static vs_status start(elab *e, bool keep)
     find_tran(e);
     if (keep)
         vec_extend(e->made, vec_len(f->inst));
-    for (size_t i = 0; keep && i < vec_len(f->inst); i++)
-        if (f->inst[i].letter == 'k')
+    for (size_t i = 0; i < vec_len(f->inst); i++) {
+        const bool meter = elab_meter_letter(&f->inst[i]) != 0;
+        e->metered |= meter;
+        if (keep && (meter || f->inst[i].letter == 'k'))
             vec_push(e->coupled, (int32_t)i);
+    }
     const ckt_opt copt = {.temp = elab_kelvin(e),
                           .simparam = e->simparam,
                           .names = e->names,
@@ -255,7 +258,7 @@ void elab_redo(elab *e, int32_t inst)
     const flat_inst *in = &e->f->inst[inst];
     if (e->failed)
         return;
-    e->couple |= in->letter == 'l';
+    e->couple |= in->letter == 'l' || (e->metered && (in->letter == 'c' || in->letter == 'v'));
     ckt_redo_at(e->c, e->made[inst]);
     e->failed |= add_instance(e, in) != VS_OK;
 }

@@ -399,7 +399,10 @@ static vs_status row_of(elab *e, const flat_inst *in, mdl_model *m, const mdl_gi
 static vs_status add_with_row(elab *e, const flat_inst *in, mdl_model *m, int32_t row,
                               const int32_t *terminal)
 {
-    if (in->letter == 'l')
+    const char *fixed = in->letter == 'l'                 ? "inductor"
+                        : in->letter == 'c' && e->metered ? "capacitor"
+                                                          : NULL;
+    if (fixed && m == mdl_find(e->lib, fixed)) /* not one by an expression, or a module's */
         map_set(&e->row_of_inst, map_key(in->name), row);
     return ckt_add_device(e->c, in->name, m, row, terminal, in->span);
 }

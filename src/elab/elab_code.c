@@ -70,6 +70,7 @@ typedef struct code_model {
 #define PORT_IN(text) {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS}
 #define PORT_VECTOR(text) \
     {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS, .least = 2, .macro = "XS_IN"}
+#define PORT_METER {.name = "in", .dir = IN, .type = T_V, .allowed = 1 << T_V | 1 << T_VD}
 #define PORT_OPTION(text) {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS, .null_ok = true}
 #define PORT_OUT {.name = "out", .dir = OUT, .type = T_V, .allowed = OUTPUTS}
 #define PORT_TABLE {.name = "out", .dir = OUT, .type = T_I, .allowed = OUTPUTS}
@@ -86,6 +87,8 @@ typedef struct code_model {
 
 static const code_model models[] = {
     {.type = "gain", .module = "xs_gain", .port = {PORT_IN("in"), PORT_OUT}},
+    {.type = "cmeter", .module = "xs_gain", .port = {PORT_METER, PORT_OUT}},
+    {.type = "lmeter", .module = "xs_gain", .port = {PORT_METER, PORT_OUT}},
     {.type = "summer",
      .module = "xs_summer",
      .port = {PORT_VECTOR("in"), PORT_OUT},
@@ -526,6 +529,19 @@ static mdl_model *find_module(binder *b)
     return m;
 }
 
+/* A meter is a gain of its constant, with its input at ground. */
+static bool measure(binder *b, mdl_model *m, mdl_given **given)
+{
+    double value = 0;
+    if (!elab_meter_letter(b->in))
+        return true;
+    if (!elab_meter(b->e, b->in, &value))
+        return false;
+    b->terminal[0] = b->terminal[1] = 0;
+    vec_push(*given, (mdl_given){elab_param(b->e, m, "in_offset"), value, DIAG_NOWHERE});
+    return true;
+}
+
 static vs_status add_module(binder *b)
 {
     mdl_model *m = find_module(b);
@@ -535,6 +551,8 @@ static vs_status add_module(binder *b)
     vs_status st = elab_given(b->e, b->in->model, m, &given) ? VS_OK : VS_EINPUT;
     for (size_t i = 0; i < vec_len(b->flag); i++)
         vec_push(given, (mdl_given){elab_param(b->e, m, b->flag[i]), 1, DIAG_NOWHERE});
+    if (st == VS_OK && !measure(b, m, &given))
+        st = VS_EINPUT;
     if (st == VS_OK)
         st = elab_add(b->e, b->in, m, given, vec_len(given), b->terminal, b->connected,
                       elab_kelvin(b->e), b->in->m);

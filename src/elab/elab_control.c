@@ -34,6 +34,8 @@ static bool expr_ready(elab *e, const net_expr *x)
 
 bool elab_ready(elab *e, const flat_inst *in)
 {
+    if (elab_meter_letter(in)) /* last, behind all that it measures */
+        return false;
     for (size_t i = 0; i < vec_len(in->ref); i++)
         if (!ref_ready(e, in->ref[i]))
             return false;
@@ -206,21 +208,25 @@ static double inductance(elab *e, const flat_inst *in, const char *name, int32_t
     mdl_model *m = mdl_find(e->lib, "inductor");
     const int32_t p = elab_param(e, m, "l"), scale = elab_param(e, m, "scale");
     const double l = mdl_row_param(m, row, p) * (scale >= 0 ? mdl_row_param(m, row, scale) : 1);
-    if (!(l > 0))
-        diag_error(e->d, in->span, "%s: the inductance of '%s' is %g; it must be positive",
-                   in->name, name, l);
-    return l > 0 ? l : 0;
+    if (l == 0)
+        diag_error(e->d, in->span, "%s: the inductance of '%s' is 0: nothing can be coupled",
+                   in->name, name);
+    if (l < 0)
+        diag_warning(e->d, in->span,
+                     "%s: the inductance of '%s' is negative: such inductors give energy", in->name,
+                     name);
+    return l;
 }
 
 static vs_status couple(elab *e, const flat_inst *in, const char *a, const char *b, double k)
 {
     int32_t terminal[2];
     const double la = inductance(e, in, a, &terminal[0]);
-    const double lb = la > 0 ? inductance(e, in, b, &terminal[1]) : 0;
-    mdl_model *m = lb > 0 ? elab_module(e, "mutual", in->span) : NULL;
+    const double lb = la != 0 ? inductance(e, in, b, &terminal[1]) : 0;
+    mdl_model *m = lb != 0 ? elab_module(e, "mutual", in->span) : NULL;
     if (!m)
         return VS_EINPUT;
-    const mdl_given given = {elab_param(e, m, "m"), k * sqrt(la * lb), DIAG_NOWHERE};
+    const mdl_given given = {elab_param(e, m, "m"), k * sqrt(fabs(la * lb)), DIAG_NOWHERE};
     return elab_add(e, in, m, &given, 1, terminal, NULL, elab_kelvin(e), 1);
 }
 

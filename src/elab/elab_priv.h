@@ -64,12 +64,13 @@ struct elab {
     elab_seen *seen;         /* vec */
     uint64_t *sign;          /* vec; scratch of elab_bind */
     map said;                /* card and text of a model's warning -> 1 */
-    map row_of_inst;         /* inductor instance -> row (mutual inductance) */
+    map row_of_inst;         /* inductor (if metered: or capacitor) -> row */
+    bool metered;            /* there are cmeters or lmeters */
     double tstep, tstop;
     /* kept: */
     ckt_place *made;  /* vec; for each instance where its devices begin */
-    int32_t *coupled; /* vec; mutual inductances */
-    bool couple;      /* redo: an inductor is another one */
+    int32_t *coupled; /* vec; mutual inductances, and meters */
+    bool couple;      /* redo: an inductor, or what meters look at, is another one */
     arena_pos mark;
     bool failed;
 };
@@ -107,6 +108,13 @@ VS_MUST_USE vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const
 bool elab_given(elab *e, const flat_model *c, mdl_model *m, mdl_given **given);
 /* The message that an element has no model, or one that is not there. */
 void elab_unknown_model(elab *e, const flat_inst *in);
+/* elab_meter.c: 'c' for a cmeter, 'l' for an lmeter, 0 for other elements */
+char elab_meter_letter(const flat_inst *in);
+
+/* What is measured, in farad or henry. The elements at its node were added before. False: a message
+ * was given. */
+VS_MUST_USE bool elab_meter(elab *e, const flat_inst *in, double *value);
+
 /* elab_code.c: A elements */
 VS_MUST_USE vs_status elab_code(elab *e, const flat_inst *in);
 /* elab_table.c: the code models table2d and table3d.

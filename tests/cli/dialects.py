@@ -114,6 +114,35 @@ end
         for words in ('they differ', 'pyplot would start Python: nothing is drawn', 'a system it knows', 'onoise_spectrum'):
             self.assertIn(words, said)
 
+    METERS = ('meters\n.param x=0.5u\nc1 a 0 2u\nc2 b a 3u m=2\nc3 c 0 1u\nv1 a c 0\nv2 a d 0 ac 1\nc4 d 0 {x}\n'
+              'v3 a f 1\nc5 f 0 7u\na1 a oc mc\n.model mc cmeter(gain=1e6)\nr1 a 0 1k\nr2 b 0 1k\nr5 f 0 1k\n'
+              'l1 p 0 2\nl2 p q 2 m=2\na2 p ol ml\n.model ml lmeter\na3 %vd(b a) %id(o 0) mo\n.model mo lmeter gain=1p\nro o 0 1\nr3 q 0 1k\nr4 oc ol 1k\n')
+
+    def test_meters_of_what_a_node_has(self):
+        # 2 + 2 3 uF, 1 and x uF across 0 V; those across 1 V do not count. 2 H beside 1 H; none
+        v, said = self.run_deck(self.METERS + '.op\n.end\n')
+        self.assertNotIn('warning', said)
+        self.close(v['v(oc)'][0], 9.5)
+        self.close(v['v(ol)'][0], 2 / 3)
+        self.close(v['v(o)'][0], -1)
+
+    def test_meters_follow_what_changes(self):
+        v, _ = self.run_deck(self.METERS + '.dc x 0.5u 2u 0.5u\n.end\n')
+        self.assertEqual(len(v['v(oc)']), 4)
+        for i, c in enumerate(v['v(oc)']):
+            self.close(c, 9.5 + 0.5 * i)
+        v, _ = self.run_deck(self.METERS + '.dc v1 0 1 1\n.end\n')
+        self.close(v['v(oc)'][0], 9.5)
+        self.run_deck(self.METERS + '.control\nalter c4=5u\nalter l2=4\nop\nprint v(oc) v(ol) > out.txt\n.endc\n.end\n')
+        self.assertEqual(re.findall(r'= (\S+)', self.read('out.txt')), ['1.400000e+01', '1.000000e+00'])
+
+    def test_meters_refuse_values_that_vary(self):
+        for line in ('c9 a 0 cm w=1u l=1u\n.model cm c cj=1m\n', "c9 a 0 c='1u*(1+v(a))'\n"):
+            self.write('d.sp', self.METERS + line + '.op\n.end\n')
+            r = subprocess.run([VSIM, 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+            self.assertEqual(r.returncode, 1)
+            self.assertIn("error: a1: 'cmeter' measures fixed values only, not that of 'c9'", r.stderr)
+
     def test_marked_resistors(self):
         v, _ = self.run_deck('marks\nv1 a 0 1\nr1 a b R47\nr2 b c r047\nr3 c 0 R7\n.model r7 r(r=3)\n.op\n.end\n')
         self.close(v['i(v1)'][0] if 'i(v1)' in v else v['v1#branch'][0], -1 / (0.47 + 0.047 + 3))
