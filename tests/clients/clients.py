@@ -227,6 +227,15 @@ class Chipify(Client):
         with open('tran.tab', encoding='utf-8') as f:
             self.assertGreater(len(f.read().splitlines()), 400)
 
+    def test_an_error_leads_to_its_line(self):
+        import types
+
+        from chipify.engines import ngspice
+        ngspice.settings.FAST_TMP = os.getcwd()
+        test = types.SimpleNamespace(value_lst=[], analyses=[], tb_path='x')
+        _, wrong = ngspice.NgspiceSimulator().run(RC.replace('.tran', 'M1 a b c d nothing\n.tran'), test=test)
+        self.assertRegex(str(wrong), r"Error: .*:5:12: .*nothing")
+
 
 @unittest.skipUnless(there('analogpy'), 'analogpy is not there')
 class Analogpy(Client):

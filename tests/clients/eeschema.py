@@ -6,7 +6,8 @@
 It has no command line for a simulation, so xdotool plays the user, below Xvfb: F9 (a hot key that we give) opens the
 simulator, clicks run it and add all signals to its plot. No window manager is there, so windows begin at the corner.
 TRACE is tests/ng/trace.c, which stands in for libngspice and writes down what eeschema asks and hears.
-The schematic, tests/data/kicad_rc.kicad_sch, is a step through 1 kOhm onto 100 nF: 2 ms are 20 time constants.
+The schematic, tests/data/kicad_rc.kicad_sch, is a step through 1 kOhm onto 100 nF: 2 ms are 20 time constants. A second
+time the resistor's value is a word, and the error must lead to it.
 --keep: pictures of the screen."""
 import os
 import re
@@ -29,8 +30,8 @@ SETTINGS = {
 
 class User:
     """Below Xvfb: what a user does and sees."""
-    def __init__(self, log, keep):
-        self.log, self.keep = log, keep
+    def __init__(self, log, broken, keep):
+        self.log, self.broken, self.keep = log, broken, keep
 
     def log_has(self, pattern):
         if not os.path.exists(self.log):
@@ -76,6 +77,10 @@ class User:
         self.until('the schematic is shown', lambda: self.window('^rc .*Schematic Editor'))
         self.until('the simulator opens', lambda: self.window('Spice Simulator') and self.log_has('^init'),
                    self.open_simulator)
+        if self.broken:
+            self.until('an error is told', lambda: self.log_has('^print stderr Error'), lambda: self.click(RUN))
+            time.sleep(2)  # the rest of it
+            return
         self.until('the run ends', lambda: self.log_has('^thread 1'), lambda: self.click(RUN))
         self.until('its curve is drawn', lambda: self.log_has(r'^vector V\(/out\)'), self.add_signals)
         if self.keep:
@@ -83,11 +88,11 @@ class User:
             subprocess.run(['import', '-window', 'root', os.path.join(self.keep, 'plot.png')])
 
 
-def play(schematic, log, keep):
+def play(schematic, log, broken, keep):
     """The part that runs below Xvfb."""
     eeschema = subprocess.Popen(['eeschema', schematic], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        User(log, keep).simulate()
+        User(log, broken, keep).simulate()
     finally:
         eeschema.kill()
         eeschema.wait()
@@ -121,6 +126,36 @@ def why_not():
     return None if version.startswith('6.') else "KiCad is '%s'; the clicks are those for 6" % version
 
 
+def judge_broken(text):
+    """The error has the place of the value in the lines that eeschema sent."""
+    told = re.search(r"^print stderr Error: circuit:(\d+):(\d+): .*nothing", text, re.M)
+    sent = re.findall('^circ (.*)$', text[text.rfind('circ .title'):], re.M)  # it begins with an empty circuit
+    if not told:
+        return ['no error with its place is told']
+    line, column = (int(k) for k in told.groups())
+    at = sent[line - 1][column - 1:] if line <= len(sent) else ''
+    return [] if at.startswith('nothing') else ['line %d, column %d is %r' % (line, column, at)]
+
+
+def session(home, library, trace, schematic, broken, keep):
+    """What KiCad asked and heard; and whether the user got there."""
+    settings, log = os.path.join(home, '.config/kicad/6.0'), os.path.join(home, 'log')
+    os.makedirs(settings)
+    for name, text in [(os.path.join(settings, k), v) for k, v in SETTINGS.items()] + [('rc.kicad_sch', schematic),
+                                                                                       ('rc.kicad_pro', '{}\n')]:
+        with open(os.path.join(home, name), 'w', encoding='utf-8') as f:
+            f.write(text)
+    os.symlink(trace, os.path.join(home, 'libngspice.so.0'))
+    env = dict(os.environ, HOME=home, LD_LIBRARY_PATH=home, NG_TRACE_REAL=library, NG_TRACE_LOG=log)
+    env.pop('XDG_CONFIG_HOME', None)
+    done = subprocess.run(['xvfb-run', '-a', '-s', '-screen 0 1400x1000x24', sys.executable, os.path.abspath(__file__),
+                           '--play', os.path.join(home, 'rc.kicad_sch'), log, 'broken' if broken else '', keep], env=env)
+    if not os.path.exists(log):
+        return '', False
+    with open(log, encoding='utf-8', errors='replace') as f:
+        return f.read(), done.returncode == 0
+
+
 def main():
     library, trace = (os.path.abspath(p) for p in sys.argv[1:3])
     keep = os.path.abspath(sys.argv[4]) if sys.argv[3:4] == ['--keep'] else ''
@@ -128,29 +163,18 @@ def main():
     if why:
         print(why)
         return 77
-    with tempfile.TemporaryDirectory() as home:
-        settings, log = os.path.join(home, '.config/kicad/6.0'), os.path.join(home, 'log')
-        os.makedirs(settings)
-        for name, text in SETTINGS.items():
-            with open(os.path.join(settings, name), 'w', encoding='utf-8') as f:
-                f.write(text)
-        shutil.copy(os.path.join(ROOT, 'tests/data/kicad_rc.kicad_sch'), os.path.join(home, 'rc.kicad_sch'))
-        with open(os.path.join(home, 'rc.kicad_pro'), 'w', encoding='utf-8') as f:
-            f.write('{}\n')
-        os.symlink(trace, os.path.join(home, 'libngspice.so.0'))
-        env = dict(os.environ, HOME=home, LD_LIBRARY_PATH=home, NG_TRACE_REAL=library, NG_TRACE_LOG=log)
-        env.pop('XDG_CONFIG_HOME', None)
-        done = subprocess.run(['xvfb-run', '-a', '-s', '-screen 0 1400x1000x24', sys.executable, os.path.abspath(__file__),
-                               '--play', os.path.join(home, 'rc.kicad_sch'), log, keep], env=env)
-        text = ''
-        if os.path.exists(log):
-            with open(log, encoding='utf-8', errors='replace') as f:
-                text = f.read()
-    wrong = judge(text) + (['the user gave up'] if done.returncode else [])
-    if wrong:
-        print(text, *wrong, sep='\n')
-    return bool(wrong)
+    with open(os.path.join(ROOT, 'tests/data/kicad_rc.kicad_sch'), encoding='utf-8') as f:
+        schematic = f.read()
+    bad = False
+    for broken, text in ((False, schematic), (True, schematic.replace('"1k"', '"nothing"'))):
+        with tempfile.TemporaryDirectory() as home:
+            log, done = session(home, library, trace, text, broken, keep)
+        wrong = (judge_broken if broken else judge)(log) + ([] if done else ['the user gave up'])
+        if wrong:
+            print(log, *wrong, sep='\n')
+        bad |= bool(wrong)
+    return bad
 
 
 if __name__ == '__main__':
-    sys.exit(play(*sys.argv[2:5]) if sys.argv[1:2] == ['--play'] else main())
+    sys.exit(play(*sys.argv[2:6]) if sys.argv[1:2] == ['--play'] else main())

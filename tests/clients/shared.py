@@ -3,7 +3,8 @@
 
     shared.py VSIM LIBRARY [unittest arguments]      exit code 77 if none of the packages is there
     shared.py --examples PYTHON LIBRARY LEAST FOLDER...    runs all Python files below the folders;
-                                                     exit code 1 if fewer than LEAST reach their end
+                                                     exit code 1 if fewer than LEAST reach their end,
+                                                     77 if PYTHON has not the package
 
 Packages as in clients.py. The second form is for PySpice's and InSpice's own examples, unedited, from
 their source packages (pip download --no-binary :all: PySpice==1.5); docs/clients.md has the count."""
@@ -61,9 +62,10 @@ def environment(folder):
     return env
 
 
-def has(package):
-    return os.path.exists(PYTHON) and not subprocess.run(
-        [PYTHON, '-c', 'import sys, %s.Unit; sys.exit(%r == "InSpice" and sys.version_info < (3, 12))'
+def has(package, python=PYTHON):
+    """InSpice wants Python 3.12."""
+    return os.path.exists(python) and not subprocess.run(
+        [python, '-c', 'import sys, %s.Unit; sys.exit(%r == "InSpice" and sys.version_info < (3, 12))'
          % (package, package)], capture_output=True).returncode
 
 
@@ -130,7 +132,12 @@ def run_examples(python, folders):
 if __name__ == '__main__':
     if sys.argv[1:2] == ['--examples']:
         LIBRARY = os.path.abspath(sys.argv[3])
-        sys.exit(run_examples(sys.argv[2], sys.argv[5:]) < int(sys.argv[4]))
+        python = os.path.abspath(sys.argv[2])
+        wanted = 'InSpice' if 'inspice' in ''.join(sys.argv[5:]).lower() else 'PySpice'
+        if not has(wanted, python):
+            print('%s is not installed for %s, or its Python is too old' % (wanted, python))
+            sys.exit(77)
+        sys.exit(run_examples(python, sys.argv[5:]) < int(sys.argv[4]))
     VSIM, LIBRARY = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
     if not has('PySpice') and not has('InSpice'):
         print('neither PySpice nor InSpice is installed in', CLIENTS)
