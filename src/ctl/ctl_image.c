@@ -131,7 +131,7 @@ void ctl_image(ctl *c, image *im)
         c->flow_image = flow.bytes;
     }
     IMAGE_VEC(im, c->flow_image);
-    if (!im->giving)
+    if (!im->giving && c->flow) /* else it waits for the first points of this process */
         vec_free(c->flow_image);
     IMAGE_ONE(im, c->first);
     IMAGE_ONE(im, c->n_analysis);
