@@ -36,7 +36,7 @@
 #include "va.h"
 #include "vec.h"
 
-enum { MOST = 16384, LIMIT = 20, MAP_BITS = 16 };
+enum { MOST = 16384, LIMIT = 20, WAIT = 600, MAP_BITS = 16 };
 #define FOUND_FILE "fuzz-found"
 
 /* -- what is fuzzed -- */
@@ -861,9 +861,10 @@ static void on_signal(int sig)
 {
     signal(sig, SIG_DFL);
     signal(SIGABRT, SIG_DFL);
-    fprintf(stderr, "fuzz: signal %d%s\n", sig, sig == SIGALRM ? ": no end within the limit" : "");
+    const bool late = sig == SIGPROF || sig == SIGALRM;
+    fprintf(stderr, "fuzz: signal %d%s\n", sig, late ? ": no end within the limit" : "");
     save_finding();
-    raise(sig == SIGALRM ? SIGABRT : sig);
+    raise(late ? SIGABRT : sig);
 }
 
 /* ASan and UBSan: report, then SIGABRT. A sanitizer keeps its own handler of bad accesses. */
@@ -879,6 +880,7 @@ const char *__ubsan_default_options(void)
 static void catch_signals(void)
 {
     signal(SIGABRT, on_signal);
+    signal(SIGPROF, on_signal);
     signal(SIGALRM, on_signal);
 #ifndef __SANITIZE_ADDRESS__
     signal(SIGSEGV, on_signal);
@@ -927,11 +929,14 @@ static void add_path(const char *path)
 
 static void run_one(const struct target *t)
 {
-    const struct itimerval limit = {.it_value.tv_sec = LIMIT}, none = {0};
+    const struct itimerval limit = {.it_value.tv_sec = LIMIT}, none = {0},
+                           wait = {.it_value.tv_sec = WAIT};
     char *copy = malloc(n_text + 1); /* its own allocation: reading beyond the end is seen */
     memcpy(copy, text, n_text);
-    setitimer(ITIMER_REAL, &limit, NULL);
+    setitimer(ITIMER_PROF, &limit, NULL);
+    setitimer(ITIMER_REAL, &wait, NULL);
     t->run(copy, n_text);
+    setitimer(ITIMER_PROF, &none, NULL);
     setitimer(ITIMER_REAL, &none, NULL);
     free(copy);
 }
