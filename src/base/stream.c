@@ -39,6 +39,10 @@ static ssize_t write_text(void *cookie, const char *p, size_t n)
     memcpy(s->buf + s->len, p, n);
     s->len += n;
     s->buf[s->len] = 0;
+    if (s->text)
+        *s->text = s->buf;
+    if (s->text && s->n)
+        *s->n = s->len;
     return (ssize_t)n;
 }
 

@@ -17,7 +17,8 @@ FILE *stream_open(const char *path);
 FILE *stream_create(const char *path, files_role role);
 FILE *stream_append(const char *path, files_role role);
 /* A stream into memory, never NULL. *text, terminated, and its length *n (NULL allowed) are set
- * when it is closed; text is for vs_free. Where memory is missing the stream takes no more, and
+ * when it is closed; text is for vs_free. fflush sets them too, if something was written: that text
+ * is the stream's, until more is written. Where memory is missing the stream takes no more, and
  * closing it ends the work. */
 FILE *stream_text(char **text, size_t *n);
 /* As fclose, for streams of these and under the heap that they were opened under. */

@@ -434,6 +434,8 @@ static vs_status run_sweep(run *r)
                         .n_shard = j->n_shard,
                         .resume = j->resume,
                         .fsync = j->fsync,
+                        .checkpoint = j->checkpoint,
+                        .minutes = j->minutes,
                         .quiet = j->streams.quiet,
                         .version = j->version,
                         .redo = j->redo};

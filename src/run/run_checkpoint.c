@@ -72,17 +72,17 @@ static void keep(void *user)
 
 static vs_status refuse(run *r, const char *what)
 {
-    diag_error(&r->d, DIAG_NOWHERE, "%s: %s", r->j->restart ? "--restart" : "--checkpoint", what);
+    diag_error(&r->d, DIAG_NOWHERE, "--restart: %s", what);
     return VS_EINPUT;
 }
 
 vs_status run_checkpoint_begin(run *r, bool family)
 {
     const bool wanted = r->j->checkpoint || r->j->restart;
-    if (wanted && family)
-        return refuse(r, "the deck has a sweep, which --resume goes on with, point by point");
+    if (family && r->j->restart)
+        return refuse(r, "the deck has a sweep, which --resume goes on with");
     if (family)
-        return VS_OK;
+        return VS_OK; /* src/swp keeps its points */
     sim_opt *o = sim_opts(r->sim);
     o->hook.due = is_due;
     o->hook.keep = keep;

@@ -29,21 +29,15 @@ char *swp_label(const swp_book *b, const char *csv)
 
 /* -- the run of a point -- */
 
-/* What the engine tells while it computes a point. */
-typedef struct listener {
-    swp *w;
-    FILE *text;
-} listener;
-
 static void print_line(void *user, const char *text)
 {
-    const listener *l = user;
-    fprintf(l->text, "%s\n", text);
+    const swp_now *now = user;
+    fprintf(now->text, "%s\n", text);
 }
 
 static bool asked_to_stop(void *user)
 {
-    swp *w = ((const listener *)user)->w;
+    swp *w = ((const swp_now *)user)->w;
     return swp_stopped(w);
 }
 
@@ -65,7 +59,7 @@ static void take_results(const swp *w, const ctl *c, swp_rec *r)
 }
 
 /* Those of the present process group have names, so that a kill leaves what a point had. */
-static bool has_name(const swp *w)
+bool swp_has_name(const swp *w)
 {
     struct stat sb;
     const bool far = w->o->link && w->o->link->rank > 0; /* there need not be such a folder */
@@ -73,25 +67,26 @@ static bool has_name(const swp *w)
            (stat(w->o->out, &sb) || S_ISREG(sb.st_mode));
 }
 
-static char *spool_name(const swp *w, int i) { return vs_text("%s.point-%d", w->o->out, i); }
+char *swp_spool_name(const swp *w, int i) { return vs_text("%s.point-%d", w->o->out, i); }
 
 /* Those that a killed run left: the results are locked, nobody else has them. */
 static void drop_old_spools(const swp *w)
 {
-    bool more = has_name(w);
-    for (int i = 0; more && i < SWP_MOST_JOBS; i++) {
-        char *name = spool_name(w, i);
-        more = files_claim(name, FILES_JOURNAL) && !unlink(name);
+    const int most = swp_has_name(w) ? SWP_MOST_JOBS : 0;
+    for (int i = 0; i < most; i++) {
+        char *name = swp_spool_name(w, i);
+        if (!access(name, F_OK) && files_claim(name, FILES_JOURNAL))
+            unlink(name);
         vs_free(name);
     }
 }
 
 int swp_spool(const swp *w, int i)
 {
-    const bool visible = i >= 0 && has_name(w);
-    char *name = visible       ? spool_name(w, i)
-                 : has_name(w) ? vs_text("%s.part-XXXXXX", w->o->out)
-                               : vs_strdup("/tmp/vsim.part-XXXXXX");
+    const bool visible = i >= 0 && swp_has_name(w);
+    char *name = visible           ? swp_spool_name(w, i)
+                 : swp_has_name(w) ? vs_text("%s.part-XXXXXX", w->o->out)
+                                   : vs_strdup("/tmp/vsim.part-XXXXXX");
     int fd = -1;
     if (!visible)
         fd = mkstemp(name);
@@ -110,11 +105,13 @@ void swp_end_spool(swp *w, int i, int fd, bool keep)
     struct stat sb;
     if (fd < 0)
         return;
-    keep &= has_name(w) && !fstat(fd, &sb) && sb.st_size > 0;
+    keep &= swp_has_name(w) && !fstat(fd, &sb) && sb.st_size > 0;
     close(fd);
-    if (!has_name(w))
+    if (!swp_has_name(w))
         return;
-    char *name = spool_name(w, i);
+    if (!keep)
+        swp_keep_drop(w, i);
+    char *name = swp_spool_name(w, i);
     if (!keep)
         unlink(name);
     else if (w->o->say)
@@ -122,29 +119,97 @@ void swp_end_spool(swp *w, int i, int fd, bool keep)
     vs_free(name);
 }
 
-static vs_status run_point(swp *w, FILE *text, swp_rec *r)
+static vs_status open_spool(swp *w, bool empty)
 {
     sim *s = w->s;
-    ctl_opt co = {.log = text, .quiet = true, .no_measures = true, .version = w->o->version};
-    if (w->o->out) {
-        if (ftruncate(w->spool, 0) || lseek(w->spool, 0, SEEK_SET) ||
-            out_open_fd(&sim_opts(s)->out, w->spool, w->o->format))
-            return VS_EIO;
-        out_set_stamp(sim_opts(s)->out, &w->stamp);
-        out_set_manner(sim_opts(s)->out, &sim_opts(s)->manner);
-    }
-    ctl *c = ctl_new(s, &co);
-    vs_status st = ctl_deck(c, true);
-    take_results(w, c, r);
-    ctl_free(&c);
+    if (!w->o->out)
+        return VS_OK;
+    if ((empty && ftruncate(w->spool, 0)) || lseek(w->spool, 0, SEEK_SET) ||
+        out_open_fd(&sim_opts(s)->out, w->spool, w->o->format))
+        return VS_EIO;
+    out_set_stamp(sim_opts(s)->out, &w->stamp);
+    out_set_manner(sim_opts(s)->out, &sim_opts(s)->manner);
+    return VS_OK;
+}
+
+static vs_status close_spool(swp *w, vs_status st)
+{
     int why = 0;
-    if (out_close(&sim_opts(s)->out, &why)) {
-        diag_error(sim_diag(s), DIAG_NOWHERE, "the results could not be written: %s",
-                   strerror(why));
-        st = VS_EIO;
+    if (!out_close(&sim_opts(w->s)->out, &why))
+        return st;
+    diag_error(sim_diag(w->s), DIAG_NOWHERE, "the results could not be written: %s", strerror(why));
+    return VS_EIO;
+}
+
+/* im: NULL, or what its transient goes on from. */
+static vs_status run_analyses(swp_now *now, swp_rec *r, image *im)
+{
+    swp *w = now->w;
+    const ctl_opt co = {
+        .log = now->text, .quiet = true, .no_measures = true, .version = w->o->version};
+    vs_status st = open_spool(w, !im);
+    if (st)
+        return st;
+    now->c = ctl_new(w->s, &co);
+    if (im)
+        st = swp_keep_give(now, im);
+    if (!st)
+        st = ctl_deck(now->c, true);
+    sim_opts(w->s)->take_up = NULL;
+    take_results(w, now->c, r);
+    ctl_free(&now->c);
+    return close_spool(w, st);
+}
+
+/* Figures count what other processes did for the point, too. */
+static void count_earlier(swp_now *now)
+{
+    const sim_figures then = {.st = now->then}, before = {.st = now->before.st};
+    sim_figures none = {0};
+    sim_figures_less(&none, &then);
+    sim_figures_less(&now->w->told, &before);
+    sim_figures_less(&now->w->told, &none);
+    now->before.st = now->then;
+}
+
+static vs_status run_point(swp_now *now, swp_rec *r)
+{
+    swp *w = now->w;
+    image im;
+    uint8_t *bytes;
+    const diag_mark said = diag_try(sim_diag(w->s));
+    if (w->o->checkpoint)
+        swp_keep_drop(w, w->station); /* of the point before */
+    const bool held = w->o->out && swp_keep_read(now, &im, &bytes);
+    sim_opts(w->s)->hook.kept |= held;
+    vs_status st = run_analyses(now, r, held ? &im : NULL);
+    if (held && !im.wrong)
+        count_earlier(now);
+    if (held && im.wrong) {
+        diag_take_back(sim_diag(w->s), said);
+        diag_warning(sim_diag(w->s), DIAG_NOWHERE,
+                     "the checkpoint of a point does not fit: %s; the point begins anew", im.wrong);
+        vs_free(now->earlier);
+        now->earlier = NULL;
+        sim_forget_plots(w->s);
+        st = run_analyses(now, r, NULL);
     }
+    if (held)
+        vec_free(bytes);
     r->n_bytes = w->o->out ? (int64_t)lseek(w->spool, 0, SEEK_END) : 0;
     return st;
+}
+
+/* Puts the text before a checkpoint in front of r->text. */
+static void join_text(swp_now *now, swp_rec *r, size_t *n)
+{
+    if (!now->earlier)
+        return;
+    char *all = vs_text("%s%s", now->earlier, r->text);
+    vs_free(r->text);
+    vs_free(now->earlier);
+    r->text = all;
+    *n = strlen(all);
 }
 
 void swp_point(swp *w, int64_t point, swp_rec *r)
@@ -161,18 +226,19 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     char *values = fam_values(&w->fam, point), *label = swp_label(&w->book, values);
     sim_opts(s)->label = label;
     w->stamp.values = values;
-    listener l = {w, text};
-    sim_opts(s)->hook = (sim_hook){.line = print_line, .stop = asked_to_stop, .user = &l};
+    swp_now now = {.w = w, .point = point, .text = text, .said = &r->text, .n_said = &n_text};
+    sim_opts(s)->hook = (sim_hook){.line = print_line, .stop = asked_to_stop, .user = &now};
+    swp_keep_hook(w, &sim_opts(s)->hook);
+    w->kept_at = vs_coarse_seconds();
     const double t0 = vs_seconds();
     const diag_mark said = diag_try(sim_diag(s));
-    sim_figures before;
-    sim_figures_now(s, &before);
+    sim_figures_now(s, &now.before);
     sim_why_cut(s, 0);
     w->fam.files_new = false;
     sim_fresh(s);
     vs_status st = fam_set(&w->fam, point);
     if (!st)
-        st = run_point(w, text, r);
+        st = run_point(&now, r);
     if (!st && sim_diag(s)->n_error > said.n_error)
         st = VS_EINPUT;
     if (st == VS_STOP && !w->stopped && sim_diag(s)->n_error > said.n_error)
@@ -180,12 +246,11 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     r->status = st;
     r->seconds = vs_seconds() - t0;
     snprintf(r->why, sizeof r->why, "%s", sim_why(s));
-    sim_figures now;
-    sim_figures_now(s, &now);
-    r->own = r->figures = now;
-    sim_figures_less(&r->own, &before);
+    sim_figures_now(s, &r->own);
+    r->figures = r->own;
     sim_figures_less(&r->figures, &w->told);
-    w->told = now;
+    w->told = r->own;
+    sim_figures_less(&r->own, &now.before);
     if (w->o->quiet)
         diag_keep_errors(sim_diag(s));
     diag_render(sim_diag(s), msg, false);
@@ -195,6 +260,7 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
         arena_release(&sim_diag(s)->mem, mark);
     stream_close(text);
     stream_close(msg);
+    join_text(&now, r, &n_text);
     r->n_text = (uint32_t)n_text;
     r->n_msg = (uint32_t)n_msg;
     sim_opts(s)->label = NULL;
@@ -318,6 +384,10 @@ static vs_status begin(swp *w, int64_t *next)
     }
     if (!st && o->link && o->link->rank > 0)
         return swp_ranks_check(w);
+    if (!st && o->checkpoint && !swp_has_name(w)) {
+        diag_error(sim_diag(s), DIAG_NOWHERE, "--checkpoint of a sweep needs a result file");
+        st = VS_EINPUT;
+    }
     if (st)
         return st;
     if ((st = swp_book_open(&w->book, o->resume, next)))
@@ -332,6 +402,8 @@ static vs_status report(swp *w, vs_status st)
         fprintf(w->o->log, "sweep: %lld of %lld points%s, %lld failed\n", (long long)b->n_done,
                 (long long)b->n_mine, w->o->n_shard > 1 ? " of this shard" : "",
                 (long long)b->n_failed);
+    if (st == VS_STOP && w->o->checkpoint && !w->o->quiet)
+        fprintf(w->o->log, "stopped; to go on: the same command with --resume\n");
     return st ? st : b->worst;
 }
 
@@ -357,6 +429,7 @@ vs_status swp_run(sim *s, const swp_opt *o)
     sim_opts(s)->hook = (sim_hook){0};
     vs_status st = begin(&w, &next);
     if (!st) {
+        swp_keep_find(&w);
         drop_old_spools(&w);
         const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
         const int jobs = o->jobs ? o->jobs : cpus > 0 ? (int)cpus : 1;

@@ -30,6 +30,8 @@ typedef struct swp_opt {
     rank_link *link;
     int shard, n_shard; /* this run computes points shard, shard + n_shard, ... of all; 0, 1: all */
     bool resume, fsync; /* fsync: what is written is on disk before the next point is */
+    bool checkpoint;    /* transients of points under way are kept: when the run is stopped, and */
+    double minutes;     /* each so many of them; 0: no more often */
     bool quiet;
     const char *version;
     bool redo; /* report for each point what was made anew */

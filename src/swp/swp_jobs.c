@@ -22,6 +22,7 @@
 
 enum { AHEAD = 8, TRIES = 2 };
 enum { NO_MEMORY = 7, ENDED = 130 }; /* exit codes of a worker */
+static const double KEEPING = 30;    /* s, until workers that do not end are killed */
 static const double FORK = 2e-3;     /* s, to start a process, if vsim tune has not measured it */
 
 vs_status swp_alone(swp *w, int64_t k)
@@ -42,6 +43,8 @@ vs_status swp_alone(swp *w, int64_t k)
         char *label = fam_values(&w->fam, r.point);
         if (!st)
             st = swp_book_add(&w->book, &r, label, w->spool, 0, NULL);
+        if (!st)
+            swp_keep_done(w, r.point);
         vs_free(label);
         swp_rec_fini(&r);
         if (!st && k + 1 < w->book.n_mine && swp_stopped(w))
@@ -121,7 +124,7 @@ static vs_status serve(void *arg)
     return VS_OK;
 }
 
-static void work(swp *w, const swp_worker *all, int n, int ask, int answer, int spool)
+static void work(swp *w, const swp_worker *all, int n, int ask, int answer, const swp_worker *v)
 {
     for (int i = 0; i < n; i++)
         if (all[i].pid) {
@@ -132,7 +135,8 @@ static void work(swp *w, const swp_worker *all, int n, int ask, int answer, int 
         close(w->o->link->fd);
     if (sim_opts(w->s)->lib && !mdl_own_code(sim_opts(w->s)->lib))
         _exit(1);
-    w->spool = spool;
+    w->spool = v->spool;
+    w->station = (int)(v - all);
     sim_opts(w->s)->threads = sim_opts(w->s)->threads ? sim_opts(w->s)->threads : 1;
     if (!w->tell_all)
         sim_figures_now(w->s, &w->told);
@@ -164,7 +168,7 @@ bool swp_hire(swp *w, swp_worker *all, int n, swp_worker *v)
         close(ask[1]);
         close(answer[0]);
         swp_let_go(all);
-        work(w, all, n, ask[0], answer[1], v->spool);
+        work(w, all, n, ask[0], answer[1], v);
     }
     close(ask[0]);
     close(answer[1]);
@@ -245,6 +249,8 @@ static vs_status add(swp_crew *c, const swp_rec *r, int src)
 {
     char *label = fam_values(&c->w->fam, r->point);
     vs_status st = swp_book_add(&c->w->book, r, label, src, 0, NULL);
+    if (!st)
+        swp_keep_done(c->w, r->point);
     vs_free(label);
     sim_figures_add(c->w->s, &r->figures);
     if (r->n_compare)
@@ -389,6 +395,20 @@ static vs_status manage(swp_crew *c)
     return st;
 }
 
+/* The run was stopped: workers hear of it too, and write checkpoints of their points. */
+static void let_keep(const swp_crew *c)
+{
+    const double until = vs_seconds() + KEEPING;
+    for (int i = 0; i < c->n; i++)
+        if (c->one[i].pid && c->one[i].k >= 0)
+            kill(c->one[i].pid, SIGTERM);
+    for (int i = 0; i < c->n; i++) {
+        struct pollfd end = {.fd = c->one[i].answer}; /* of the pipe */
+        while (c->one[i].pid && c->one[i].k >= 0 && vs_seconds() < until && poll(&end, 1, 100) <= 0)
+            ;
+    }
+}
+
 vs_status swp_workers(swp *w, int64_t k, int jobs)
 {
     const int others = w->o->link ? w->o->link->size - 1 : 0;
@@ -427,6 +447,8 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
         }
     if (!st)
         st = manage(&c);
+    if (st == VS_STOP && w->o->checkpoint)
+        let_keep(&c);
     for (int i = 0; i < jobs; i++) {
         (void)swp_dismiss(&c.one[i], st ? SIGKILL : 0);
         swp_end_spool(w, i, c.one[i].spool, st == VS_STOP && c.one[i].k >= 0);

@@ -1,6 +1,7 @@
 /* swp_priv.h - between the files of a sweep:
  *     swp.c        points: values, what they change, the run of one
  *     swp_jobs.c   who computes which: this process, workers, other ranks
+ *     swp_keep.c   checkpoints of points under way
  *     swp_ranks.c  ranks of MPI: given out to, and serving
  *     swp_book.c   results in order: files, table, journal
  *     swp_stat.c   statistics of samples
@@ -126,8 +127,23 @@ typedef struct swp {
     swp_book book;
     out_stamp stamp;
     bool stopped;
-    int spool; /* results of the point under way */
+    int spool;      /* results of the point under way, */
+    int station;    /* whose file is RESULTS.point-STATION */
+    double kept_at; /* s of vs_coarse_seconds: the last checkpoint, or the begin */
 } swp;
+
+/* The point under way. */
+typedef struct swp_now {
+    swp *w;
+    int64_t point;
+    FILE *text; /* what its cards print */
+    char **said;
+    size_t *n_said; /* that, after fflush */
+    ctl *c;
+    sim_figures before; /* of this process, when the point began */
+    char *earlier;      /* NULL, or what cards printed before the checkpoint; for vs_free */
+    sim_stat then;      /* of the process that wrote it, when it began with the point */
+} swp_now;
 
 /* Computes a point; its results are in w->spool. */
 void swp_point(swp *w, int64_t point, swp_rec *r);
@@ -142,6 +158,28 @@ static inline int64_t swp_turn(const swp *w, int64_t point)
  * removes it. */
 int swp_spool(const swp *w, int i);
 void swp_end_spool(swp *w, int i, int fd, bool keep);
+
+/* Results have a name beside which files of points may stand. */
+bool swp_has_name(const swp *w);
+char *swp_spool_name(const swp *w, int i); /* for vs_free */
+
+/* -- swp_keep.c -- */
+/* Sets what makes the point's transient write checkpoints, if they are wanted; the hook's user is a
+ * swp_now. */
+void swp_keep_hook(const swp *w, sim_hook *h);
+/* Before points are computed. resume: checkpoints that a stopped run left get the numbers of their
+ * points; else they are removed. */
+void swp_keep_find(const swp *w);
+/* Reads the checkpoint of the point, if there is one, and copies its results to the spool. *bytes,
+ * for vec_free, must live as long as the image. */
+bool swp_keep_read(swp_now *now, image *im, uint8_t **bytes);
+/* With the spool open and now->c new: makes the next transient go on from the image. Status: VS_OK;
+ * VS_EINPUT: im->wrong. */
+VS_MUST_USE vs_status swp_keep_give(swp_now *now, image *im);
+/* The results of the point are written, or its checkpoint is not wanted. */
+void swp_keep_done(const swp *w, int64_t point);
+/* What worker i keeps is over. */
+void swp_keep_drop(const swp *w, int i);
 
 /* -- swp_jobs.c -- */
 

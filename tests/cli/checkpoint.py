@@ -184,7 +184,8 @@ class Case(folder.Folder):
         while True:
             kept = out + '.checkpoint'
             go_on = ['--restart', kept] if os.path.exists(self.path(kept)) else []
-            p = self.begin(deck, '-r', out, '--measures', 'm.json', '--checkpoint', '0',
+            p = self.begin(deck, '-r', out, '--measures', 'm.json',
+                           '--checkpoint', rng.choice(('0', '0.0005')),
                            '--threads', str(rng.choice((1, 2, 3))),
                            *(['--csv'] if end == 'csv' else []), *go_on)
             if hops < min(budget, LAST_HOP) and self.still_runs(p, rng.uniform(0.01, seconds)):
@@ -322,14 +323,134 @@ class Refused(Case):
     def test_what_cannot_be_kept(self):
         self.write('sweep.sp', 'sweep\nv1 a 0 1\nr1 a 0 {r}\n.param r=1\n.step param r 1 3 1\n'
                    '.tran 1n 1u\n.end\n')
-        done = self.vsim('sweep.sp', '--checkpoint', '1')
-        self.assertEqual(done.returncode, 1)
-        self.assertIn('--resume goes on with', done.stderr)
+        for args, why in ((['--restart', 'x'], '--resume goes on with'),
+                          (['--checkpoint', '1', '-r', '-'], 'needs a result file')):
+            done = self.vsim('sweep.sp', *args)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(why, done.stderr)
         for args, why in ((['--checkpoint', 'x'], 'takes minutes'),
                           (['check', '--restart', 'x'], 'only running a deck takes')):
             done = self.vsim(*args, 'sweep.sp')
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)
+
+
+POINTS = """a sweep of long points: lines, an event, measures of more points than are kept
+.hdl "tell.va"
+v1 a 0 sin(0 1 1meg)
+r1 a b {r}
+c1 b 0 1n
+d1 b 0 dm
+.model dm d is=1e-14 cjo=1p
+.model tell tell
+n1 b c tell
+r2 c 0 1k
+.param r=1k
+.step param r 1k 3k 1k
+.op
+.tran 1n 200u 0 2n
+.meas tran top max v(b)
+.meas tran late when v(b)=0.01 rise=150
+.end
+"""
+TELL = """`include "disciplines.vams"
+module tell(in, out);
+  inout in, out; electrical in, out;
+  integer n;
+  analog begin
+    @(initial_step) n = 0;
+    @(timer(10u, 20u)) begin n = n + 1; $strobe("turn %d", n); end
+    V(out) <+ V(in) + n;
+  end
+endmodule
+"""
+
+
+class Points(Case):
+    """Points of sweeps that were under way go on from their checkpoints."""
+
+    def ready(self):
+        self.write('tell.va', TELL)
+        self.write('deck.sp', POINTS)
+        ref = self.vsim('deck.sp', '-r', 'ref.raw', '--measures', 'ref.csv', '--jobs', '1')
+        self.assertEqual(ref.returncode, 0, ref.stderr)
+        return re.findall('turn.*', ref.stdout)
+
+    def start(self, jobs, *args):
+        return self.begin('deck.sp', '-r', 'o.raw', '--measures', 'o.csv', '--jobs', jobs, *args)
+
+    def under_way(self, p):
+        """Waits for results of a point, or the end."""
+        while p.poll() is None:
+            sizes = [os.path.getsize(self.path(n)) for n in os.listdir(self.tmp.name)
+                     if re.fullmatch(r'o\.raw\.point-\d', n)]
+            if any(n > 1 << 16 for n in sizes):
+                return
+            time.sleep(0.005)
+
+    def same(self):
+        self.assertEqual(self.bytes_of('o.raw'), self.bytes_of('ref.raw'))
+        self.assertEqual(self.bytes_of('o.csv'), self.bytes_of('ref.csv'))
+        self.assertEqual([n for n in os.listdir(self.tmp.name) if n.startswith('o.raw.')], [])
+
+    def stopped_once(self, jobs):
+        for _ in range(20):
+            p = self.start(jobs, '--checkpoint', '0')
+            self.under_way(p)
+            p.send_signal(signal.SIGTERM)
+            if p.wait(400) == 130:
+                self.assertIn('with --resume', self.said())
+                return re.findall('turn.*', self.said())
+            self.assertIn(p.returncode, (0, -signal.SIGTERM), self.said())
+        self.fail('it is too fast to be stopped')
+
+    def test_a_stopped_sweep_goes_on_within_its_points(self):
+        turns = self.ready()
+        self.assertEqual(len(turns), 30)
+        for jobs in '1', '2':
+            said = self.stopped_once(jobs)
+            self.assertEqual(self.start('2', '--resume').wait(400), 0)
+            self.assertIn('goes on from its checkpoint', self.said())
+            self.assertEqual(said + re.findall('turn.*', self.said()), turns)
+            self.same()
+
+    def test_what_does_not_fit_begins_anew(self):
+        self.ready()
+        for name, why in (('o.raw.point-0', 'the results are not those'),
+                          ('o.raw.point-0.checkpoint', 'it is damaged')):
+            self.stopped_once('1')
+            with open(self.path(name), 'r+b') as f:
+                f.seek(2000)
+                byte = f.read(1)
+                f.seek(2000)
+                f.write(bytes([byte[0] ^ 1]))
+            self.assertEqual(self.start('1', '--resume').wait(400), 0)
+            self.assertIn(why, self.said())
+            self.assertIn('anew', self.said())
+            self.same()
+        self.stopped_once('2')
+        self.assertEqual(self.start('2').wait(400), 0)  # not gone on with: nothing of it stays
+        self.assertNotIn('goes on', self.said())
+        self.same()
+
+    def points(self, budget, rng):
+        """Signals at random times, also to runs that go on."""
+        self.ready()
+        met = 0
+        while met < budget:
+            for hops in range(LAST_HOP + 1):
+                go_on = ['--resume'] if os.path.exists(self.path('o.raw.journal')) else []
+                p = self.start(rng.choice('12'), '--checkpoint', rng.choice(('0', '0.001')), *go_on)
+                if hops < LAST_HOP and self.still_runs(p, rng.uniform(0.05, 1)):
+                    p.send_signal(rng.choice((signal.SIGTERM, signal.SIGINT, signal.SIGKILL)))
+                    met += 1
+                if p.wait(400) == 0:
+                    break
+            self.same()
+        return met
+
+    def test_signals_at_any_time(self):
+        self.points(KILLS, random.Random(6))
 
 
 SWEEP = """a sweep that --resume goes on with
@@ -665,13 +786,14 @@ class Others(Case):
 def long_hunt(total, seed, only):
     """Signals over all decks in turn, until there were so many."""
     rng, met, turn = random.Random(seed), 0, 0
-    kinds = list(DECKS) + ['sweep', 'block'] + list(BLOCKS) + ['ranks'] * (shutil.which('mpirun') is not None)
+    kinds = list(DECKS) + ['sweep', 'points', 'block'] + list(BLOCKS) + ['ranks'] * (shutil.which('mpirun') is not None)
     kinds = [kind for kind in kinds if only in (None, kind)]
     counts = dict.fromkeys(kinds, 0)
     while met < total:
         name = kinds[turn % len(kinds)]
         turn += 1
-        case = Equal() if name in DECKS else Blocks() if name in BLOCKS else Others()
+        case = (Equal() if name in DECKS else Blocks() if name in BLOCKS else
+                Points() if name == 'points' else Others())
         case.setUp()
         try:
             most = min(20, total - met)
