@@ -93,6 +93,7 @@ static bool is_right(option_range r, double v)
     case OPTION_IS_POSITIVE: return isfinite(v) && v > 0;
     case OPTION_IS_NOT_NEGATIVE: return isfinite(v) && v >= 0;
     case OPTION_IS_COUNT: return is_whole(v, 1, 1e9);
+    case OPTION_IS_FRACTION: return v >= 0 && v < 1;
     case OPTION_IS_SEED: return is_whole(v, 0, 9e15);
     case OPTION_IS_THREADS: return is_whole(v, 0, 1024);
     case OPTION_IS_CELSIUS: return isfinite(v) && v > -273.15;

@@ -13,6 +13,7 @@
     X(NUMBER, "a number")                                              \
     X(POSITIVE, "a positive number")                                   \
     X(NOT_NEGATIVE, "a number, 0 or more")                             \
+    X(FRACTION, "a number from 0 to below 1")                              \
     X(COUNT, "a whole number, 1 or more")                              \
     X(SEED, "a whole number, 0 or more")                               \
     X(THREADS, "a whole number from 0 (automatic) to 1024")            \
@@ -61,6 +62,8 @@
     X(bypass, int, 0, BYPASS, "what hardly moves is left alone (numerics.md, 10, 12)")             \
     X(stepstart, bool, false, STEPSTART, "where points of a sweep begin (sweeps.md)")              \
     X(seed, uint64_t, 0, SEED, "statistical functions draw, from this start (netlist.md, 2)")      \
+    X(rcreduce, double, 0, FRACTION, "extracted wires: error for fewer nodes (numerics.md, 13)")   \
+    X(rcfreq, double, 1e10, POSITIVE, "hertz, to which the bound of `rcreduce` holds")             \
     X(interp, bool, false, SWITCH, "result files of transients have the multiples of `tstep`")
 
 #define OPTION_LIST(X) OPTION_MODEL_LIST(X) OPTION_RUN_LIST(X)

@@ -114,7 +114,7 @@ static vs_status build(elab *e)
     if (st != VS_OK)
         return st;
     for (size_t i = 0; i < vec_len(e->f->node); i++)
-        vec_push(e->node, ckt_node(e->c, e->f->node[i]));
+        vec_push(e->node, e->f->gone && e->f->gone[i] ? 0 : ckt_node(e->c, e->f->node[i]));
     add_node_ics(e);
     st = add_instances(e);
     return st == VS_OK ? ckt_finish(e->c, e->opt.forms) : st;

@@ -246,6 +246,7 @@ typedef struct flat {
     arena *mem;
     const char *title;
     const char **node;  /* vec; [0] is "0"; names with path: "x1.out" (lower case) */
+    bool *gone;         /* [nodes] taken out by the owner: no element is there; NULL: none */
     flat_inst *inst;    /* vec */
     int32_t n_external; /* sources among them whose value a host gives */
     flat_model **model; /* vec; all evaluated model cards */

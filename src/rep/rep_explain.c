@@ -84,9 +84,21 @@ static void print_head(const sim *s, const ckt_group_facts *g, FILE *out)
     vec_free(model);
 }
 
+static void print_reduction(const sim_reduced *r, FILE *out)
+{
+    if (!(r->tolerance > 0))
+        return;
+    fprintf(out,
+            "rcreduce=%g: %lld of %lld nodes taken out, %lld elements for %lld, %lld of them new; "
+            "error at most %.3g of the capacitive admittance to %g Hz\n",
+            r->tolerance, (long long)r->nodes, (long long)r->nodes_before, (long long)r->elements,
+            (long long)r->elements_before, (long long)r->made, r->bound, r->freq);
+}
+
 static void print_text(const sim *s, FILE *out)
 {
     const ckt *c = sim_ckt(s);
+    print_reduction(sim_reduction(s), out);
     static const char *const label[] = {
 #define X(key, text, value) text,
         FIGURE_LIST(X)
@@ -143,11 +155,21 @@ static void print_entry(const ckt_group_facts *g, int form, FILE *out)
             f->from_cache ? "true" : "false");
 }
 
-static void print_json(const ckt *c, FILE *out)
+static void print_json(const sim *s, FILE *out)
 {
+    const ckt *c = sim_ckt(s);
+    const sim_reduced *r = sim_reduction(s);
     bool first = true;
-    fprintf(out, "{\n  \"unknowns\": %d,\n  \"matrix_entries\": %d,\n  \"groups\": [\n",
-            (int)ckt_n(c), (int)csc_nnz(ckt_pattern(c)));
+    fprintf(out, "{\n  \"unknowns\": %d,\n  \"matrix_entries\": %d,\n", (int)ckt_n(c),
+            (int)csc_nnz(ckt_pattern(c)));
+    if (r->tolerance > 0)
+        fprintf(out,
+                "  \"rcreduce\": {\"tolerance\": %g, \"frequency\": %g, \"bound\": %.6g, "
+                "\"nodes\": %lld, \"taken_out\": %lld, \"elements_before\": %lld, "
+                "\"elements\": %lld, \"made\": %lld},\n",
+                r->tolerance, r->freq, r->bound, (long long)r->nodes_before, (long long)r->nodes,
+                (long long)r->elements_before, (long long)r->elements, (long long)r->made);
+    fputs("  \"groups\": [\n", out);
     for (int32_t i = 0; i < ckt_n_group(c); i++) {
         const ckt_group_facts g = ckt_group(c, i);
         for (int k = 0; k < MDL_N_FORM; k++) {
@@ -164,7 +186,7 @@ static void print_json(const ckt *c, FILE *out)
 void rep_explain(const sim *s, bool json, FILE *out)
 {
     if (json)
-        print_json(sim_ckt(s), out);
+        print_json(s, out);
     else
         print_text(s, out);
 }

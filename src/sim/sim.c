@@ -417,6 +417,8 @@ vs_status sim_set_option_number(sim *s, const char *name, double value, diag_spa
     if (st)
         return st;
     sim_number_changed(s, SIM_OF_OPTIONS);
+    if (before.rcreduce != s->option.rcreduce || before.rcfreq != s->option.rcfreq)
+        sim_deep(s, name);
     if (!strcmp(name, "temp"))
         return sim_set_temp(s, s->option.temp, span);
     if (before.given[OPTION_seed] != s->option.given[OPTION_seed] || before.seed != s->option.seed)
@@ -512,7 +514,8 @@ vs_status sim_flatten(sim *s)
     arena_init(&s->ckt_mem);
     s->deck.vary = s->option.given[OPTION_seed];
     s->deck.seed = s->option.seed;
-    s->plan = first ? NULL : flat_plan_new(); /* a deck that runs once needs none */
+    /* a deck that runs once needs none; where wires are reduced, elements are not the deck's */
+    s->plan = first || s->option.rcreduce > 0 ? NULL : flat_plan_new();
     s->plan_taken = s->deck.taken;
     vs_status st = flat_build(&s->flat, &s->deck, s->d, s->names, first ? &s->mem : &s->ckt_mem,
                               s->temp, s->over, vec_len(s->over), s->plan);
@@ -523,6 +526,8 @@ vs_status sim_flatten(sim *s)
     s->deck.taken = true;
     if (!st)
         st = sim_apply_changes(s);
+    if (!st)
+        sim_reduce(s);
     drop_repeated(s, m, st);
     s->stale = s->deep = st != VS_OK;
     s->st.expanded++;

@@ -125,6 +125,13 @@ typedef struct sim_opt {
     image *take_up;
 } sim_opt;
 
+typedef struct sim_reduced {                 /* what option rcreduce did */
+    double tolerance, freq;                  /* the options; tolerance 0: nothing */
+    double bound;                            /* the part of the tolerance that was needed */
+    int64_t nodes_before, nodes;             /* of the netlist; those that were taken out */
+    int64_t elements_before, elements, made; /* before and now; those among them that are new */
+} sim_reduced;
+
 typedef struct sim sim;
 typedef struct sim_saved sim_saved;
 
@@ -133,6 +140,7 @@ sim *sim_new(diag *d, str_pool *names);
 void sim_free(sim **s);
 sim_opt *sim_opts(sim *s);
 const sim_stat *sim_stats(const sim *s);
+const sim_reduced *sim_reduction(const sim *s); /* of the present netlist */
 
 /* Reads the deck and its options. Status: VS_OK, VS_EINPUT, VS_EIO. */
 VS_MUST_USE vs_status sim_read(sim *s, const char *path, const net_opt *opt);

@@ -86,6 +86,7 @@ struct sim {
     double *last;     /* vec: [n + 1] the point where the last analysis, a transient, ended or */
     double last_time; /* paused, and its time; empty: the last one was another */
     sim_stat st;
+    sim_reduced reduced; /* the present netlist */
 
     flat_ana hb;     /* the card of the last orbit; hb.hb.n_tone 0: none */
     double *hb_from; /* vec: where the search for it may begin */
@@ -136,6 +137,9 @@ bool sim_stopped(const sim *s);
 
 /* The changes of alter, put into the flat netlist. Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status sim_apply_changes(sim *s);
+
+/* -- sim_reduce.c: option rcreduce, on a netlist that was expanded -- */
+void sim_reduce(sim *s);
 
 /* -- sim_redo.c: values in place -- */
 /* Called after the circuit was built: makes the graph of what depends on what. */
