@@ -14,16 +14,24 @@
 #include "stream.h"
 
 static const elab_type types[] = {
-    {"r", 0, "resistor", 0, 2},    {"res", 0, "resistor", 0, 2},    {"c", 0, "capacitor", 0, 2},
-    {"cap", 0, "capacitor", 0, 2}, {"l", 0, "inductor", 0, 2},      {"ind", 0, "inductor", 0, 2},
-    {"d", 0, "diode", 0, 2},       {"nmos", 1, "mos1", 1, 4},       {"pmos", 1, "mos1", -1, 4},
-    {"nmos", 2, "mos2", 1, 4},     {"pmos", 2, "mos2", -1, 4},      {"nmos", 3, "mos3", 1, 4},
-    {"pmos", 3, "mos3", -1, 4},    {"nmos", 6, "mos6", 1, 4},       {"pmos", 6, "mos6", -1, 4},
-    {"vdmos", 0, "vdmos", 1, 3},   {"vdmosn", 0, "vdmos", 1, 3},    {"vdmosp", 0, "vdmos", -1, 3},
-    {"npn", 1, "bjt", 1, 3},       {"pnp", 1, "bjt", -1, 3},        {"njf", 1, "jfet", 1, 3},
-    {"pjf", 1, "jfet", -1, 3},     {"njf", 2, "jfet2", 1, 3},       {"pjf", 2, "jfet2", -1, 3},
-    {"nmf", 1, "mesfet", 1, 3},    {"pmf", 1, "mesfet", -1, 3},     {"sw", 0, "sw", 0, 4},
-    {"csw", 0, "csw", 0, 2},       {"vswitch", 0, "vswitch", 0, 4}, {"iswitch", 0, "iswitch", 0, 2},
+    {"r", 0, "resistor", 0, 2},      {"res", 0, "resistor", 0, 2},  {"c", 0, "capacitor", 0, 2},
+    {"cap", 0, "capacitor", 0, 2},   {"l", 0, "inductor", 0, 2},    {"ind", 0, "inductor", 0, 2},
+    {"d", 0, "diode", 0, 2},         {"nmos", 1, "mos1", 1, 4},     {"pmos", 1, "mos1", -1, 4},
+    {"nmos", 2, "mos2", 1, 4},       {"pmos", 2, "mos2", -1, 4},    {"nmos", 3, "mos3", 1, 4},
+    {"pmos", 3, "mos3", -1, 4},      {"nmos", 6, "mos6", 1, 4},     {"pmos", 6, "mos6", -1, 4},
+    {"vdmos", 0, "vdmos", 1, 3},     {"vdmosn", 0, "vdmos", 1, 3},  {"vdmosp", 0, "vdmos", -1, 3},
+    {"npn", 1, "bjt", 1, 3},         {"pnp", 1, "bjt", -1, 3},      {"njf", 1, "jfet", 1, 3},
+    {"pjf", 1, "jfet", -1, 3},       {"njf", 2, "jfet2", 1, 3},     {"pjf", 2, "jfet2", -1, 3},
+    {"nmf", 1, "mesfet", 1, 3},      {"pmf", 1, "mesfet", -1, 3},   {"nmf", 2, "mesa", 1, 3},
+    {"pmf", 2, "mesa", -1, 3},       {"nmf", 3, "mesa", 1, 3},      {"pmf", 3, "mesa", -1, 3},
+    {"nmf", 4, "mesa", 1, 3},        {"pmf", 4, "mesa", -1, 3},     {"nmf", 5, "hfet1", 1, 3},
+    {"pmf", 5, "hfet1", -1, 3},      {"nmf", 6, "hfet2", 1, 3},     {"pmf", 6, "hfet2", -1, 3},
+    {"nhfet", 1, "mesfet", 1, 3},    {"phfet", 1, "mesfet", -1, 3}, {"nhfet", 2, "mesa", 1, 3},
+    {"phfet", 2, "mesa", -1, 3},     {"nhfet", 3, "mesa", 1, 3},    {"phfet", 3, "mesa", -1, 3},
+    {"nhfet", 4, "mesa", 1, 3},      {"phfet", 4, "mesa", -1, 3},   {"nhfet", 5, "hfet1", 1, 3},
+    {"phfet", 5, "hfet1", -1, 3},    {"nhfet", 6, "hfet2", 1, 3},   {"phfet", 6, "hfet2", -1, 3},
+    {"sw", 0, "sw", 0, 4},           {"csw", 0, "csw", 0, 2},       {"vswitch", 0, "vswitch", 0, 4},
+    {"iswitch", 0, "iswitch", 0, 2},
 };
 
 /* Levels by which programs know a model. `own` comes with vsim if models/ has it; the other names

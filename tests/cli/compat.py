@@ -21,13 +21,12 @@ R7 c 0 1k
 .model dand d_and(rise_delay=1n)
 .model nogm gian(gain=2)
 .model j3 njf level=3
-.model z5 nmf level=5
+.model z7 nmf level=7
 .model m44 nmos level=44
 .model m10 nmos level=10
 .model m68 nmos level=68
 .model q8 npn level=8
 .model numd1 numd level=1
-.model hf nhfet level=5
 .model dth d rth0=10
 .model rsoa r r=1k bv_max=5
 .model orl ltra r=1 l=1n len=1

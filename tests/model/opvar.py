@@ -27,6 +27,8 @@ BY_TRANSPORT = dict(BJT, gm=('slope', {'@q[ic]': 1}, 'b', {'gmu': 1, 'go': -1}),
 BY_TRANSPORT_BACK = dict(BY_TRANSPORT, gmu=('slope', {'@q[ib]': -1}, 'c', {}))
 BJT_BACK = dict(BJT, gmu=('slope', {'@q[ib]': -1}, 'c', {}))
 FET = {'gm': ('slope', {'@q[id]': 1}, 'g', {}), 'gds': ('slope', {'@q[id]': 1}, 'd', {})}
+GAAS = dict(FET, ggs=('slope', {'@q[igs]': -1}, 's', {}), ggd=('slope', {'@q[igd]': -1}, 'd', {}))
+GAAS_P = {k: ('slope', {n: -x for n, x in v[1].items()}, v[2], {}) for k, v in GAAS.items()}
 MOS = dict(FET, gmbs=('slope', {'@q[id]': 1}, 'b', {}))
 MOS_C = {'capbd': ('cap', 'b', 'd'), 'capbs': ('cap', 'b', 's')}
 GUMMEL = ('npn is=0.48f nf=1.008 bf=99.655 vaf=90 ikf=0.19 ise=7.49f ne=1.762 nr=1.01 br=38.4 var=7 ikr=93.2m isc=0.2f '
@@ -57,6 +59,13 @@ CASES = {
                        {'gm': ('slope', {'@q[id]': -1}, 'g', {}), 'gds': ('slope', {'@q[id]': -1}, 's', {})}),
     'jfet2': ('q d g s', 'njf level=2 vto=-2 beta=1m lfgam=0.05 taug=1u delta=0.02 taud=1u', {'d': 3, 'g': -0.5, 's': 0}, FET),
     'mesfet': ('q d g s m=2', 'nmf vto=-1.3 beta=2m b=0.2 alpha=2 lambda=0.05', {'d': 2, 'g': -0.4, 's': 0}, FET),
+    'mesa': ('q d g s m=2', 'nmf level=2', {'d': 2, 'g': -0.4, 's': 0}, GAAS),
+    'mesa_delta': ('q d g s', 'nmf level=3', {'d': 1, 'g': -0.6, 's': 0}, GAAS),
+    'mesa_limited': ('q d g s', 'nmf level=4', {'d': 0.5, 'g': -0.2, 's': 0}, GAAS),
+    'mesa_p': ('q d g s', 'pmf level=2 vto=1.26', {'d': -2, 'g': 0.4, 's': 0}, GAAS_P),
+    'hfet1': ('q d g s m=2', 'nmf level=5', {'d': 0.5, 'g': 0.4, 's': 0}, GAAS),
+    'hfet1_hot': ('q d g s', 'nmf level=5 gatemod=1 a1=0.2 a2=0.1', {'d': 1, 'g': 0.5, 's': 0}, FET),
+    'hfet2': ('q d g s m=2', 'nmf level=6 js=1e-3', {'d': 0.5, 'g': 0.4, 's': 0}, GAAS),
     'vdmos': ('q d g s m=2', 'vdmos nchan vto=3 kp=5 lambda=5m ksubthres=0.1', {'d': 10, 'g': 4, 's': 0}, FET),
     'mos1': ('q d g s b w=10u l=2u m=3', 'nmos kp=50u vto=0.7 gamma=0.5 lambda=0.02 cbd=10f cbs=20f',
              {'d': 2, 'g': 1.5, 's': 0, 'b': -0.5}, dict(MOS, **MOS_C)),
