@@ -517,7 +517,7 @@ static void from_llvm(jit *j, emit_task *task, const char **why)
     free_tasks(&t);
 }
 
-/* From memory or disk; false: to be compiled. */
+/* Takes a kernel from memory or disk; false: it is to be compiled. */
 static bool take_ready(jit *j, hash128 key, jit_job *job)
 {
     const unit *u = NULL;

@@ -50,7 +50,8 @@ static bool any_dep(const linear *l, ir_val v)
 
 static void spoil(linear *l, ir_val v) { bits_or(l->bad, dep_of(l, v), l->words); }
 
-/* The symbols of v appear in value k, times a factor that is static or not. */
+/* Adds to value k the symbols of v, which it has times a factor; is_static: the factor is
+ * static. */
 static void carry(linear *l, ir_val k, ir_val v, bool is_static)
 {
     bits_or(dep_of(l, k), dep_of(l, v), l->words);
@@ -216,7 +217,7 @@ static void add_implicit_rows(build *b)
     }
 }
 
-/* Outputs anew: rows as held in res and react, the others as they are but for DDT_ARG. */
+/* Lists the outputs anew: rows from res and react, all others as they were, without DDT_ARG. */
 static void write_rows(build *b)
 {
     ir_fn *fn = &b->fn;

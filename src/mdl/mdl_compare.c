@@ -227,7 +227,7 @@ static void add_found(mdl_compare *c, const found *f)
     c->found[i].n_beyond = n_beyond;
 }
 
-/* What was found here becomes text; comparisons go on with an empty table. */
+/* Turns the table of differences to text and empties it. */
 static void fold(mdl_compare *c)
 {
     for (size_t i = 0; i < vec_len(c->worst); i++) {
@@ -299,7 +299,8 @@ static void print_found(const found *f, FILE *out)
             f->interpreter, f->share > 1 ? "  BEYOND" : "");
 }
 
-/* Largest share first; equal ones as they were met. */
+/* The difference that takes the largest part of its bound comes first; equal ones in the order of
+ * finding. */
 static int by_share(const void *a, const void *b)
 {
     const found *const *x = a, *const *y = b;

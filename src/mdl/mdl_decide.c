@@ -24,7 +24,7 @@ static uint8_t code_of(ir_num v, const ir_inst *in, uint8_t cls)
     return v.i == 0 ? ZERO : v.i == 1 ? ONE : v.i == -1 ? MINUS_ONE : OTHER;
 }
 
-/* A value from its code; false: the code does not tell it. */
+/* The value that a code stands for; false: for none (NOT_RUN, OTHER). */
 static bool value_of(uint8_t code, int type, ir_num *v)
 {
     const double x = code == ONE ? 1 : code == MINUS_ONE ? -1 : code == MINUS_ZERO ? -0.0 : 0;

@@ -135,7 +135,7 @@ static void move_span(diag_span *at, const lib_unit *lu)
         at->file += lu->first_file;
 }
 
-/* All of a module but the equation form, which mdl_ready makes. */
+/* Makes a model of a module, but for its equation form, which mdl_ready makes. */
 static void take_module(mdl_model *m, va_module *from)
 {
     va_module *mod = (va_module *)(uintptr_t)m->mod;
@@ -224,8 +224,8 @@ static bool is_folder(const char *path)
     return path && *path && !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* What somebody chose is taken, right or wrong; else the installation that this program or library
- * stands in, wherever it was moved to, then the built-in places. */
+/* A folder that the user chose is taken as it is. Else the models of the installation around this
+ * program or library are, wherever it was moved to; then those of the built-in places. */
 static char *standard_folder(const mdl_opt *opt)
 {
     static const char *const near[] = {MDL_FROM_LIB, MDL_FROM_BIN};

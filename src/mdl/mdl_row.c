@@ -69,7 +69,7 @@ void mdl_row_free(row_data *r)
     vs_free(r);
 }
 
-/* The rest of a key: that of the last new row if it says the same. */
+/* The rest of a key; shared with the last new row if both are the same. */
 static row_rest *rest_of(mdl_model *m, const double *v)
 {
     const size_t bytes = (key_len(m) - vec_len(m->mod->param)) * sizeof *v;
@@ -402,8 +402,8 @@ static vs_status new_row(mdl_model *m, const asker *a, row_data **out)
     return st;
 }
 
-/* Rows that nobody has any more: a value that comes back, as in a search or in differences, finds
- * what was computed for it. */
+/* How many rows without users are remembered: a value that comes back, as in a search or in
+ * differences, finds its row. */
 enum { MOST_RELEASED = 16 };
 
 static void count_row(const row_data *r, int32_t by)

@@ -72,7 +72,8 @@ _Static_assert(sizeof(vec_head) == ALIGN, "data behind the head are aligned to 1
 
 #define put_vec(w, v) put_array(w, v, vec_len(v), sizeof *(v))
 
-/* Structures with padding, whose bytes shall be the same each time. */
+/* Writes inputs by their members: padding would make the bytes of a record differ from run to
+ * run. */
 static void put_inputs(writer *w, const ir_input *v)
 {
     const size_t n = vec_len(v);
@@ -117,7 +118,7 @@ static void put_fn(writer *w, const ir_fn *fn)
     }
 }
 
-/* Takes the part. */
+/* Appends the part and frees it. */
 static void put_later(writer *w, writer *part)
 {
     const size_t n = vec_len(part->buf);
@@ -192,7 +193,7 @@ static double get_real(reader *r)
     return x;
 }
 
-/* In the mapped file. */
+/* A text; it lies in the mapped file. */
 static const char *get_text(reader *r)
 {
     const int64_t n = get_int(r);
@@ -436,7 +437,7 @@ static bool open_record(mdl_lib *lib, hash128 key, store_item *item, reader *r)
     return found == STORE_HIT;
 }
 
-/* Takes what was written. */
+/* Stores the record under the key and frees the writer. */
 static void close_record(mdl_lib *lib, hash128 key, writer *w)
 {
     const char *why = NULL;
@@ -772,7 +773,7 @@ static void put_source(writer *w, const mdl_lib *lib, const lib_unit *lu)
     }
 }
 
-/* As it is in the record that it comes from, with the sum of there. */
+/* Copies a part with its sum from the record that it was read from. */
 static void put_part_again(writer *w, const stored_part *p)
 {
     vec_extend(w->later, -vec_len(w->later) % ALIGN);
@@ -897,7 +898,7 @@ static bool same_text(source *s, bool regular)
     return !memcmp(&h, &s->was.sum, sizeof h);
 }
 
-/* Are all texts what they were? */
+/* Do all texts have their contents of when the unit was made? */
 static bool same_texts(mdl_lib *lib, const lib_unit *lu, source *text)
 {
     file_state *known = get_states(lib, lu), *state = NULL;

@@ -81,7 +81,7 @@ static void add_bytes(char **to, const void *from, size_t n)
         memcpy(*to + at, from, n);
 }
 
-/* Of a function's code: equal code is one variant. */
+/* Appends a function's code to the key: equal code is one variant. */
 static void add_code(char **to, const ir_fn *fn)
 {
     const int64_t n[4] = {(int64_t)vec_len(fn->inst), (int64_t)vec_len(fn->con),
@@ -218,7 +218,7 @@ static variant_data *variant_of(mdl_model *m, mdl_form_kind form, const uint8_t 
     return d;
 }
 
-/* Into r->decisions. */
+/* Computes the row's decisions of a form into r->decisions. */
 static vs_status decisions_of(mdl_model *m, row_data *r, mdl_form_kind form)
 {
     uint8_t *key = NULL;
@@ -368,7 +368,7 @@ void mdl_largest_group(const mdl_model *m, int32_t n)
         }
 }
 
-/* Only those that are asked for: a group needs one of the two. */
+/* Asks for one of the two kernels, the one that a group needs. */
 void mdl_want(mdl_variant *v, bool row_per_lane)
 {
     variant_data *d = (variant_data *)v;

@@ -68,7 +68,7 @@ static double delay_at(const delay *l, const double *x)
     return l->most < 0 ? d : fmin(d, fmax(x[l->most], 0));
 }
 
-/* From points and the one under way, `at` lying between the last point and t. */
+/* The delayed signal where `at` lies between the last point and t: on the line to the present u. */
 static delayed ahead_of_history(const past *p, double t, double at)
 {
     const size_t n = vec_len(p->point);

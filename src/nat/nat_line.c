@@ -80,7 +80,7 @@ static nat_device at(const nat_set *set, int32_t i)
     return (nat_device){l->name, l->span, l->node, 4};
 }
 
-/* Ports of lines with memory. */
+/* The rows of ports of lines, which have memory. */
 static void charges(const nat_set *set, int32_t **row)
 {
     const line *all = lines_of(set);
@@ -189,7 +189,8 @@ static void load_tran(line *l, double t, const double *x, double *f, double *fma
     }
 }
 
-/* Of a periodic state: the part that is the same at all frequencies, as load_ac has it. */
+/* Load for a periodic state: the part of the equations that is the same at all frequencies, as in
+ * load_ac. */
 static void load_steady(const line *l, const double *x, double *f, double *fmax, double *val)
 {
     const row w = {1, -l->z, 0, 0};
@@ -236,7 +237,7 @@ static void terms(nat_set *set, const nat_env *env, double *to)
     }
 }
 
-/* The part that is the same at all frequencies. */
+/* Load for .ac: the part of the equations that is the same at all frequencies. */
 static void load_ac(nat_set *set, const nat_env *env, const double *x, nat_ac *to)
 {
     const line *all = lines_of(set);

@@ -209,7 +209,7 @@ static void add_rows(const odev *o, const int32_t *unk, const double *r, double 
     }
 }
 
-/* The same with what rounding takes kept in `low` (two-sum). */
+/* Adds charges; what rounding takes from the sums is kept in `low` (two-sum). */
 static void add_charges(const odev *o, const int32_t *unk, const double *r, double *sum,
                         double *low, double *max)
 {
@@ -456,7 +456,8 @@ static void take_image(nat_set *set, image *im)
     IMAGE_ONE(im, s->fresh);
 }
 
-/* What parameters made of a device only the library knows: the deck's text has to be the same. */
+/* Only the library knows what parameters made of a device, so the text of its card has to be the
+ * same. */
 static void identity(const nat_set *set, image *im)
 {
     static const char other[] = "it is of a circuit with other devices of OSDI libraries";

@@ -225,7 +225,8 @@ static void fresh(nat_set *set)
     }
 }
 
-/* Values and samples at a time are functions of it, the next corner of where it was asked. */
+/* Values and samples are functions of time alone; the next corner also depends on the time that was
+ * asked last, which the image has. */
 static void take_image(nat_set *set, image *im)
 {
     nat_source *all = ((nat_sources *)set)->all;

@@ -6,13 +6,14 @@
 #include <string.h>
 #include <suitesparse/btf.h>
 
-/* When LU_AUTO leaves KLU, measured on random, grid and circuit matrices (docs/numerics.md). A
- * dense matrix: from this size, if KLU's work is above this share of n^3/3. */
+/* When LU_AUTO leaves KLU, measured on random, grid and circuit matrices (bench/RESULTS.md, LU
+ * methods). It takes a dense matrix from this size on if KLU's work is above this share of
+ * n^3/3. */
 enum { DENSE_MIN_N = 100, DENSE_MAX_N = 5000 };
 static const double DENSE_SHARE = 0.2;
-/* Cholesky: unknowns from which on its order and its loading come back. */
+/* From so many unknowns on Cholesky saves more than its ordering and loading cost. */
 enum { CHOLESKY_MIN_N = 5000 };
-/* UMFPACK: multiplications per entry of the factors, above which its blocks pay. */
+/* Above so many multiplications per entry of the factors UMFPACK's blocks pay. */
 static const double UMFPACK_WORK = 250;
 
 static const char *const kind_name[] = {
@@ -216,7 +217,7 @@ static void try_cholesky(lu_solver *lu, const csc *a)
     drop(&f);
 }
 
-/* The values are no longer what Cholesky needs. */
+/* Leaves Cholesky for KLU: the values are no longer symmetric or positive definite. */
 static vs_status back_to_klu(lu_solver *lu, const csc *a)
 {
     drop(&lu->fac);
@@ -319,7 +320,7 @@ vs_status lu_refactor(lu_solver *lu, const csc *a)
     return st;
 }
 
-/* lu gets innards of the method of this name, if it has others. */
+/* Gives lu innards of the method of this name, unless it has them. */
 static vs_status take_method(lu_solver *lu, const csc *a, const char *name)
 {
     static const lu_method *const all[] = {&lu_method_klu, &lu_method_umfpack, &lu_method_dense,
@@ -401,7 +402,7 @@ vs_status lu_refactor_part(lu_solver *lu, const csc *a, const lu_part *p)
     return VS_OK;
 }
 
-/* With a method that knows no parts. */
+/* Solves for all unknowns, where the method knows no parts. */
 static void solve_all(lu_solver *lu, lu_part *p, const double *b, double *x, int32_t n)
 {
     memset(p->work, 0, sizeof *p->work * (size_t)n);

@@ -189,7 +189,7 @@ static vs_status chol_factor(lu_solver *lu, lu_fac *fac, const csc *a)
     return VS_OK;
 }
 
-/* b less what column k contributes with x. */
+/* Subtracts from b what column k contributes with x. */
 static void substitute(const chol *c, int32_t k, double x)
 {
     const csc *a = c->a;

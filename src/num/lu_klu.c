@@ -9,7 +9,7 @@
 #include "lu_super.h"
 #include "lu_tiny.h"
 
-/* Below, KLU's own loops are as fast as those over supernodes. */
+/* Below so many unknowns KLU's own loops are as fast as those over supernodes. */
 enum { SUPER_MIN_N = 500 };
 
 /* A list is planned at once for so few unknowns and products; a longer one when pivots have served
@@ -49,7 +49,7 @@ static void free_numeric(klu *f)
         klu_free_numeric(&f->num, &f->common);
 }
 
-/* What KLU allocated, in the memory of the process. */
+/* Frees what KLU allocated, which is the process' memory, not the simulator's heap. */
 static void drop(void *what, size_t n)
 {
     klu *f = what;
