@@ -40,11 +40,12 @@ function degrees(c) { // without jumps
 }
 
 const QUANTITY = new Set(['voltage-density', 'current-density', 'voltage', 'current', 'phase', 'temperature', 'power', 'charge', 'impedance', 'admittance', 'capacitance', 'time', 'frequency']);
+const quantityOf = (head) => head && QUANTITY.has(head.type) ? head.type.replace('-density', ' density') : '';
 
 function frame(curves, y, more) {
   const head = curves[0] && curves[0].head;
   return { series: curves.map((c, i) => ({ ...c, y: y[i], im: null, raw: c })), axis: head ? head.axis : '', axisUnit: head ? head.axisUnit : '',
-    unit: head ? head.unit : '', quantity: head && QUANTITY.has(head.type) ? head.type.replace('-density', ' density') : '', facts: [], marks: [], ...more };
+    unit: head ? head.unit : '', quantity: quantityOf(head), facts: [], marks: [], ...more };
 }
 
 const COLUMNS = () => Math.ceil(window.innerWidth * Math.min(2, window.devicePixelRatio || 1));
@@ -241,7 +242,7 @@ function clockOf(edges, unit) {
 
 async function loadEye(pane) {
   const c = await fetchCurves(pane, 50000, false), first = c[0];
-  const d = { series: [], axis: 'time', axisUnit: first ? first.head.axisUnit : 's', unit: first ? first.head.unit : '', quantity: '', facts: [], marks: [], cursors: false, own: true };
+  const d = { series: [], axis: 'time', axisUnit: first ? first.head.axisUnit : 's', unit: first ? first.head.unit : '', quantity: quantityOf(first && first.head), facts: [], marks: [], cursors: false, own: true };
   if (!first) return d;
   let lo = Infinity, hi = -Infinity;
   for (const v of first.y) { if (v < lo) lo = v; if (v > hi) hi = v; }

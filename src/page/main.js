@@ -73,7 +73,7 @@ async function load(pane) {
   decorate(pane);
   layoutPanes(); // the legend may need another line
   showTools();
-  void showMeasures();
+  await showMeasures();
 }
 
 function paint(pane) {
@@ -195,7 +195,7 @@ function showTools() {
   if (p) $('kind').value = p.spec.kind === 'db' && S.panes[S.pane + 1]?.kind === 'ph' ? 'bode' : p.spec.kind;
 }
 
-let asked = '';
+let asked = '', loading = Promise.resolve(); // until all panes have what was asked for last
 function refresh() {
   applyTheme();
   const main = $('main');
@@ -208,7 +208,7 @@ function refresh() {
   const want = JSON.stringify([GENERATION, S.panes, S.x, theme()]);
   const more = asked !== want;
   asked = want;
-  for (const p of PANES) { if (more) void load(p); }
+  if (more) loading = Promise.all(PANES.map(load));
   layoutPanes();
   if (!more) void showMeasures();
   const g = groupOf(S.group) || INDEX.groups[0] || null;
@@ -244,16 +244,24 @@ function build() {
 
 // -- results that grow --
 
+// One state of the files after the other is shown whole: a file may grow faster than curves come.
+let newest = -1, following = false;
 async function hear(message) {
-  if (message.generation !== GENERATION && GENERATION >= 0) {
-    const next = await SOURCE.index();
-    INDEX = next;
-    GENERATION = message.generation;
-    answers.clear();
-    listPlots();
-    if (!S.panes.length && INDEX.groups.length) openFirst(); else refresh();
-  }
   if (message.run) showRun(message.run);
+  newest = message.generation;
+  if (following) return;
+  following = true;
+  try {
+    while (newest > GENERATION) {
+      INDEX = await SOURCE.index();
+      GENERATION = Math.max(INDEX.generation, newest);
+      answers.clear();
+      listPlots();
+      if (!S.panes.length && INDEX.groups.length) openFirst(); else refresh();
+      await loading;
+    }
+  } catch { /* the server is busy or gone: the next message comes, or `lost` */ }
+  following = false;
 }
 
 function showRun(r) {
