@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "rep.h"
+#include "rep_condition.h"
 #include "vec.h"
 
 #define LOST 1e-6        /* A; what rounding may take from the current of a resistor */
@@ -354,6 +355,27 @@ static bool needs_op(const flat *f)
     return other;
 }
 
+/* Beside what is told of cards: sums and gains of many. */
+static void look_at_condition(doctor *w)
+{
+    rep_condition c;
+    const diag_mark before = diag_try(w->d);
+    const vs_status st = rep_condition_find(w->s, &c);
+    diag_take_back(w->d, before);
+    if (st || !c.unknown || !(c.moved > c.tol))
+        return;
+    const ckt_unknown *u = &ckt_unknowns(sim_ckt(w->s))[c.unknown];
+    const char *unit = u->kind == CKT_VOLTAGE ? " V" : u->kind == CKT_CURRENT ? " A" : "";
+    w->n_found++;
+    diag_warning(w->d, DIAG_NOWHERE,
+                 "rounding in the equations of the operating point may move '%s' by %.1e%s; its "
+                 "tolerance is %.1e%s",
+                 u->name, c.moved, unit, c.tol, unit);
+    diag_note(w->d, DIAG_NOWHERE,
+              "advice: less gain on the way to it, or no differences of large voltages or "
+              "conductances in front of it");
+}
+
 static vs_status look_at_op(doctor *w)
 {
     const flat_ana op = {.kind = FLAT_OP};
@@ -457,6 +479,8 @@ vs_status rep_doctor(sim *s, bool json, FILE *out)
     look_at_nodes(&w);
     look_at_options(&w);
     const vs_status st = needs_op(w.f) ? look_at_op(&w) : VS_OK;
+    if (!st && needs_op(w.f) && w.n_found == 0)
+        look_at_condition(&w);
     if (json)
         json_report(&w, st, out);
     else

@@ -37,6 +37,9 @@ BAD = (
     ('V1 a 0 5\nR1 a 0 1\n.options vntol=1e-17\n', 0, 'below the rounding of 5 V', 'at least'),
     # 1.1 uohm and 1 ohm at b: 1e6 S; 40 nF / 1e6 S
     ('V1 a 0 1\nR1 a b 1\nC1 a b -40n\nR2 b 0 1u\n', 4, "grows by e each 4e-14 s", 'tight tolerances'),
+    # |G| |x| of the three sources: 0.3 + 0.4 + 0.1 V, by 2^-53, by both gains, over 1 kohm
+    ('V1 a 0 0.3\nV2 b a -0.2\nV3 c b -0.1\nE1 d 0 c 0 1e6\nE2 e 0 d 0 1e6\nR1 e 0 1k\n', 0,
+     "may move 'e2#branch' by 8.9e-08 A", 'less gain'),
     # told where the circuit is built
     ('V1 a 0 5\nR1 a 0 1\nR2 b c 1k\nC1 c 0 1p\n', 4, 'no dc path to ground from node', ''),
     ('V1 a 0 5\nL1 a b 1u\nL2 a b 1u\nR1 b 0 1\n', 4, 'closes a loop of inductors', "'l1' is part of the loop"),
@@ -47,6 +50,7 @@ GOOD = (
     'V1 a 0 5\nB1 b 0 v = v(a) > 2 ? v(a) - 2 : 0\nR1 b 0 1\nB2 c 0 v = 5*tanh(v(a)/10m)\nR2 c 0 1\n',
     'V1 a 0 5\nR1 a d 1k\nM1 d g 0 0 nm\nC1 a g 1p\nR2 g 0 1G\n' + NMOS,
     'V1 a 0 pwl(0 0 1m 0 1.01m 5)\nE1 b 0 a 0 1e6\nR1 b 0 1k\n.tran 1u 10m\n',
+    'V1 a 0 0.3\nV2 b a -0.2\nV3 c b -0.1\nE1 d 0 c 0 1e3\nE2 e 0 d 0 1e3\nR1 e 0 1k\n',
     'V1 a 0 5\nR1 a 0 1\n.options reltol=1e-6 vntol=1e-9 abstol=1e-15\n',
     'C1 a 0 1n ic=1\nR1 a 0 1k\nB1 b 0 v=u(time-1u)\nR2 b 0 1\n.tran 1n 5u uic\n',
 )
