@@ -57,19 +57,23 @@ typedef struct gen {
     gen_count count[GEN_N_KIND];
 } gen;
 
+/* An empty graph, whose counts are 0. */
 void gen_init(gen *g);
 void gen_fini(gen *g);
 /* Forgets nodes and edges; the counts stay. */
 void gen_clear(gen *g);
+/* The number of a new node, from 0 on in order. Nodes and edges are made before gen_seal. */
 int32_t gen_node(gen *g, gen_kind kind);
 /* `to` depends on `from`. */
 void gen_edge(gen *g, int32_t from, int32_t to);
+/* Nodes and edges are complete; everything counts as up to date. */
 void gen_seal(gen *g);
 /* The input has another value: everything that depends on it, also through others, is out of date.
  * Costs what depends on it. Allocates only room for the queue. */
 void gen_change(gen *g, int32_t node);
 /* The next node (not an input) that changes have reached since the last call, -1: no more. */
 int32_t gen_next(gen *g);
+/* The object was made anew: it is up to date, and counted. */
 void gen_rebuilt(gen *g, int32_t node);
 
 /* Whether the object is up to date; counts the question. */

@@ -118,9 +118,11 @@ bool cli_opt_parse(cli_opt *o, int argc, char **argv);
  * of files, NULL: none. */
 void cli_env_read(cli_opt *o);
 const char *cli_variable(void *user, const char *name);
+/* Writes the help of a command; NULL: the overview. */
 void cli_help(const char *topic, FILE *out);
 
-/* -- commands: exit codes -- */
+/* -- commands: each runs the command of its name with the options and files of o, gives its
+ * messages and returns the exit code (CLI_...) -- */
 int cli_run(const cli_opt *o); /* run, check, explain, analyze, profile of a deck */
 int cli_run_report(const cli_opt *o);
 int cli_talk(const cli_opt *o); /* -i, -p: commands one at a time */
@@ -133,8 +135,9 @@ int cli_plot(const cli_opt *o);
 int cli_convert(const cli_opt *o);
 int cli_compare(const cli_opt *o);
 int cli_view(const cli_opt *o);
-/* May a browser be opened: is there a display, and nobody against it? Opens it (xdg-open). */
+/* May a browser be opened: is there a display, and no option against it? */
 bool cli_opens(const cli_opt *o);
+/* Starts the user's browser (xdg-open) with a file or address, and does not wait for it. */
 void cli_open(const char *file);
 /* Sets o->ranks if an MPI launcher started this process to run a deck. false: a message was
  * printed; exit with *code. */

@@ -234,14 +234,17 @@ typedef struct ir_fn {
     ir_val *open; /* vec; IF and LOOP regions not closed yet; empty when building is done */
 } ir_fn;
 
+/* An empty function; name is not copied. ir_fn_fini frees its vecs. */
 void ir_fn_init(ir_fn *fn, const char *name);
 void ir_fn_fini(ir_fn *fn);
 
-/* -- building (ir.c): each appends one instruction and returns its value. No folding here. -- */
+/* -- building (ir.c): each appends one instruction and returns its value. No folding here. Operands
+ * stand before; types are those of the operation's row in the table (asserted). -- */
 ir_val ir_emit(ir_fn *fn, ir_op op, ir_type type, ir_val a, ir_val b, ir_val c);
 ir_val ir_const(ir_fn *fn, double x); /* F64; the same constant twice gives two instructions */
 ir_val ir_const_i(ir_fn *fn, int32_t i);
 ir_val ir_const_b(ir_fn *fn, bool b);
+/* Reads input k of a kind, which fn->in lists once; inst: its value belongs to the instance. */
 ir_val ir_in(ir_fn *fn, ir_in_kind kind, int32_t k, ir_type type, bool inst);
 ir_val ir_un(ir_fn *fn, ir_op op, ir_val a); /* result type from the table */
 ir_val ir_bin(ir_fn *fn, ir_op op, ir_val a, ir_val b);
@@ -250,6 +253,7 @@ ir_val ir_if(ir_fn *fn, ir_val c); /* returns the IF, an operand of its phis */
 void ir_else(ir_fn *fn);
 void ir_end(ir_fn *fn);
 ir_val ir_phi(ir_fn *fn, ir_val iff, ir_val then_v, ir_val else_v);
+/* A loop: LOOP, its LPHIs, what makes the condition, WHILE c, the body, ENDLOOP. */
 ir_val ir_loop(ir_fn *fn);
 /* Set inst[].c = next before ENDLOOP; not in one statement with the call that makes next: inst
  * moves. */

@@ -78,24 +78,40 @@ typedef int ng_get_sync(double time, double *delta, double old_delta, int redo, 
 typedef int ng_send_event(int, double, double, char *, void *, int, int, int, int, void *);
 typedef int ng_send_init_event(int, int, char *, char *, int, void *);
 
+/* Results of type int: 0 done, 1 not (ngspice's own numbers). Texts and arrays that functions
+ * return are the library's, until the next call of the same function or the next command; hosts may
+ * write to none of them. Any thread may call; one at a time is inside (ng_gate.c). */
+
+/* Sets the callbacks, NULL: none, and makes the session; again: other callbacks. */
 NG_API int ngSpice_Init(ng_send_char *line, ng_send_stat *stat, ng_controlled_exit *ended,
                         ng_send_data *data, ng_send_init_data *init_data, ng_thread *thread,
                         void *user);
+/* Callbacks for the values of external sources and for steps. *ident, NULL: 0, is passed to all. */
 NG_API int ngSpice_Init_Sync(ng_get_source *voltage, ng_get_source *current, ng_get_sync *sync,
                              int *ident, void *user);
+/* Answers 1: there are no event nodes, and nothing is called. */
 NG_API int ngSpice_Init_Evt(ng_send_event *event, ng_send_init_event *init, void *user);
+/* A command, as of .control blocks; bg_run, bg_resume and bg_halt in a thread of the library. */
 NG_API int ngSpice_Command(char *command);
+/* A deck, line by line, NULL behind the last. */
 NG_API int ngSpice_Circ(char **line);
+/* A vector of the current plot, or "plot.vector"; NULL: none. Its values are not copied. */
 NG_API ng_vector *ngGet_Vec_Info(char *name);
+/* Both NULL: there are no event nodes. */
 NG_API ng_events *ngGet_Evt_NodeInfo(char *node);
 NG_API char **ngSpice_AllEvtNodes(void);
+/* The name of the current plot; names of all plots, of a plot's vectors, NULL behind the last. */
 NG_API char *ngSpice_CurPlot(void);
 NG_API char **ngSpice_AllPlots(void);
 NG_API char **ngSpice_AllVecs(char *plot);
-NG_API bool ngSpice_running(void);
+NG_API bool ngSpice_running(void); /* a run in the background is under way */
+/* As vsim_session_break, for times from 0 on, s. */
 NG_API bool ngSpice_SetBkpt(double time);
+/* Between these two calls vectors neither move nor grow: a run waits at its next point. Both answer
+ * 1. */
 NG_API int ngSpice_LockRealloc(void);
 NG_API int ngSpice_UnlockRealloc(void);
+/* Do without the start-up file of the system, which vsim has not, and of the user. */
 NG_API int ngSpice_nospinit(void);
 NG_API int ngSpice_nospiceinit(void);
 NG_API int ngSpice_Reset(void);
