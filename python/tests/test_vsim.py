@@ -754,6 +754,17 @@ class Package(unittest.TestCase):
                            text=True)
         self.assertEqual((p.returncode, p.stdout, p.stderr), (0, '', ''))
 
+    def test_a_process_ends_while_a_thread_compiles(self):
+        deck = ('t\nv1 in 0 1\nd1 in out dm\nq1 out out 0 qm\nm1 out out 0 0 mm\nr1 out 0 1k\n'
+                '.model dm d is=1e-14\n.model qm npn\n.model mm nmos level=54\n.end\n')
+        code = ('import vsim, threading, time\n'
+                'run = lambda: vsim.Circuit(%r, cache=False).tran(1e4, 1e-6, max_step=1e-7)\n'
+                'threading.Thread(target=run, daemon=True).start()\ntime.sleep(%g)\n')
+        for wait in (0.15, 0.2, 0.3, 0.6):
+            p = subprocess.run([sys.executable, '-W', 'ignore', '-c', code % (deck, wait)],
+                               capture_output=True, text=True)
+            self.assertEqual((p.returncode, p.stdout, p.stderr), (0, '', ''))
+
     def test_a_forked_process_computes(self):
         import multiprocessing
         ckt = vsim.Circuit(DIVIDER)

@@ -11,10 +11,14 @@ from __future__ import annotations
 import contextvars
 import ctypes
 import math
+from _thread import get_ident
 
 from . import _lib
 
 _EVENT = contextvars.ContextVar('vsim_event', default=False)  # what a host source is asked for
+
+
+last = None  # the one thread whose runs go on while the process ends
 
 
 class Trouble:
@@ -38,7 +42,8 @@ def _poll(trouble, end):
     """Shall the run end? Asked some 20 times a second."""
     while True:
         try:
-            yield trouble.error is not None or (end is not None and end())
+            yield (last not in (None, get_ident()) or trouble.error is not None or
+                   (end is not None and end()))
         except GeneratorExit:
             return
         except BaseException as e:  # Ctrl-C too

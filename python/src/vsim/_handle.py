@@ -6,11 +6,14 @@ thread, and inside a callback, where the library must not free: what is dropped 
 which the next one who has the simulator for himself works off."""
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
-from _thread import RLock  # threading.RLock without what else is there
+import time
+import weakref
+from _thread import RLock, get_ident  # threading without what else is there
 
-from . import _lib
+from . import _guard, _lib
 from ._errors import error_of, messages_of, warn
 
 _byref = ctypes.byref
@@ -26,6 +29,20 @@ def cache_folder(lib):
 
 def _strings(words):
     return (ctypes.c_char_p * len(words))(*[_lib.raw(w) for w in words])
+
+
+_sims = weakref.WeakSet()
+_PATIENCE = 30.0  # seconds
+
+
+@atexit.register
+def _leave():
+    """Python ends while its daemon threads run on, and LLVM's data end with it: a thread that
+    compiles would crash. Runs are ended, and the simulators kept for the rest of the process."""
+    _guard.last = get_ident()
+    until = time.monotonic() + _PATIENCE
+    for sim in list(_sims):
+        sim.lock.acquire(timeout=max(0.0, until - time.monotonic()))
 
 
 class Sim:
@@ -53,6 +70,7 @@ class Sim:
         ptr = ctypes.c_void_p()
         status = lib.new(_byref(ptr), _byref(s))
         self.ptr = ptr.value
+        _sims.add(self)
         self.check(status)
 
     def _look_up(self, user, name):
