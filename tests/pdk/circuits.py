@@ -63,6 +63,26 @@ def check(name, prelude):
     return run
 
 
+def check_noise(prelude):
+    """Operating point and noise of the two-stage amplifier, which its deck's measures leave out."""
+
+    def run(bench):
+        deck = re.sub(r'(?m)^\.(print|ac|meas) .*\n', '', text('opamp', prelude))
+        deck = deck.replace('.end\n', '.op\n.noise v(out) vi dec 5 10 100meg\n.end\n')
+        worst, count = (0.0, ''), 0
+        for (_, a), (_, b) in zip(*(sorted(p, key=kit.kind_of) for p in bench.both('noise', deck))):
+            for name in (n for n in b if n in a and n.startswith(('v(', 'onoise_s', 'inoise_s'))):
+                floor = VNTOL if name.startswith('v') else 0
+                error = max(abs(x - y) / max(abs(y), floor) for x, y in zip(a[name], b[name]))
+                worst, count = max(worst, (error, name)), count + 1
+        kit.expect('%d vectors' % count, count > 8)
+        kit.expect('%s is off by %.2g' % worst[::-1], worst[0] <= 1e-3)
+        return worst[0], '%d vectors, %s' % (count, worst[1])
+
+    return run
+
+
 def checks(prelude, daily=NAMES, but=()):
     """`but`: those that a kit does not run."""
-    return {'circuit_' + n: (check(n, prelude), n in daily) for n in NAMES if n not in but}
+    found = {'circuit_' + n: (check(n, prelude), n in daily) for n in NAMES if n not in but}
+    return dict(found, circuit_opamp_noise=(check_noise(prelude), True))
