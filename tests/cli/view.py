@@ -53,7 +53,7 @@ class Server:
             elif not line:
                 break
 
-    def raw(self, request, wait=30):
+    def raw(self, request, wait=120):
         """Sends bytes; all that comes until the other side closes."""
         with socket.create_connection(('127.0.0.1', self.port), timeout=wait) as s:
             try:
@@ -275,6 +275,43 @@ class Answers(View):
             self.assertIsNone(bad.address)
             self.assertIn(name, bad.said)
             self.assertEqual(bad.end(), code, name)
+
+    def put_raw(self, names, rows, count=None):
+        head = b'Title: t\nPlotname: Transient Analysis\nFlags: real\nNo. Variables: %d\nNo. Points: %d\nVariables:\n' % (len(names), count or len(rows))
+        with open(self.path('made.raw'), 'wb') as f:
+            f.write(head + b''.join(b'\t%d\t%s\t%s\n' % (k, n, b'voltage' if k else b'time') for k, n in enumerate(names)) + b'Binary:\n')
+            for r in rows:
+                f.write(struct.pack('<%dd' % len(r), *r))
+
+    def test_a_file_that_grows_is_read_on(self):
+        self.put_raw([b'time', b'v(a)'], [(0, 5), (1, 6)], count=4)
+        s = self.serve('view', 'made.raw')
+        self.assertEqual(s.numbers('curve', g=0, e='v(a)', w=0)[1], (0, 1, 5, 6))
+        with open(self.path('made.raw'), 'ab') as f:
+            f.write(struct.pack('<3d', 2, 7, 3))  # and half of a point
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and len(s.numbers('curve', g=0, e='v(a)', w=0)[1]) == 4:
+            time.sleep(0.1)
+        self.assertEqual(s.numbers('curve', g=0, e='v(a)', w=0)[1], (0, 1, 2, 5, 6, 7))
+        os.truncate(self.path('made.raw'), 20)  # not even a head: what is told does not matter, that it lives does
+        time.sleep(1)
+        self.assertEqual(s.get('index')[0], 200)
+
+    def test_names_of_any_bytes_lead_to_their_signals(self):
+        names = [b'time', b'v(\xff\xfe"\\\x01)', b'v(\xc3\xa9)', b'v(\xed\xa0\x80)', b'v(\xe2\x80\xa8</script>)', b'v(\x7f%&=+#)']
+        self.put_raw(names, [range(6), range(1, 7)])
+        s = self.serve('view', 'made.raw')
+        told = json.loads(s.get('index')[1].decode('utf-8'))['groups'][0]['names']
+        self.assertEqual(len(set(told)), len(names))
+        for k, name in enumerate(told):
+            self.assertEqual(s.numbers('curve', g=0, e=name, w=0)[1][2:], (k, k + 1), name)
+
+    def test_a_million_signals(self):
+        n = 1000000
+        self.put_raw([b'time'] + [b'v(x%d.y%d)' % (k // 1000, k % 1000) for k in range(n)], [range(n + 1), range(1, n + 2)])
+        s = self.serve('view', 'made.raw')
+        self.assertEqual(len(json.loads(s.get('index')[1])['groups'][0]['names']), n + 1)
+        self.assertEqual(s.numbers('curve', g=0, e='v(x999.y7)', w=100)[1], (0, 1, 999008, 999009))
 
     def test_words_in_a_table_are_no_numbers(self):
         self.write('m.csv', 'point,corner,gain,status\n1,ss,2.5,done\n2,ff,3.5,failed\n')
