@@ -30,9 +30,11 @@ typedef enum vsim_kind {
     VSIM_HBAC,    /* these two on the orbit that the deck found last, */
     VSIM_HBNOISE, /* or of its first card of that kind; .phasenoise too */
     VSIM_LSTB,
-    VSIM_ACXF, /* the output per unit of every independent source, over frequency; */
-    VSIM_DCXF, /* at the operating point */
-    VSIM_DISTO /* distortion of small signals */
+    VSIM_ACXF,    /* the output per unit of every independent source, over frequency; */
+    VSIM_DCXF,    /* at the operating point */
+    VSIM_DISTO,   /* distortion of small signals */
+    VSIM_DCMATCH, /* what the random numbers of the deck do to an output: at the operating point; */
+    VSIM_ACMATCH  /* over frequency */
 } vsim_kind;
 typedef enum vsim_grid { VSIM_DEC, VSIM_OCT, VSIM_LIN } vsim_grid;
 typedef enum vsim_integration { /* of shooting */
@@ -60,14 +62,14 @@ typedef struct vsim_analysis {
     /* TRAN, seconds; tmax 0: min(tstep, (tstop - tstart) / 50) */
     double tstep, tstop, tstart, tmax;
     bool uic;
-    /* AC, NOISE, SP, HBAC, HBNOISE, ACXF, DISTO; SENS and LSTB if n_freq > 0 (LSTB without: that of
-     * the deck's .ac): points per decade or octave; LIN: in all */
+    /* AC, NOISE, SP, HBAC, HBNOISE, ACXF, DISTO; SENS, LSTB and ACMATCH if n_freq > 0 (LSTB and
+     * ACMATCH without: those of the deck's .ac): points per decade or octave; LIN: in all */
     vsim_grid grid;
     int64_t n_freq;
     double f_from, f_to; /* hertz */
-    /* NOISE, HBNOISE, TF, SENS, PZ, ACXF, DCXF: "v(out)", "v(a,b)", "i(v1)"; SENS also gradients of
-     * the deck's transient, "tran MEASURE... param=P..."; NOISE, HBNOISE, TF: the input source,
-     * "vin" */
+    /* NOISE, HBNOISE, TF, SENS, PZ, ACXF, DCXF, DCMATCH, ACMATCH: "v(out)", "v(a,b)", "i(v1)"; SENS
+     * also gradients of the deck's transient, "tran MEASURE... param=P..."; NOISE, HBNOISE, TF: the
+     * input source, "vin" */
     const char *out, *source;
     int64_t summary; /* NOISE, HBNOISE: parts of all devices at every summary-th point; 0: totals */
     /* PZ: input nodes p and n; out: "v(p,n)" */
@@ -102,6 +104,7 @@ typedef struct vsim_analysis {
     bool shooting;
     vsim_integration integration;
     double f2_over_f1; /* DISTO: products with distof2 at so many times f_from, 0: harmonics */
+    double threshold;  /* DCMATCH, ACMATCH: least share of the variance that has a vector */
 } vsim_analysis;
 VSIM_API void vsim_analysis_init_size(vsim_analysis *a, vsim_kind kind, size_t size);
 static inline void vsim_analysis_init(vsim_analysis *a, vsim_kind kind)

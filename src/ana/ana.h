@@ -252,6 +252,25 @@ VS_MUST_USE vs_status ana_tf(ana *a, const ana_output *out, int32_t source, cons
 VS_MUST_USE vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *freq,
                                const ana_table *t);
 
+/* How an output moves with n_param random numbers: rows of its value and its derivatives by each,
+ * [2 (1 + n_param)] re and im in turn (match.c). */
+typedef struct ana_push { /* a source whose value moves with a random number */
+    int32_t source, param;
+    double by; /* V or A per unit of it */
+} ana_push;
+typedef struct ana_match_opt {
+    ana_output out;
+    const ana_freq *freq;  /* NULL: of the operating point */
+    struct ckt_vary *vary; /* devices that other parameters reach, ready */
+    size_t n_param, n_push;
+    const ana_push *push; /* [n_push] */
+    vs_status (*row)(void *user, double f, const double *v);
+    void *user; /* of row */
+} ana_match_opt;
+/* Status: VS_OK; those of ana_ac and ckt_vary_sum; VS_EUNSUPPORTED (message).
+ *   sink  in  progress and stop; its points are not used */
+VS_MUST_USE vs_status ana_match(ana *a, const ana_match_opt *o, const ana_sink *sink);
+
 /* The output per unit of each independent source. freq NULL: of the static equations. */
 VS_MUST_USE vs_status ana_xf(ana *a, const ana_output *out, const ana_freq *freq,
                              const ana_table *t);

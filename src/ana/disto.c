@@ -6,115 +6,27 @@
  *   A(2 w1) X2 = -1/4 F''[X, X]              A(3 w1) X3 = -1/2 F''[X, X2] - 1/24 F'''[X, X, X]
  *   A(w1 + w2) P = -1/2 F''[X, Y]            A(w1 - w2) M = -1/2 F''[X, Y*]
  *   A(2 w1 - w2) T = -1/2 F''[X, M] - 1/2 F''[Y*, X2] - 1/8 F'''[X, X, Y*]
- * where F'' and F''' at a frequency are f'' + j omega q'' and so on. They are differences along the
- * real and the imaginary part of X of the exact G and C, of order 8 from eight points around: with
- * steps of 3 mV at the node that moves most, and exponentials of 25 mV, to 1e-10.
+ * where F'' and F''' at a frequency are f'' + j omega q'' and so on (slopes.h).
  * Source: Weiner & Spina, "Sinusoidal analysis and modeling of weakly nonlinear circuits", 1980;
  *         Chisholm & Nagel, IEEE J. Solid-State Circuits 8(1), 1973; ngspice manual, ".DISTO". */
 #include <math.h>
 #include <string.h>
 
-#include "small.h"
+#include "slopes.h"
 #include "vec.h"
 
-/* After the headers: `complex` is a name in some. */
-#include <complex.h>
-
-typedef double complex cplx;
-
-static const double step = 3e-3; /* V, A */
-enum { REACH = 4, MOST_PRODUCTS = 3 };
-/* Weights of differences to the values 1, 2, ... steps away; the first derivative's are odd. */
-static const double first[REACH] = {4. / 5, -1. / 5, 4. / 105, -1. / 280};
-static const double second[REACH] = {8. / 5, -1. / 5, 8. / 315, -1. / 560};
-
-typedef struct slopes { /* of G and C along a direction, [nnz + 1] */
-    cplx *g, *c;
-} slopes;
+enum { MOST_PRODUCTS = 3 };
 
 typedef struct disto {
     small s;
     const ana_disto_opt *o;
-    int32_t nnz;
-    double *x, *w, *g,
-        *c;              /* [n+1] a point near the operating point; a direction; [nnz + 1] there */
-    double *along[3][4]; /* [nnz + 1] along re X, im X and their sum: G', C', G'', C'' */
-    double *g0, *c0;     /* [nnz + 1] at the operating point */
-    slopes once, twice;  /* F'' with X in one place, F''' with X in two */
-    slopes conj;         /* F'' with Y* */
-    cplx *in[2];         /* [n+1] X, Y */
-    cplx *z[4];          /* [n+1] solutions of a frequency */
+    slopes_work work;
+    slopes once, twice;       /* F'' with X in one place, F''' with X in two */
+    slopes conj;              /* F'' with Y* */
+    cplx *in[2];              /* [n+1] X, Y */
+    cplx *z[4];               /* [n+1] solutions of a frequency */
     cplx *put[MOST_PRODUCTS]; /* vecs: [n+1] of each frequency */
 } disto;
-
-/* -- derivatives along directions -- */
-
-/* Of the direction: of nodes, whose voltages are what devices bend with (slopes of voltages, which
- * models may have as unknowns, are larger by omega); or of all. */
-static double largest(const disto *d, bool of_nodes)
-{
-    double most = 0;
-    for (int32_t i = 1; i <= d->s.a->n; i++)
-        if (!of_nodes || d->s.a->u[i].node)
-            most = fmax(most, fabs(d->w[i]));
-    return most;
-}
-
-/* G', C', G'', C'' along w. Status: VS_OK; VS_NOCONV (message). */
-static vs_status differentiate(disto *d, double *const to[4])
-{
-    ana *a = d->s.a;
-    const ckt_env env = small_env(a);
-    const size_t nz = (size_t)d->nnz;
-    const double most = largest(d, true) > 0 ? largest(d, true) : largest(d, false);
-    for (int k = 0; k < 4; k++)
-        memset(to[k], 0, (nz + 1) * sizeof(double));
-    const double h = most > 0 ? step / most : 0;
-    for (int i = 0; i < 2 * REACH && h > 0; i++) {
-        const int k = i < REACH ? i - REACH : i - REACH + 1, reach = k > 0 ? k : -k;
-        const double odd = first[reach - 1] / (k > 0 ? h : -h), even = second[reach - 1] / (h * h);
-        for (int32_t j = 1; j <= a->n; j++)
-            d->x[j] = d->s.x[j] + k * h * d->w[j];
-        const vs_status st = ckt_load_ac(a->c, &env, d->x, false, d->g, d->c);
-        if (st != VS_OK) {
-            diag_error(a->d, DIAG_NOWHERE,
-                       "a device gives a conductance or capacitance that is not finite within %g V "
-                       "of the operating point",
-                       REACH * step);
-            return st;
-        }
-        for (size_t p = 0; p < nz; p++) {
-            const double g = d->g[p] - d->g0[p], c = d->c[p] - d->c0[p]; /* 0 where linear */
-            to[0][p] += odd * g;
-            to[1][p] += odd * c;
-            to[2][p] += even * g;
-            to[3][p] += even * c;
-        }
-    }
-    return VS_OK;
-}
-
-/* once and, unless NULL, twice of x [n+1]; `sign` -1: of its conjugate. */
-static vs_status take_slopes(disto *d, const cplx *x, double sign, const slopes *once,
-                             const slopes *twice)
-{
-    vs_status st = VS_OK;
-    for (int k = 0; k < (twice ? 3 : 2) && st == VS_OK; k++) {
-        for (int32_t i = 0; i <= d->s.a->n; i++)
-            d->w[i] = (k == 1 ? 0 : creal(x[i])) + (k == 0 ? 0 : sign * cimag(x[i]));
-        st = differentiate(d, d->along[k]);
-    }
-    double *const *re = d->along[0], *const *im = d->along[1], *const *sum = d->along[2];
-    for (int32_t p = 0; p < d->nnz && st == VS_OK; p++) {
-        once->g[p] = re[0][p] + I * im[0][p];
-        once->c[p] = re[1][p] + I * im[1][p];
-        if (!twice)
-            continue;
-        twice->g[p] = re[2][p] - im[2][p] + I * (sum[2][p] - re[2][p] - im[2][p]);
-        twice->c[p] = re[3][p] - im[3][p] + I * (sum[3][p] - re[3][p] - im[3][p]);
-    }
-    return st;
-}
 
 /* to -= by (slopes at omega) v; `sign` -1: v's conjugate */
 static void subtract(const disto *d, cplx *to, double by, const slopes *s, double omega,
@@ -205,7 +117,7 @@ static vs_status one_frequency(disto *d, double w1, double w2)
     const size_t n1 = (size_t)d->s.a->n + 1;
     vs_status st = respond(d, 0, w1, d->in[0]);
     if (st == VS_OK)
-        st = take_slopes(d, d->in[0], 1, &d->once, &d->twice);
+        st = slopes_of(&d->work, d->in[0], 1, &d->once, &d->twice);
     if (st == VS_OK)
         st = w2 > 0 ? products(d, w1, w2) : harmonics(d, w1);
     for (int k = 0; k < n_product(d) && st == VS_OK; k++) {
@@ -233,38 +145,30 @@ static vs_status deliver(const disto *d, const double *f, const ana_sink *sink)
     return st;
 }
 
-static void allocate(disto *d)
+static vs_status allocate(disto *d)
 {
-    const size_t n1 = (size_t)d->s.a->n + 1, nz = (size_t)csc_nnz(d->s.a->jac) + 1;
+    const size_t n1 = (size_t)d->s.a->n + 1;
     cplx **const of_unknowns[] = {&d->in[0], &d->in[1], &d->z[0], &d->z[1], &d->z[2], &d->z[3]};
-    cplx **const of_entries[] = {&d->once.g,  &d->once.c, &d->twice.g,
-                                 &d->twice.c, &d->conj.g, &d->conj.c};
-    d->nnz = csc_nnz(d->s.a->jac);
-    d->x = vs_calloc(n1, sizeof *d->x);
-    d->w = vs_calloc(n1, sizeof *d->w);
-    d->g = vs_calloc(nz, sizeof *d->g);
-    d->c = vs_calloc(nz, sizeof *d->c);
-    d->g0 = vs_calloc(nz, sizeof *d->g0);
-    d->c0 = vs_calloc(nz, sizeof *d->c0);
-    for (int k = 0; k < 12; k++)
-        d->along[k / 4][k % 4] = vs_calloc(nz, sizeof(double));
-    for (int k = 0; k < 6; k++) {
+    const vs_status st = slopes_begin(&d->work, &d->s);
+    for (size_t k = 0; k < VS_COUNT(of_unknowns); k++)
         *of_unknowns[k] = vs_calloc(n1, sizeof(cplx));
-        *of_entries[k] = vs_calloc(nz, sizeof(cplx));
-    }
+    slopes_new(&d->work, &d->once);
+    slopes_new(&d->work, &d->twice);
+    slopes_new(&d->work, &d->conj);
+    return st;
 }
 
 static void release(disto *d)
 {
-    void *const own[] = {d->g0,     d->c0,     d->x,       d->w,       d->g,      d->c,
-                         d->in[0],  d->in[1],  d->z[0],    d->z[1],    d->z[2],   d->z[3],
-                         d->once.g, d->once.c, d->twice.g, d->twice.c, d->conj.g, d->conj.c};
+    void *const own[] = {d->in[0], d->in[1], d->z[0], d->z[1], d->z[2], d->z[3]};
     for (size_t k = 0; k < VS_COUNT(own); k++)
         vs_free(own[k]);
-    for (int k = 0; k < 12; k++)
-        vs_free(d->along[k / 4][k % 4]);
     for (int k = 0; k < MOST_PRODUCTS; k++)
         vec_free(d->put[k]);
+    slopes_free(&d->once);
+    slopes_free(&d->twice);
+    slopes_free(&d->conj);
+    slopes_end(&d->work);
     small_fini(&d->s);
 }
 
@@ -274,15 +178,12 @@ vs_status ana_disto(ana *a, const ana_disto_opt *o, const ana_sink *sink)
     double *f = ana_frequencies(&o->freq);
     const double two_pi = 2 * acos(-1), w2 = two_pi * o->ratio * o->freq.from;
     vs_status st = small_begin(&d.s, a, false);
-    allocate(&d);
-    if (st == VS_OK) {
-        const ckt_env env = small_env(a);
-        st = ckt_load_ac(a->c, &env, d.s.x, false, d.g0, d.c0);
-    }
+    if (st == VS_OK)
+        st = allocate(&d);
     if (st == VS_OK && w2 > 0)
         st = respond(&d, 1, w2, d.in[1]);
     if (st == VS_OK && w2 > 0)
-        st = take_slopes(&d, d.in[1], -1, &d.conj, NULL);
+        st = slopes_of(&d.work, d.in[1], -1, &d.conj, NULL);
     for (size_t k = 0; k < vec_len(f) && st == VS_OK; k++) {
         st = one_frequency(&d, two_pi * f[k], w2);
         if (small_tick(&d.s, (double)(k + 1) / (double)vec_len(f), f[k], sink->progress, sink->stop,

@@ -120,7 +120,8 @@ static const char *missing(const vsim_analysis *a)
 {
     const bool noise = a->kind == VSIM_NOISE || a->kind == VSIM_HBNOISE;
     const bool out = noise || a->kind == VSIM_TF || a->kind == VSIM_SENS || a->kind == VSIM_PZ ||
-                     a->kind == VSIM_ACXF || a->kind == VSIM_DCXF;
+                     a->kind == VSIM_ACXF || a->kind == VSIM_DCXF || a->kind == VSIM_DCMATCH ||
+                     a->kind == VSIM_ACMATCH;
     const bool source = (noise && !(a->kind == VSIM_HBNOISE && a->phase)) || a->kind == VSIM_TF;
     if (a->grid < VSIM_DEC || a->grid > VSIM_LIN)
         return "the grid is none of vsim_grid";
@@ -177,6 +178,10 @@ const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *from, vsi
     case VSIM_LSTB: return lstb_card(mem, a);
     case VSIM_ACXF: return arena_printf(mem, "acxf %s %s", a->out, grid_of(mem, a));
     case VSIM_DCXF: return arena_printf(mem, "dcxf %s", a->out);
+    case VSIM_DCMATCH: return arena_printf(mem, "dcmatch %s threshold=%.17g", a->out, a->threshold);
+    case VSIM_ACMATCH:
+        return arena_printf(mem, "acmatch %s %s threshold=%.17g", a->out,
+                            a->n_freq > 0 ? grid_of(mem, a) : "", a->threshold);
     case VSIM_DISTO:
         return arena_printf(mem, a->f2_over_f1 != 0 ? "disto %s %.17g" : "disto %s",
                             grid_of(mem, a), a->f2_over_f1);

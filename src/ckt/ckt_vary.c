@@ -240,6 +240,43 @@ vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double *x, const c
     return st;
 }
 
+static void add_entry(const varied *k, const mdl_out *w, const int32_t *unknown, double value,
+                      ckt_vary_entry **to)
+{
+    if ((w->kind != IR_OUT_G && w->kind != IR_OUT_C) || value == 0)
+        return;
+    const int32_t row = unknown[w->a], col = unknown[w->b];
+    const double by = k->weight * value;
+    const bool cap = w->kind == IR_OUT_C;
+    if (row > 0 && col > 0)
+        vec_push(*to, ((ckt_vary_entry){k->param, row, col, cap ? 0 : by, cap ? by : 0}));
+}
+
+vs_status ckt_vary_entries(ckt_vary *v, const ckt_env *env, const double *x, ckt_vary_entry **to)
+{
+    double dyn[IR_N_DYN], *out = NULL;
+    mdl_out *what = NULL;
+    vs_status st = VS_OK;
+    ckt_fill_dyn(dyn, env);
+    dyn[IR_DYN_LIMIT] = 0;
+    for (size_t i = 0; i < vec_len(v->all) && st == VS_OK; i++) {
+        const varied *k = &v->all[i];
+        const int32_t *unknown = &v->c->unk[v->c->inst[k->device].first];
+        const mdl_at at = {.x = x, .map = unknown, .dyn = dyn};
+        vec_clear(out);
+        vec_clear(what);
+        st = mdl_point(k->model, k->row, -1, 0, &at, &out, &what);
+        for (size_t o = 0; o < vec_len(what) && st == VS_OK; o++)
+            add_entry(k, &what[o], unknown, out[o], to);
+    }
+    for (size_t i = 0; i < vec_len(*to) && st == VS_OK; i++)
+        if (!isfinite((*to)[i].g) || !isfinite((*to)[i].c))
+            st = VS_NOCONV;
+    vec_free(out);
+    vec_free(what);
+    return st;
+}
+
 const char *ckt_vary_refuses(const ckt *c)
 {
     if (ckt_n_osdi(c))

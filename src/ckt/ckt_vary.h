@@ -31,6 +31,15 @@ typedef struct ckt_pairing { /* of the rows */
 VS_MUST_USE vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double *x,
                                    const ckt_pairing *with, size_t n, size_t n_param, double *to);
 
+typedef struct ckt_vary_entry { /* of d(G + j omega C)/dp */
+    int32_t param, row, col;
+    double g, c;
+} ckt_vary_entry;
+/* The entries of all devices at x to the vec, by the interpreter; those of one place and parameter
+ * add up. Status: VS_OK; VS_NOCONV: a value is not finite. */
+VS_MUST_USE vs_status ckt_vary_entries(ckt_vary *v, const ckt_env *env, const double *x,
+                                       ckt_vary_entry **to);
+
 /* A device whose equations have hidden state in a transient, or are not known (OSDI); NULL: none.
  * What they contribute cannot be evaluated at points of the past. */
 const char *ckt_vary_refuses(const ckt *c);

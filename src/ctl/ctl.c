@@ -351,6 +351,8 @@ static const command commands[] = {
     {"phasenoise", ctl_analysis, false},
     {"lstb", ctl_analysis, false},
     {"acxf", ctl_analysis, false},
+    {"acmatch", ctl_analysis, false},
+    {"dcmatch", ctl_analysis, false},
     {"dcxf", ctl_analysis, false},
     {"disto", ctl_analysis, false},
     {"run", ctl_run_all, false},

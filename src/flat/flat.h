@@ -122,6 +122,8 @@ typedef enum flat_ana_kind {
     FLAT_ACXF, /* transfer from all sources: .acxf, .dcxf */
     FLAT_DCXF,
     FLAT_DISTO,
+    FLAT_DCMATCH, /* what random numbers do to an output */
+    FLAT_ACMATCH,
     FLAT_N_ANA
 } flat_ana_kind;
 typedef enum flat_grid { FLAT_DEC, FLAT_OCT, FLAT_LIN } flat_grid;
@@ -179,6 +181,7 @@ typedef struct flat_ana {
     bool voltage, poles, zeros; /* PZ */
     bool donoise;               /* SP */
     double ratio;               /* DISTO: f2 over the first f1, 0: not given */
+    double threshold;           /* DCMATCH, ACMATCH: least share of the variance that is said */
     flat_hb hb;
     flat_gradient gradient;
     flat_trannoise noise; /* TRAN, of a program: instead of the deck's */

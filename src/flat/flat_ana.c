@@ -355,6 +355,26 @@ static bool read_disto(cur *q, flat_ana *a)
     return false;
 }
 
+/* dcmatch = ".dcmatch" output ["threshold" "=" share]
+ * acmatch = ".acmatch" output [grid] ["threshold" "=" share] */
+static bool read_match(cur *q, flat_ana *a)
+{
+    a->threshold = 0.01;
+    if (!read_output(q, a))
+        return false;
+    if (a->kind == FLAT_ACMATCH && cur_more(q) && !cur_at_key(q) && !read_grid(q, a))
+        return false;
+    if (!key(q, "threshold"))
+        return true;
+    if (!number(q, &a->threshold))
+        return false;
+    if (a->threshold >= 0 && a->threshold <= 1)
+        return true;
+    diag_error(q->c->d, last_span(q),
+               "threshold=%g: a share from 0 to 1 of the variance is expected", a->threshold);
+    return false;
+}
+
 /* -- periodic analyses and loop gain: keyword = values -- */
 
 /* One number after a keyword, a whole one from lo to hi. */
@@ -672,6 +692,8 @@ void flat_small_card(flat_ctx *c, const net_card *card)
     case NET_CARD_ACXF: a.kind = FLAT_ACXF, ok = read_output(&q, &a) && read_grid(&q, &a); break;
     case NET_CARD_DCXF: a.kind = FLAT_DCXF, ok = read_output(&q, &a); break;
     case NET_CARD_DISTO: a.kind = FLAT_DISTO, ok = read_disto(&q, &a); break;
+    case NET_CARD_DCMATCH: a.kind = FLAT_DCMATCH, ok = read_match(&q, &a); break;
+    case NET_CARD_ACMATCH: a.kind = FLAT_ACMATCH, ok = read_match(&q, &a); break;
     default: break;
     }
     if (ok && cur_more(&q)) {

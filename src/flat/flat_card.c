@@ -549,7 +549,9 @@ void flat_top_card(flat_ctx *c, const net_card *card)
     case NET_CARD_LSTB:
     case NET_CARD_ACXF:
     case NET_CARD_DCXF:
-    case NET_CARD_DISTO: flat_small_card(c, card); break;
+    case NET_CARD_DISTO:
+    case NET_CARD_DCMATCH:
+    case NET_CARD_ACMATCH: flat_small_card(c, card); break;
     case NET_CARD_TRANNOISE: flat_trannoise_card(c, card); break;
     case NET_CARD_HDL:
         for (int32_t i = 1; i < card->n_tok; i++) {

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "draw.h"
 #include "flat_priv.h"
+#include "net_draw.h"
 
 enum { MAX_EVAL_DEPTH = 8000, MAX_STEPS = 20000000, MAX_FOLDED = 1000000 };
 
@@ -297,6 +299,17 @@ static bool is_random(const net_expr *e)
                                  (e->fn == NET_FN_LIMIT && e->n_arg == 2));
 }
 
+/* Notes the random number; what it is moved by. */
+static double moved(net_draws *d, net_draw w)
+{
+    const uint64_t key = draw_add(draw_text(draw_text(0, w.path), w.name), (uint64_t)w.k);
+    if (map_get(&d->known, key, -1) < 0) {
+        map_set(&d->known, key, (int32_t)vec_len(d->seen));
+        vec_push(d->seen, w);
+    }
+    return d->like && net_draw_alike(d->like, &w) ? d->by : 0;
+}
+
 static double draw(flat_ctx *c, const net_expr *e, const double *x)
 {
     const bool relative = e->fn == NET_FN_GAUSS || e->fn == NET_FN_UNIF;
@@ -308,20 +321,24 @@ static double draw(flat_ctx *c, const net_expr *e, const double *x)
     const int32_t k = of->n_draw++;
     if (c->muted)
         return x[0];
-    if (!c->deck->vary && spread != 0 && c->nominal.file < 0)
+    if (!c->deck->vary && !c->deck->draws && spread != 0 && c->nominal.file < 0)
         c->nominal = e->span;
     if (spread != 0)
         c->mask |= UINT64_C(1) << KNOB_DRAW;
     if (of->path && *of->path)
         c->touched_local = true;
-    if (!c->deck->vary || spread == 0)
+    if ((!c->deck->vary && !c->deck->draws) || spread == 0)
         return x[0];
     c->drew = c->ever_drew = true;
-    return x[0] + spread * flat_random(c->deck->seed, c->deck->sample, of->path ? of->path : "",
-                                       of->name ? of->name : "", k,
-                                       normal                  ? FLAT_NORMAL
-                                       : e->fn == NET_FN_LIMIT ? FLAT_SIGN
-                                                               : FLAT_UNIFORM);
+    const flat_dist kind = normal ? FLAT_NORMAL : e->fn == NET_FN_LIMIT ? FLAT_SIGN : FLAT_UNIFORM;
+    const net_draw w = {of->path ? of->path : "", of->name ? of->name : "", k,
+                        kind == FLAT_UNIFORM ? sqrt(1. / 3) : 1};
+    double y = 0;
+    if (c->deck->vary)
+        y = flat_random(c->deck->seed, c->deck->sample, w.path, w.name, k, kind);
+    if (c->deck->draws)
+        y += moved(c->deck->draws, w);
+    return x[0] + spread * y;
 }
 
 static bool apply(flat_ctx *c, scope *s, const net_expr *e, const double *x, double *y)

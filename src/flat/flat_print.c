@@ -75,9 +75,10 @@ static void print_inst(const flat *f, const flat_inst *x, FILE *out)
 static void print_small(const flat_ana *a, FILE *out)
 {
     static const char *const word[FLAT_N_ANA] = {
-        [FLAT_AC] = "ac",     [FLAT_NOISE] = "noise", [FLAT_TF] = "tf",
-        [FLAT_SENS] = "sens", [FLAT_PZ] = "pz",       [FLAT_SP] = "sp",
-        [FLAT_ACXF] = "acxf", [FLAT_DCXF] = "dcxf",   [FLAT_DISTO] = "disto"};
+        [FLAT_AC] = "ac",           [FLAT_NOISE] = "noise",    [FLAT_TF] = "tf",
+        [FLAT_SENS] = "sens",       [FLAT_PZ] = "pz",          [FLAT_SP] = "sp",
+        [FLAT_ACXF] = "acxf",       [FLAT_DCXF] = "dcxf",      [FLAT_DISTO] = "disto",
+        [FLAT_DCMATCH] = "dcmatch", [FLAT_ACMATCH] = "acmatch"};
     static const char *const grid[] = {"dec", "oct", "lin"};
     fprintf(out, ".%s", a->hb.word ? a->hb.word : word[a->kind]);
     for (int32_t i = 0; i < a->hb.n_tone; i++)
@@ -91,6 +92,10 @@ static void print_small(const flat_ana *a, FILE *out)
                 (long long)a->n_freq, a->f_from, a->f_to);
     if (a->summary)
         fprintf(out, " %lld", (long long)a->summary);
+    if (a->ratio > 0)
+        fprintf(out, " %.15g", a->ratio);
+    if (a->kind == FLAT_DCMATCH || a->kind == FLAT_ACMATCH)
+        fprintf(out, " threshold=%.15g", a->threshold);
     if (a->kind == FLAT_PZ)
         fprintf(out, " %d %d %d %d %s %s", (int)a->in[0], (int)a->in[1], (int)a->out[0],
                 (int)a->out[1], a->voltage ? "vol" : "cur",

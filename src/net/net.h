@@ -9,6 +9,7 @@
 #define NET_H
 
 #include "diag.h"
+#include "map.h"
 
 /* -- expressions -- */
 
@@ -140,7 +141,7 @@ typedef struct net_tok {
     X(AC, "ac") X(NOISE, "noise") X(TF, "tf") X(SENS, "sens") X(PZ, "pz") X(SP, "sp")              \
     X(HB, "hb") X(HB, "hbosc") X(HB, "pss") X(HBAC, "hbac") X(HBNOISE, "hbnoise")                  \
     X(HBNOISE, "phasenoise") X(LSTB, "lstb") X(TRANNOISE, "trannoise") X(DISTO, "disto")           \
-    X(ACXF, "acxf") X(DCXF, "dcxf")                                                                \
+    X(ACXF, "acxf") X(DCXF, "dcxf") X(DCMATCH, "dcmatch") X(ACMATCH, "acmatch")                    \
     X(POST, "four") X(POST, "fft") X(POST, "meas") X(POST, "measure") X(POST, "width")             \
     X(STEP, "step")                                                                                \
     X(IGNORED, "protect") X(IGNORED, "unprotect")       \
@@ -201,6 +202,8 @@ typedef enum net_card_kind {
     NET_CARD_DCXF,
     NET_CARD_TRANNOISE, /* noise in every .tran */
     NET_CARD_DISTO,
+    NET_CARD_DCMATCH,
+    NET_CARD_ACMATCH,
     NET_CARD_STEP,   /* .step .mc .limits: families of runs */
     NET_CARD_ALTER,  /* a run with changed cards */
     NET_CARD_SPEF,   /* wires of a layout */
@@ -228,6 +231,20 @@ struct net_sub {          /* the deck itself or a subcircuit's body */
     int32_t index;
 };
 
+/* A random number that an expansion draws: the k-th of a parameter or an element. */
+typedef struct net_draw {
+    const char *path, *name; /* "x1.x2." or "", "dvt"; interned */
+    int32_t k;
+    double sigma; /* of the number: 1, of uniform ones 1 / sqrt(3) */
+} net_draw;
+/* What an expansion does with them beside drawing. */
+typedef struct net_draws {
+    net_draw *seen;       /* vec: those that matter, each once */
+    map known;            /* of keys of `seen` */
+    const net_draw *like; /* those with this name and k, at its depth, are moved */
+    double by;            /* by so much; 0: none is */
+} net_draws;
+
 typedef struct net_deck {
     arena *mem;
     const char *title;
@@ -239,6 +256,7 @@ typedef struct net_deck {
                   set by the owner before an expansion. Else they have their nominal values */
     uint64_t seed;
     int64_t sample;
+    net_draws *draws; /* the owner's, or NULL */
     bool taken;    /* its analyses were taken from an earlier expansion: later ones leave .dc out */
     bool stepping; /* its .step cards were taken from an earlier expansion */
     const char **metered; /* vec, the owner's: device, value, device, value ...: values inside of

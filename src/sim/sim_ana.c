@@ -313,6 +313,8 @@ const sim_kind *sim_kind_of(flat_ana_kind kind)
         [FLAT_ACXF] = {"acxf", "ac transfer functions", 1u << MDL_DC | 1u << MDL_AC, sim_run_xf},
         [FLAT_DCXF] = {"dcxf", "dc transfer functions", 1u << MDL_DC, sim_run_xf},
         [FLAT_DISTO] = {"disto", "distortion", 1u << MDL_DC | 1u << MDL_AC, sim_run_disto},
+        [FLAT_DCMATCH] = {"dcmatch", "dc mismatch", 1u << MDL_DC, sim_run_match},
+        [FLAT_ACMATCH] = {"acmatch", "ac mismatch", 1u << MDL_DC | 1u << MDL_AC, sim_run_match},
     };
     return &kinds[kind];
 }

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ckt_vary.h"
 #include "meas.h"
-#include "sim_priv.h"
+#include "sim_vary.h"
 #include "vec.h"
 
 #define STEP 1e-5                  /* of a parameter's value; as sens.c has it */
@@ -19,23 +18,11 @@
 #define STEP_OF_TEMPERATURE 2e-3   /* K */
 #define MEMORY ((size_t)256 << 20) /* bytes for solutions of the run */
 
-typedef struct wave_at { /* a source that another value changes */
-    int32_t source;
-    wave w;
-    double m;
-} wave_at;
-
-typedef struct device_at {
-    int32_t device;
-    double *key; /* heap */
-} device_at;
-
 typedef struct side { /* the circuit with a parameter a little off */
     double value;
-    device_at *device; /* vec, only what differs from the circuit as it is */
-    wave_at *wave;     /* vec */
-    double *ic;        /* vec: of .ic; with uic all start values [n+1] */
-    double *number;    /* vec: what measures call by name */
+    sim_vary_side at; /* what differs from the circuit as it is */
+    double *ic;       /* vec: of .ic; with uic all start values [n+1] */
+    double *number;   /* vec: what measures call by name */
 } side;
 
 typedef struct by {
@@ -61,7 +48,7 @@ typedef struct gradient {
     card *card;          /* vec: the measures of the deck's transient */
     const char **number; /* vec: parameters that they name, */
     const double *value; /* [numbers] and what they are now */
-    double **key;        /* vec: of the devices of the circuit as it is; heap */
+    sim_vary now;        /* the circuit as it is */
     side base;
     diag_span span;
     post_set plots;
@@ -222,30 +209,9 @@ static vs_status set_value(sim *s, const flat_target *t, double y)
 
 static void free_side(side *k)
 {
-    for (size_t i = 0; i < vec_len(k->device); i++)
-        vs_free(k->device[i].key);
-    vec_free(k->device);
-    vec_free(k->wave);
+    sim_vary_side_free(&k->at);
     vec_free(k->ic);
     vec_free(k->number);
-}
-
-static double *copy_key(const ckt_device_facts *f)
-{
-    double *key = vs_malloc((mdl_key_len(f->model) + 1) * sizeof *key);
-    mdl_row_key(f->model, f->row, key);
-    return key;
-}
-
-static wave copy_wave(gradient *g, const wave *w)
-{
-    wave c = *w;
-    double *arg = arena_array(&g->mem, double, w->n_arg + 1);
-    if (w->n_arg)
-        memcpy(arg, w->arg, (size_t)w->n_arg * sizeof *arg);
-    c.arg = arg;
-    c.memo = NULL;
-    return c;
 }
 
 static void take_starts(gradient *g, side *k)
@@ -274,65 +240,6 @@ static void take_starts(gradient *g, side *k)
     vec_free(nodeset);
 }
 
-/* Notes the circuit's rows and sources at the present values. */
-static void take_base(gradient *g)
-{
-    sim *s = g->s;
-    for (int32_t i = 0; i < ckt_n_device(s->ckt); i++) {
-        const ckt_device_facts f = ckt_device(s->ckt, i);
-        vec_push(g->key, copy_key(&f));
-    }
-    for (int32_t i = 0; i < ckt_n_source(s->ckt); i++) {
-        const nat_source *k = ckt_source_all(s->ckt, i);
-        vec_push(g->base.wave, ((wave_at){i, copy_wave(g, &k->w), k->m}));
-    }
-    take_starts(g, &g->base);
-}
-
-static bool same_circuit(const gradient *g)
-{
-    const ckt *c = g->s->ckt;
-    return (size_t)ckt_n_device(c) == vec_len(g->key) &&
-           (size_t)ckt_n_source(c) == vec_len(g->base.wave);
-}
-
-static bool same_wave(const wave_at *a, const nat_source *b)
-{
-    return a->m == b->m && a->w.kind == b->w.kind && a->w.n_arg == b->w.n_arg &&
-           a->w.dc == b->w.dc && a->w.pwl_delay == b->w.pwl_delay &&
-           a->w.pwl_repeat == b->w.pwl_repeat &&
-           (!a->w.n_arg || !memcmp(a->w.arg, b->w.arg, (size_t)a->w.n_arg * sizeof *a->w.arg));
-}
-
-static void take_device(gradient *g, side *k, ckt_device_facts f, int32_t i)
-{
-    if (!mdl_row_has_key(f.model, f.row, g->key[i]))
-        vec_push(k->device, ((device_at){i, copy_key(&f)}));
-}
-
-/* What differs from the circuit as it is. Mostly its devices stay, and which ones would have other
- * rows is noted; where nodes or sources change it was built anew. */
-static void take_side(gradient *g, side *k)
-{
-    sim *s = g->s;
-    size_t n = 0;
-    const bool noted = ckt_redo_notes(s->ckt);
-    const ckt_other_row *other = noted ? ckt_redo_noted(s->ckt, &n) : NULL;
-    for (size_t i = 0; i < n; i++) {
-        ckt_device_facts f = ckt_device(s->ckt, other[i].device);
-        f.row = other[i].row;
-        take_device(g, k, f, other[i].device);
-    }
-    for (int32_t i = 0; i < ckt_n_device(s->ckt) && !noted; i++)
-        take_device(g, k, ckt_device(s->ckt, i), i);
-    for (int32_t i = 0; i < ckt_n_source(s->ckt); i++) {
-        const nat_source *w = ckt_source_all(s->ckt, i);
-        if (!same_wave(&g->base.wave[i], w))
-            vec_push(k->wave, ((wave_at){i, copy_wave(g, &w->w), w->m}));
-    }
-    take_starts(g, k);
-}
-
 /* The circuit with b a little off, or as it is where that is not allowed. */
 static vs_status look_at(gradient *g, by *b, side *k)
 {
@@ -342,8 +249,9 @@ static vs_status look_at(gradient *g, by *b, side *k)
     if (st == VS_OK)
         st = sim_build(s);
     diag_take_back(s->d, before);
-    if (st == VS_OK && same_circuit(g)) {
-        take_side(g, k);
+    if (st == VS_OK && sim_vary_same(&g->now)) {
+        sim_vary_take(&g->now, &k->at);
+        take_starts(g, k);
         return VS_OK;
     }
     k->value = b->value;
@@ -394,8 +302,10 @@ static vs_status find_variations(gradient *g)
     sim_many(s);
     if (st == VS_OK)
         st = sim_build(s);
-    if (st == VS_OK)
-        take_base(g);
+    if (st == VS_OK) {
+        sim_vary_begin(&g->now, s, &g->mem);
+        take_starts(g, &g->base);
+    }
     for (size_t i = 0; i < vec_len(g->by) && st == VS_OK; i++)
         st = vary_one(g, &g->by[i]);
     sim_restore(s, was);
@@ -425,22 +335,10 @@ static vs_status refuse(const gradient *g)
     return VS_EUNSUPPORTED;
 }
 
-static vs_status add_varied(gradient *g, const by *b, int32_t number, int k)
+static vs_status add_varied(gradient *g, const by *b, int32_t number)
 {
-    const side *mine = &b->side[k], *other = &b->side[!k];
-    const double weight = (k ? 1 : -1) / (b->side[1].value - b->side[0].value);
-    vs_status st = VS_OK;
-    size_t j = 0;
-    for (size_t i = 0; i < vec_len(mine->device) && st == VS_OK; i++) {
-        const device_at *d = &mine->device[i];
-        st = ckt_vary_add(g->vary, d->device, d->key, number, weight);
-        while (j < vec_len(other->device) && other->device[j].device < d->device)
-            j++;
-        const bool both = j < vec_len(other->device) && other->device[j].device == d->device;
-        if (st == VS_OK && !both)
-            st = ckt_vary_add(g->vary, d->device, g->key[d->device], number, -weight);
-    }
-    return st;
+    const sim_vary_side both[2] = {b->side[0].at, b->side[1].at};
+    return sim_vary_add(&g->now, both, b->side[1].value - b->side[0].value, number, g->vary);
 }
 
 static vs_status begin_variations(gradient *g)
@@ -448,8 +346,7 @@ static vs_status begin_variations(gradient *g)
     vs_status st = VS_OK;
     g->vary = ckt_vary_new(g->s->ckt);
     for (size_t i = 0; i < vec_len(g->by) && st == VS_OK; i++)
-        for (int k = 0; k < 2 && st == VS_OK; k++)
-            st = add_varied(g, &g->by[i], (int32_t)i, k);
+        st = add_varied(g, &g->by[i], (int32_t)i);
     return st == VS_OK ? ckt_vary_ready(g->vary) : st;
 }
 
@@ -573,29 +470,18 @@ static vs_status seeds_of(gradient *g, ana_seed **seed)
 
 /* -- sums over the points of the adjoint -- */
 
-static const wave_at *wave_of(const gradient *g, const side *k, int32_t source)
-{
-    for (size_t i = 0; i < vec_len(k->wave); i++)
-        if (k->wave[i].source == source)
-            return &k->wave[i];
-    return &g->base.wave[source];
-}
-
-static double value_at(const wave_at *w, double t)
-{
-    return w->w.kind == WAVE_DC ? wave_dc(&w->w) : wave_value(&w->w, t);
-}
-
 /* d/dp of the rows of a source that both sides or one of them changes, times f. */
 static void add_source(gradient *g, size_t p, int32_t source, const ana_adjoint *at)
 {
     const by *b = &g->by[p];
     const ckt_source_facts f = ckt_source_at(g->s->ckt, source);
     const double t = at->env.mode == CKT_STATIC ? 0 : at->env.time;
-    const wave_at *lo = wave_of(g, &b->side[0], source), *hi = wave_of(g, &b->side[1], source);
+    const sim_vary_wave *lo = sim_vary_wave_of(&g->now, &b->side[0].at, source),
+                        *hi = sim_vary_wave_of(&g->now, &b->side[1].at, source);
     const double span = b->side[1].value - b->side[0].value;
-    const double dv = (value_at(hi, t) - value_at(lo, t)) / span;
-    const double di = (hi->m * value_at(hi, t) - lo->m * value_at(lo, t)) / span;
+    const double dv = (sim_vary_wave_value(hi, t) - sim_vary_wave_value(lo, t)) / span;
+    const double di =
+        (hi->m * sim_vary_wave_value(hi, t) - lo->m * sim_vary_wave_value(lo, t)) / span;
     for (size_t m = 0; m < vec_len(g->meas); m++) {
         const double *y = at->f[m];
         g->to[m * vec_len(g->by) + p] +=
@@ -607,14 +493,14 @@ static void add_sources(gradient *g, const ana_adjoint *at)
 {
     for (size_t p = 0; p < vec_len(g->by); p++) {
         const side *k = g->by[p].side;
-        for (size_t i = 0; i < vec_len(k[1].wave); i++)
-            add_source(g, p, k[1].wave[i].source, at);
-        for (size_t i = 0; i < vec_len(k[0].wave); i++) {
+        for (size_t i = 0; i < vec_len(k[1].at.wave); i++)
+            add_source(g, p, k[1].at.wave[i].source, at);
+        for (size_t i = 0; i < vec_len(k[0].at.wave); i++) {
             bool both = false;
-            for (size_t j = 0; j < vec_len(k[1].wave); j++)
-                both |= k[1].wave[j].source == k[0].wave[i].source;
+            for (size_t j = 0; j < vec_len(k[1].at.wave); j++)
+                both |= k[1].at.wave[j].source == k[0].at.wave[i].source;
             if (!both)
-                add_source(g, p, k[0].wave[i].source, at);
+                add_source(g, p, k[0].at.wave[i].source, at);
         }
     }
 }
@@ -773,12 +659,10 @@ static void free_gradient(gradient *g)
         for (int k = 0; k < 2; k++)
             free_side(&g->by[i].side[k]);
     free_side(&g->base);
-    for (size_t i = 0; i < vec_len(g->key); i++)
-        vs_free(g->key[i]);
+    sim_vary_end(&g->now);
     for (size_t i = 0; i < vec_len(g->card); i++)
         vec_free(g->card[i].got.slope);
     vec_free(g->by);
-    vec_free(g->key);
     vec_free(g->card);
     vec_free(g->number);
     vec_free(g->meas);

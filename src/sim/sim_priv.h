@@ -250,11 +250,16 @@ typedef struct sim_table {
 ana_table sim_table_of(sim_table *t, sim *s, const char *word);
 /* The frequencies of the card, Hz. */
 ana_freq sim_grid_of(const flat_ana *a);
+/* The sweep of the card, or that of the deck's .ac. Status: VS_OK; VS_EINPUT (message). */
+VS_MUST_USE vs_status sim_grid_or_ac(sim *s, const flat_ana *a, ana_freq *f);
 /* The card's output, a voltage between nodes or the current of a branch. Status: VS_OK; VS_EINPUT:
  * the current is no unknown (message). */
 VS_MUST_USE vs_status sim_output_of(sim *s, const flat_ana *a, ana_output *o);
 /* The number of the independent source of this name. Status: VS_OK; VS_EINPUT: none (message). */
 VS_MUST_USE vs_status sim_source_of(sim *s, const char *name, diag_span span, int32_t *source);
+
+/* sim_match.c: .dcmatch .acmatch */
+vs_status sim_run_match(sim *s, const flat_ana *a);
 
 /* sim_gradient.c: .sens tran */
 vs_status sim_run_gradient(sim *s, const flat_ana *a);

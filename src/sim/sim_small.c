@@ -394,8 +394,7 @@ vs_status sim_run_xf(sim *s, const flat_ana *a)
 
 /* -- .lstb -- */
 
-/* The sweep of the card, or that of the deck's .ac. */
-static vs_status grid_of_lstb(sim *s, const flat_ana *a, ana_freq *f)
+vs_status sim_grid_or_ac(sim *s, const flat_ana *a, ana_freq *f)
 {
     *f = sim_grid_of(a);
     for (size_t i = 0; !a->has_freq && i < s->n_todo; i++)
@@ -429,7 +428,7 @@ vs_status sim_run_lstb(sim *s, const flat_ana *a)
     ana_lstb_opt o = {.n_probe = a->hb.mode == FLAT_LSTB_SINGLE ? 1 : 2, .mode = mode[a->hb.mode]};
     vs_status st = sim_start_op(s, false);
     if (!st)
-        st = grid_of_lstb(s, a, &o.freq);
+        st = sim_grid_or_ac(s, a, &o.freq);
     for (int k = 0; k < o.n_probe && !st; k++) {
         st = sim_source_of(s, a->hb.source[k], a->span, &o.probe[k]);
         if (!st)

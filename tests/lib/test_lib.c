@@ -349,6 +349,21 @@ static void grid_of(vsim_analysis *a)
     a->source = "v1";
 }
 
+static void expect_same_bits(const periodic *p)
+{
+    vsim *s = simulator(), *other = simulator();
+    vsim_deck *d = deck_of(s, p->deck), *by_card = deck_of(other, p->deck);
+    (void)run_of(s, d, p->first);
+    (void)run_of(other, by_card, p->first);
+    vsim_run *by_struct;
+    ck_done(s, vsim_run_analysis(d, &p->a, NULL, &by_struct));
+    const vsim_status st = vsim_run_go(by_struct);
+    ck_assert_msg(st == VSIM_OK, "%s: %s", p->card, said(s));
+    ck_assert_msg(bits_of(by_struct) == bits_of(run_of(other, by_card, p->card)), "%s", p->card);
+    vsim_free(&s);
+    vsim_free(&other);
+}
+
 START_TEST(structs_are_the_cards_of_periodic_states)
 {
     static const char hb[] = "hb tones=1k 1.7k nharms=5 3 intmodmax=6",
@@ -396,19 +411,29 @@ START_TEST(structs_are_the_cards_of_periodic_states)
     all[7].a.tstab = 1e-3;
     all[7].a.uic = all[7].a.shooting = true;
     all[7].a.integration = VSIM_GEAR;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        expect_same_bits(&all[i]);
+}
+END_TEST
+
+START_TEST(structs_are_the_cards_of_distortion_and_mismatch)
+{
+    static const char deck[] = "random\nv1 a 0 1 ac 1 distof1 1 distof2 0.5\n"
+                               "r1 a b {agauss(1k,10,1)}\nr2 b 0 {aunif(2k,10)}\n"
+                               "b1 b 0 i=1u*v(b)*v(b)\nc1 b 0 1n\n";
+    periodic all[] = {{deck, "op", "dcmatch v(b) threshold=0.1", {0}},
+                      {deck, "op", "acmatch v(b) dec 2 1k 1meg threshold=0.1", {0}},
+                      {deck, "op", "disto dec 2 1k 1meg", {0}},
+                      {deck, "op", "disto dec 2 1k 1meg 0.5", {0}}};
+    static const vsim_kind kind[] = {VSIM_DCMATCH, VSIM_ACMATCH, VSIM_DISTO, VSIM_DISTO};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        vsim *s = simulator(), *other = simulator();
-        vsim_deck *d = deck_of(s, all[i].deck), *by_card = deck_of(other, all[i].deck);
-        (void)run_of(s, d, all[i].first);
-        (void)run_of(other, by_card, all[i].first);
-        vsim_run *by_struct;
-        ck_done(s, vsim_run_analysis(d, &all[i].a, NULL, &by_struct));
-        const vsim_status st = vsim_run_go(by_struct);
-        ck_assert_msg(st == VSIM_OK, "%s: %s", all[i].card, said(s));
-        ck_assert_msg(bits_of(by_struct) == bits_of(run_of(other, by_card, all[i].card)), "%s",
-                      all[i].card);
-        vsim_free(&s);
-        vsim_free(&other);
+        vsim_analysis *a = &all[i].a;
+        vsim_analysis_init(a, kind[i]);
+        grid_of(a);
+        a->out = "v(b)";
+        a->threshold = 0.1;
+        a->f2_over_f1 = i == 3 ? 0.5 : 0;
+        expect_same_bits(&all[i]);
     }
 }
 END_TEST
@@ -1283,6 +1308,7 @@ int main(void)
     tcase_add_test(t, every_analysis_can_be_stopped_by_its_points);
     tcase_add_test(t, structs_are_the_cards);
     tcase_add_test(t, structs_are_the_cards_of_periodic_states);
+    tcase_add_test(t, structs_are_the_cards_of_distortion_and_mismatch);
     tcase_add_test(t, a_struct_asks_for_the_noise_of_devices);
     tcase_add_test(t, structs_of_periodic_states_are_checked);
     tcase_add_test(t, lists_name_what_there_is);

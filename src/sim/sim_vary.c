@@ -1,0 +1,136 @@
+/* sim_vary.c - see sim_vary.h. */
+#include "sim_vary.h"
+
+#include <string.h>
+
+#include "vec.h"
+
+static double *copy_key(const ckt_device_facts *f)
+{
+    double *key = vs_malloc((mdl_key_len(f->model) + 1) * sizeof *key);
+    mdl_row_key(f->model, f->row, key);
+    return key;
+}
+
+static wave copy_wave(arena *mem, const wave *w)
+{
+    wave c = *w;
+    double *arg = arena_array(mem, double, w->n_arg + 1);
+    if (w->n_arg)
+        memcpy(arg, w->arg, (size_t)w->n_arg * sizeof *arg);
+    c.arg = arg;
+    c.memo = NULL;
+    return c;
+}
+
+void sim_vary_begin(sim_vary *v, sim *s, arena *mem)
+{
+    *v = (sim_vary){.s = s, .mem = mem};
+    for (int32_t i = 0; i < ckt_n_device(s->ckt); i++) {
+        const ckt_device_facts f = ckt_device(s->ckt, i);
+        vec_push(v->key, copy_key(&f));
+    }
+    for (int32_t i = 0; i < ckt_n_source(s->ckt); i++) {
+        const nat_source *k = ckt_source_all(s->ckt, i);
+        vec_push(v->wave, ((sim_vary_wave){i, copy_wave(mem, &k->w), k->m}));
+    }
+}
+
+void sim_vary_end(sim_vary *v)
+{
+    for (size_t i = 0; i < vec_len(v->key); i++)
+        vs_free(v->key[i]);
+    vec_free(v->key);
+    vec_free(v->wave);
+}
+
+bool sim_vary_same(const sim_vary *v)
+{
+    const ckt *c = v->s->ckt;
+    return (size_t)ckt_n_device(c) == vec_len(v->key) &&
+           (size_t)ckt_n_source(c) == vec_len(v->wave);
+}
+
+static bool same_wave(const sim_vary_wave *a, const nat_source *b)
+{
+    return a->m == b->m && a->w.kind == b->w.kind && a->w.n_arg == b->w.n_arg &&
+           a->w.dc == b->w.dc && a->w.pwl_delay == b->w.pwl_delay &&
+           a->w.pwl_repeat == b->w.pwl_repeat &&
+           (!a->w.n_arg || !memcmp(a->w.arg, b->w.arg, (size_t)a->w.n_arg * sizeof *a->w.arg));
+}
+
+static void take_device(const sim_vary *v, sim_vary_side *k, ckt_device_facts f, int32_t i)
+{
+    if (!mdl_row_has_key(f.model, f.row, v->key[i]))
+        vec_push(k->device, ((sim_vary_device){i, copy_key(&f)}));
+}
+
+/* Mostly the devices stay, and which ones would have other rows is noted; where nodes or sources
+ * change the circuit was built anew. */
+void sim_vary_take(const sim_vary *v, sim_vary_side *to)
+{
+    const ckt *c = v->s->ckt;
+    size_t n = 0;
+    const bool noted = ckt_redo_notes(c);
+    const ckt_other_row *other = noted ? ckt_redo_noted(c, &n) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        ckt_device_facts f = ckt_device(c, other[i].device);
+        f.row = other[i].row;
+        take_device(v, to, f, other[i].device);
+    }
+    for (int32_t i = 0; i < ckt_n_device(c) && !noted; i++)
+        take_device(v, to, ckt_device(c, i), i);
+    for (int32_t i = 0; i < ckt_n_source(c); i++) {
+        const nat_source *w = ckt_source_all(c, i);
+        if (!same_wave(&v->wave[i], w))
+            vec_push(to->wave, ((sim_vary_wave){i, copy_wave(v->mem, &w->w), w->m}));
+    }
+}
+
+void sim_vary_side_free(sim_vary_side *k)
+{
+    for (size_t i = 0; i < vec_len(k->device); i++)
+        vs_free(k->device[i].key);
+    vec_free(k->device);
+    vec_free(k->wave);
+}
+
+/* Side k, and what the other side has and this one has not. */
+static vs_status add_side(const sim_vary *v, const sim_vary_side side[2], int k, double distance,
+                          int32_t number, ckt_vary *to)
+{
+    const sim_vary_side *mine = &side[k], *other = &side[!k];
+    const double weight = (k ? 1 : -1) / distance;
+    vs_status st = VS_OK;
+    size_t j = 0;
+    for (size_t i = 0; i < vec_len(mine->device) && st == VS_OK; i++) {
+        const sim_vary_device *d = &mine->device[i];
+        st = ckt_vary_add(to, d->device, d->key, number, weight);
+        while (j < vec_len(other->device) && other->device[j].device < d->device)
+            j++;
+        const bool both = j < vec_len(other->device) && other->device[j].device == d->device;
+        if (st == VS_OK && !both)
+            st = ckt_vary_add(to, d->device, v->key[d->device], number, -weight);
+    }
+    return st;
+}
+
+vs_status sim_vary_add(const sim_vary *v, const sim_vary_side side[2], double distance,
+                       int32_t number, ckt_vary *to)
+{
+    const vs_status st = add_side(v, side, 0, distance, number, to);
+    return st == VS_OK ? add_side(v, side, 1, distance, number, to) : st;
+}
+
+const sim_vary_wave *sim_vary_wave_of(const sim_vary *v, const sim_vary_side *k, int32_t source)
+{
+    for (size_t i = 0; i < vec_len(k->wave); i++)
+        if (k->wave[i].source == source)
+            return &k->wave[i];
+    return &v->wave[source];
+}
+
+double sim_vary_wave_value(const sim_vary_wave *w, double t)
+{
+    return w->w.kind == WAVE_DC ? wave_dc(&w->w) : wave_value(&w->w, t);
+}
