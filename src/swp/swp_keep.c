@@ -162,20 +162,35 @@ end:
     vs_free(spool);
 }
 
+/* Behind WORD and digits of a name BASE WORD DIGITS ...; NULL: it has another form. */
+static const char *behind(const char *name, const char *base, const char *word)
+{
+    const size_t n = strlen(base), k = strlen(word);
+    if (strncmp(name, base, n) != 0 || strncmp(name + n, word, k) != 0)
+        return NULL;
+    const char *digit = name + n + k, *end = digit;
+    while (isdigit((unsigned char)*end))
+        end++;
+    return end > digit ? end : NULL;
+}
+
 /* BASE.held-12, BASE.held-12.checkpoint */
 static bool is_held(const char *name, const char *base)
 {
-    const size_t n = strlen(base);
-    if (strncmp(name, base, n) != 0 || strncmp(name + n, HELD, strlen(HELD)) != 0)
-        return false;
-    const char *digit = name + n + strlen(HELD), *end = digit;
-    while (isdigit((unsigned char)*end))
-        end++;
-    return end > digit && (!*end || !strcmp(end, CHECKPOINT));
+    const char *end = behind(name, base, HELD);
+    return end && (!*end || !strcmp(end, CHECKPOINT));
 }
 
-/* Those of a sweep before, which is begun anew. */
-static void drop_held(const swp *w)
+/* BASE.point-3.checkpoint.part-4711-0: a kill came while it was written (file_begin). */
+static bool is_part(const char *name, const char *base)
+{
+    const char *end = behind(name, base, ".point-");
+    const size_t n = strlen(CHECKPOINT);
+    return end && !strncmp(end, CHECKPOINT, n) && !strncmp(end + n, ".part-", strlen(".part-"));
+}
+
+/* Parts that a killed run left; and what a sweep before held, if this one begins anew. */
+static void drop_left(const swp *w)
 {
     const char *slash = strrchr(w->o->out, '/'), *base = slash ? slash + 1 : w->o->out;
     bool found;
@@ -184,7 +199,7 @@ static void drop_held(const swp *w)
     const char *folder = arena_strndup(&mem, w->o->out, (size_t)(base - w->o->out));
     const char **name = io_names(&mem, slash ? folder : ".", &found);
     for (size_t i = 0; i < vec_len(name); i++)
-        if (is_held(name[i], base))
+        if (is_part(name[i], base) || (!w->o->resume && is_held(name[i], base)))
             drop_file(vs_text("%s%s", folder, name[i]));
     vec_free(name);
     arena_fini(&mem);
@@ -199,8 +214,7 @@ void swp_keep_find(const swp *w)
             hold(w, i);
         else
             swp_keep_drop(w, i);
-    if (!w->o->resume)
-        drop_held(w);
+    drop_left(w);
 }
 
 /* All of `from` to the begin of `to`. */
