@@ -293,6 +293,19 @@ class Kinds(Page):
             self.assertAlmostEqual(float(number) / value, 1, delta=2e-3)  # steps of 5 ns: 1 - cos(pi/200) and less
         self.looks_like(p, 'cursors')
 
+    def test_the_ring_has_the_period_that_vacask_finds(self):
+        self.vsim('-q', os.path.join(ROOT, 'netlists', 'ring.sp'), '-r', 'a.raw')
+        p = self.view({'panes': [self.pane('xy', 'v(1)', 'v(5)')], 'cur': {'time': [10e-9, 28e-9]}, 'x': {'time': [10e-9, 30e-9]}})
+        p.wait_for_function("document.querySelectorAll('#foot tbody tr').length === 2")
+        head = [t.lower() for t in p.locator('#foot thead th').all_inner_texts()]
+        for row in p.locator('#foot tbody tr').all():
+            cell = dict(zip(head, row.locator('td').all_inner_texts()))
+            number, unit = cell['period'].split()
+            self.assertEqual(unit, 'ns')
+            # tests/data/ring_crossings.csv; the trapezoid's (w h)^2 / 12 at h of 0.05 ns is 0.07 % of it, of edges some times that
+            self.assertAlmostEqual(float(number) / 3.43922546, 1, delta=0.01)
+        self.looks_like(p, 'ring')
+
     def test_margins_of_a_loop_that_is_known(self):
         self.run_deck(LOOP)
         p = self.view({'panes': [self.pane('db', 'v(out)', what=AC), self.pane('ph', 'v(out)', what=AC)]})
