@@ -341,6 +341,13 @@ static vs_status put(match *m)
 
 static vs_status refuse(const match *m)
 {
+    if (m->s->option.rcreduce > 0) {
+        diag_error(m->s->d, m->a->span,
+                   ".%s: option rcreduce joins elements that random numbers belong to; leave it "
+                   "out",
+                   sim_analysis_word(m->a->kind));
+        return VS_EUNSUPPORTED;
+    }
     if (!ckt_n_osdi(m->s->ckt))
         return VS_OK;
     diag_error(m->s->d, m->a->span,

@@ -142,6 +142,7 @@ class Mismatch(periodic.Deck):
         self.refuses(PAIR % ('1', '.dcmatch v(b) threshold=2'), 'a share from 0 to 1')
         self.refuses(PAIR % ('1', '.acmatch v(b)'), 'frequencies are missing')
         self.refuses(PAIR % ('1', '.dcmatch v(z)'), "no node 'z'")
+        self.refuses(DIVIDER % '.option rcreduce=0.5\n.dcmatch v(b)', 'option rcreduce joins')
 
 
 if __name__ == '__main__':
