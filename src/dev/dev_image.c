@@ -71,29 +71,56 @@ void dev_image(dev_group *g, image *im)
         lin_image(g, im);
 }
 
+static const char other_devices[] = "it is of a circuit with other devices";
+static const char other_models[] = "it is of other models, or of other values of their parameters";
+
+/* The sums of a form's code, unknowns and setup values. */
+static void sums_of(const dev_group *g, const dev_form *f, hash128 sum[3])
+{
+    sum[0] = mdl_variant_code(f->variant);
+    sum[1] = hash128_of(f->map, (size_t)g->nb * (size_t)f->n_u * sizeof *f->map);
+    sum[2] = hash128_of(f->rows, (size_t)g->n_row * (size_t)f->n_cache * sizeof *f->rows);
+}
+
+/* A transient asks the form AC for the noise of devices alone. A circuit may also have it for other
+ * analyses, so it is compared where both have it. */
+static void ac_identity(const dev_group *g, image *im)
+{
+    const dev_form *f = &g->form[MDL_AC];
+    const bool used = f->variant && f->evaluated;
+    uint8_t there = used;
+    hash128 own[3] = {{{0}}}, sum[3];
+    if (used)
+        sums_of(g, f, own);
+    memcpy(sum, own, sizeof sum);
+    IMAGE_ONE(im, there);
+    IMAGE_ONE(im, sum);
+    if (!im->wrong && used && there && memcmp(sum, own, sizeof sum) != 0)
+        im->wrong = other_models;
+}
+
 /* What decides on the equations of the instances: code, setup values, unknowns. */
 void dev_identity(const dev_group *g, image *im)
 {
-    static const char other[] = "it is of a circuit with other devices";
-    static const char models[] = "it is of other models, or of other values of their parameters";
-    IMAGE_SAME(im, g->nb, other);
-    IMAGE_SAME(im, g->n_row, models);
+    IMAGE_SAME(im, g->nb, other_devices);
+    IMAGE_SAME(im, g->n_row, other_models);
     if (im->wrong)
         return;
     const hash128 row_of = hash128_of(g->row_of, (size_t)g->nb * sizeof *g->row_of);
-    IMAGE_SAME(im, row_of, models);
+    IMAGE_SAME(im, row_of, other_models);
+    ac_identity(g, im);
     for (int k = 0; k < MDL_N_FORM; k++) {
         const dev_form *f = &g->form[k];
         const bool used = f->variant && f->evaluated;
-        IMAGE_SAME(im, used, models);
+        if (k == MDL_AC)
+            continue;
+        IMAGE_SAME(im, used, other_models);
         if (!used || im->wrong)
             continue;
-        const hash128 code = mdl_variant_code(f->variant);
-        IMAGE_SAME(im, code, models);
-        const hash128 maps = hash128_of(f->map, (size_t)g->nb * (size_t)f->n_u * sizeof *f->map);
-        IMAGE_SAME(im, maps, other);
-        const hash128 rows =
-            hash128_of(f->rows, (size_t)g->n_row * (size_t)f->n_cache * sizeof *f->rows);
-        IMAGE_SAME(im, rows, models);
+        hash128 sum[3];
+        sums_of(g, f, sum);
+        IMAGE_SAME(im, sum[0], other_models);
+        IMAGE_SAME(im, sum[1], other_devices);
+        IMAGE_SAME(im, sum[2], other_models);
     }
 }
