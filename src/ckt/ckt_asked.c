@@ -1,6 +1,7 @@
 /* ckt_asked.c - what ngspice tells of an element of each letter, and its model here has no variable
- * for: currents into terminals, voltages, powers, the flux of a coil. They come from the static
- * outputs of the device: a current that charges something is 0 in them, as at an operating point.
+ * for, or one without charges (id of a diode, ic of a Q): currents into terminals, voltages,
+ * powers, the flux of a coil. They come from the static outputs of the device: a current that
+ * charges something is 0 in them, as at an operating point.
  * In transients flat_probe.c puts a source in series with terminals whose current is saved.
  * Source: ngspice's command devhelp. */
 #include "ckt_priv.h"
@@ -30,6 +31,8 @@ static const struct asked {
     {"mjz", "is", CURRENT, 2, "A"},        {"m", "ib", CURRENT, 3, "A"},
     {"rcleghfb", "v", VOLTAGE, 0, "V"},    {"l", "volt", VOLTAGE, 0, "V"},
     {"l", "flux", FLUX, 0, "Wb"},          {"rcleghfbswdqmjz", "p", POWER, 0, "W"},
+    {"d", "id", CURRENT, 0, "A"},          {"q", "ic", CURRENT, 0, "A"},
+    {"q", "ib", CURRENT, 1, "A"},          {"jz", "id", CURRENT, 0, "A"},
 };
 
 /* The letter of the element that a device comes from: 'r' of "x1.r1". */
@@ -61,10 +64,19 @@ bool ckt_asked_find(const ckt *c, int32_t device, const char *name, ckt_detail *
     return false;
 }
 
+static bool is_variable(const va_module *mod, const char *name)
+{
+    for (size_t k = 0; k < vec_len(mod->opvar); k++)
+        if (!strcasecmp(mod->opvar[k].name, name))
+            return true;
+    return false;
+}
+
 void ckt_asked_names(const ckt *c, int32_t device, const char ***names)
 {
+    const va_module *mod = mdl_module(c->inst[device].model);
     for (size_t k = 0; k < VS_COUNT(table); k++)
-        if (has(c, device, k))
+        if (has(c, device, k) && !is_variable(mod, table[k].name))
             vec_push(*names, table[k].name);
 }
 
@@ -102,11 +114,26 @@ static int32_t meter_of(const ckt *c, const ckt_inst *in, int32_t t)
 {
     const char *letters = strchr("mjz", letter_of(in->name)) ? "dgsb" : "cbes";
     char name[512];
-    if (letter_of(in->name) == 'c')
+    if (strchr("cd", letter_of(in->name)))
         snprintf(name, sizeof name, "%s#probe", in->name);
     else
         snprintf(name, sizeof name, "%s:%c#probe", in->name, letters[t < 4 ? t : 3]);
     return ckt_find_source(c, name);
+}
+
+bool ckt_asked_measured(const ckt *c, const ckt_env *env, const double *x, const ckt_detail *d,
+                        double *value)
+{
+    const ckt_inst *in = &c->inst[d->device];
+    ckt_detail same;
+    if (env->mode != CKT_TRAN ||
+        !ckt_asked_find(c, d->device, mdl_module(in->model)->opvar[d->k].name, &same) ||
+        same.what != CKT_DETAIL_ASKED || table[same.k].what != CURRENT)
+        return false;
+    const int32_t meter = meter_of(c, in, table[same.k].terminal);
+    if (meter >= 0)
+        *value = x[c->sources->all[meter].k];
+    return meter >= 0;
 }
 
 /* The current into terminal t, A. */

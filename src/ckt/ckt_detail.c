@@ -264,6 +264,8 @@ vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, const ckt_det
             value[i] = mdl_row_param(in->model, in->row, d[i].k);
             continue;
         }
+        if (ckt_asked_measured(c, env, x, &d[i], &value[i]))
+            continue;
         if (have != d[i].device)
             st = ckt_device_outputs(c, env, x, have = d[i].device, -1, 0, &out, &what);
         value[i] = NAN;

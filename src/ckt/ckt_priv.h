@@ -119,6 +119,10 @@ enum {
 /* ckt_asked.c. What ngspice tells of elements, beside variables and parameters of their models. */
 bool ckt_asked_find(const ckt *c, int32_t device, const char *name, ckt_detail *d);
 void ckt_asked_names(const ckt *c, int32_t device, const char ***names); /* to the vec */
+/* A variable of a model that is a current without charges, in a transient, where a source in series
+ * measures it. false: none does, or it is another variable. */
+bool ckt_asked_measured(const ckt *c, const ckt_env *env, const double *x, const ckt_detail *d,
+                        double *value);
 VS_MUST_USE vs_status ckt_asked_value(ckt *c, const ckt_env *env, const double *x,
                                       const ckt_detail *d, double *value);
 /* As ckt_device_outputs; rows and columns are unknowns of the model. */

@@ -303,14 +303,15 @@ static bool has_save_card(const flat_ctx *c)
     return false;
 }
 
-/* The terminal whose current no model computes, because it charges something: -1: another value. */
+/* The terminal whose current no model computes, because it charges something; -1: another value. */
 static int32_t charging_terminal(char letter, const char *param)
 {
     static const struct {
         const char *letters, *param;
         int32_t terminal;
-    } of[] = {{"c", "i", 0},    {"c", "p", 0},    {"q", "ie", 2}, {"q", "is", 3},
-              {"mjz", "ig", 1}, {"mjz", "is", 2}, {"m", "ib", 3}};
+    } of[] = {{"c", "i", 0},    {"c", "p", 0},    {"d", "id", 0}, {"d", "c", 0},
+              {"q", "ic", 0},   {"q", "ib", 1},   {"q", "ie", 2}, {"q", "is", 3},
+              {"mjz", "ig", 1}, {"mjz", "is", 2}, {"m", "ib", 3}, {"jz", "id", 0}};
     for (size_t i = 0; i < VS_COUNT(of); i++)
         if (strchr(of[i].letters, letter) && !strcmp(of[i].param, param))
             return of[i].terminal;

@@ -79,6 +79,21 @@ ASKED = {
     'm1': 'id is ig ibd ibs vgs vds vbs vbd von vdsat gm gds gmbs gbd gbs p w l',
     'j1': 'vgs vgd ig id is igd gm gds ggs ggd p',
 }
+FAST = """edges of a nanosecond
+v1 in 0 dc 0 pulse(0 5 10n 1n 1n 30n 100n)
+vcc cc 0 5
+q1 c b 0 0 qn
+rc cc c 1k
+rb in b 10k
+d1 in d dm
+rd d 0 1k
+j1 cc g js jn
+rg in g 1k
+rjs js 0 300
+.model dm d is=1e-14 cjo=10p rs=10 tt=1n
+.model qn npn bf=100 cje=1p cjc=1p cjs=2p tf=0.1n rb=10
+.model jn njf vto=-1 beta=1m cgs=1p cgd=1p
+"""
 # Saved in a transient: with a source in series where a current charges something
 SAVED = '@r1[i] @r1[p] @c1[i] @c1[p] @l1[i] @l1[v] @l1[flux] @l1[p] @e1[i] @f1[v] @b1[i] @i1[v] @d1[id] ' \
     '@q1[ie] @m1[id] @w1[i] @d.x1.d1[id]'.split()
@@ -122,6 +137,23 @@ class Asked(folder.Folder):
         self.assertEqual(len(want), 2 * len(SAVED))
         for i, name in enumerate(SAVED):
             self.assertAlmostEqual(want['a%d' % i], have['a%d' % i], delta=5e-3 * want['s%d' % i], msg=name)
+
+    def test_fast_edges_charge_devices(self):
+        """ngspice's ic does not charge the substrate, and its is has the other sign."""
+        names = ['@q1[ib]', '@d1[id]', '@j1[id]', '@j1[ig]', '@q1[ic]', '@q1[is]']
+        lines = ['save ' + ' '.join(names), 'tran 0.05n 60n']
+        for i, name in enumerate(names):
+            lines += ['meas tran %s%d find %s at=%s' % (k, i, name, at) for k, at in zip('abc', ('10.8n', '25n', '42n'))]
+            lines.append('meas tran s%d pp %s' % (i, name))
+        self.write('fast.sp', FAST + '.control\n' + '\n'.join(lines) + '\n.endc\n.end\n')
+        want, have = ({k: float(v) for k, v in re.findall(r'^([abcs]\d) +=\s+(\S+)', run(*p, 'fast.sp', cwd=self.tmp.name), re.M)}
+                      for p in ([[shutil.which('ngspice')], '-b'], [[VSIM], '--ngspice', '-b']))
+        self.assertEqual(len(want), 4 * len(names))
+        for k in 'abc':
+            have[k + '4'] += have[k + '5']
+            want[k + '5'] *= -1
+            for i, name in enumerate(names):
+                self.assertAlmostEqual(want[k + str(i)], have[k + str(i)], delta=5e-3 * want['s%d' % i], msg=name)
 
     def test_where_a_transient_has_ended(self):
         """What the deck did not save is that of the last point; the current of a capacitor is not
