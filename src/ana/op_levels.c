@@ -25,8 +25,9 @@
 /* A row depends on an unknown whose entry is at least this part of its largest. Gate currents of
  * models are below, what a gate's output conducts and its transconductance above. */
 #define DEPENDS 1e-3
-#define GRID 1e-4   /* of the supply range: voltages around equal gates that count as equal */
-#define MOVES 1e-3  /* of the supply range: a block that sees such a change is solved again */
+#define HIDES 0.03 /* part of a row's largest entry, below which all that leave a wire are hidden */
+#define GRID 1e-4  /* of the supply range: voltages around equal gates that count as equal */
+#define MOVES 1e-3 /* of the supply range: a block that sees such a change is solved again */
 #define SOLVED 1e-7 /* of the supply range: the last update of a block */
 #define NEARLY \
     1e-3 /* residual as residual_of has it, in volt, from which on the pull falls anyhow */
@@ -35,6 +36,7 @@ enum {
     SWEEPS = 8,
     ITERATIONS = 80, /* of Newton in a block */
     DENSE = 48,      /* unknowns up to which a block's matrix is full */
+    MESH = 16,       /* nodes from which on resistors at a supply are a mesh, not a gate's load */
     LARGEST = 2      /* a block with more than 1 / this of all unknowns: the rest is no help */
 };
 
@@ -49,6 +51,8 @@ typedef struct levels {
     double lo, hi;               /* V, of the nodes that sources tie to ground */
     double *strength, *conducts; /* [nnz+1] see ckt_part.h */
     double *row_max;             /* [n+1] */
+    double *judge;               /* [n+1] what entries of a row are compared with: row_max, or what
+                                    the wire at a gate's output does not hide */
     int32_t *block_of;           /* [n+1] -1: known */
     int32_t n_block;
     graph member;     /* unknowns of blocks */
@@ -68,7 +72,7 @@ typedef struct levels {
 static bool depends(const levels *l, int32_t k)
 {
     const int32_t row = l->a->jac->row[k] + 1;
-    return l->strength[k] > DEPENDS * l->row_max[row];
+    return l->strength[k] > DEPENDS * l->judge[row];
 }
 
 /* Does current flow between the row's node and the column's? A transistor's gate moves the current
@@ -79,7 +83,7 @@ static bool exchanges(const levels *l, int32_t k, int32_t col)
     const ckt_unknown *u = l->a->u;
     const int32_t row = l->a->jac->row[k] + 1;
     const double *size = u[row].node && u[col].node ? l->conducts : l->strength;
-    return size[k] > DEPENDS * l->row_max[row];
+    return size[k] > DEPENDS * l->judge[row];
 }
 
 /* Place of the entry (row, col), both from 0, or -1. */
@@ -120,6 +124,83 @@ static void join(const levels *l, int32_t *up)
         }
 }
 
+/* Is there nothing but resistors, or diodes, between row and column? They act on both ends alike,
+ * to the last bit; no transistor does. */
+static bool is_wire(const levels *l, int32_t k, int32_t col)
+{
+    const int32_t back = entry(l->a->jac, col - 1, l->a->jac->row[k]);
+    return back >= 0 && l->strength[k] > 0 && l->strength[k] == l->conducts[k] &&
+           l->strength[back] == l->strength[k] && l->conducts[back] == l->strength[k];
+}
+
+/* Joins what resistors join, up [n+1]; tied [n+1] of a part's first unknown: resistors lead to a
+ * known voltage. */
+static void join_wires(const levels *l, int32_t *up, bool *tied)
+{
+    const csc *m = l->a->jac;
+    for (int pass = 0; pass < 2; pass++) /* between unknowns; then to known voltages */
+        for (int32_t j = 1; j <= m->n; j++)
+            for (int32_t k = m->colptr[j - 1]; k < m->colptr[j]; k++) {
+                const int32_t r = m->row[k] + 1;
+                if (r == j || l->known[r] || l->known[j] != (pass == 1) || !is_wire(l, k, j))
+                    continue;
+                const int32_t u = root(up, r), v = root(up, j);
+                if (pass)
+                    tied[u] = true;
+                else
+                    up[u > v ? u : v] = u > v ? v : u;
+            }
+}
+
+/* A mesh of supplies, of resistors that hang on a known voltage, is a block of its own, without the
+ * gates that it feeds: its rows are judged more strictly. */
+static void join_supplies(levels *l, int32_t *up)
+{
+    const int32_t n = l->a->n;
+    int32_t *wire = vs_malloc(((size_t)n + 1) * sizeof *wire);
+    int32_t *size = vs_calloc((size_t)n + 1, sizeof *size);
+    bool *tied = vs_calloc((size_t)n + 1, sizeof *tied);
+    for (int32_t i = 0; i <= n; i++)
+        wire[i] = i;
+    join_wires(l, wire, tied);
+    for (int32_t r = 1; r <= n; r++)
+        size[root(wire, r)]++;
+    for (int32_t r = 1; r <= n; r++) {
+        const int32_t of = root(wire, r);
+        if (!tied[of] || size[of] < MESH)
+            continue;
+        up[r] = of;
+        l->judge[r] *= HIDES / DEPENDS;
+    }
+    vs_free(wire);
+    vs_free(size);
+    vs_free(tied);
+}
+
+/* An extracted wire conducts a thousand times better than the gate that drives it. Where nodes are
+ * joined already, rows are judged by their entries that lead elsewhere. Not so in a part that hangs
+ * on a known voltage, as meshes of supplies do: all gates would be one with it. */
+static void judge_wires(levels *l, int32_t *up)
+{
+    const csc *m = l->a->jac;
+    const int32_t n = l->a->n;
+    double *off = vs_calloc((size_t)n + 1, sizeof *off);
+    bool *tied = vs_calloc((size_t)n + 1, sizeof *tied);
+    for (int32_t j = 1; j <= n; j++)
+        for (int32_t k = m->colptr[j - 1]; k < m->colptr[j]; k++) {
+            const int32_t r = m->row[k] + 1, of = root(up, r);
+            if (of == root(up, j))
+                continue;
+            off[r] = norm_max(off[r], l->strength[k]);
+            tied[of] |= l->known[j] && depends(l, k);
+        }
+    for (int32_t r = 1; r <= n; r++)
+        if (!tied[root(up, r)] && off[r] > 0 && off[r] < HIDES * l->row_max[r])
+            l->judge[r] = off[r];
+    vs_free(off);
+    vs_free(tied);
+}
+
 /* pairs [n][2] as a graph of `nodes`: from the first to the second. */
 static graph graph_of(const int32_t *pair, size_t n, int32_t nodes, bool reversed)
 {
@@ -147,6 +228,9 @@ static bool make_blocks(levels *l)
     int32_t *up = vs_malloc(((size_t)n + 1) * sizeof *up), *pair = NULL, most = 0;
     for (int32_t i = 0; i <= n; i++)
         up[i] = i;
+    join_supplies(l, up);
+    join(l, up);
+    judge_wires(l, up);
     join(l, up);
     for (int32_t i = 1; i <= n; i++) {
         const int32_t r = root(up, i);
@@ -418,6 +502,7 @@ static vs_status begin_strength(levels *l)
     const vs_status st = ckt_parts_strength(l->parts, l->lo, l->hi, l->strength, l->conducts);
     for (int32_t k = 0; k < csc_nnz(m) && st == VS_OK; k++)
         l->row_max[m->row[k] + 1] = norm_max(l->row_max[m->row[k] + 1], l->strength[k]);
+    memcpy(l->judge, l->row_max, ((size_t)l->a->n + 1) * sizeof *l->judge);
     return st;
 }
 
@@ -431,6 +516,7 @@ static void levels_end(levels *l)
     vs_free(l->strength);
     vs_free(l->conducts);
     vs_free(l->row_max);
+    vs_free(l->judge);
     vs_free(l->block_of);
     vs_free(l->order);
     vs_free(l->dirty);
@@ -453,6 +539,7 @@ vs_status op_levels(ana *a, const newton_eq *eq, double *x)
         l.strength = vs_calloc((size_t)csc_nnz(a->jac) + 1, sizeof *l.strength);
         l.conducts = vs_calloc((size_t)csc_nnz(a->jac) + 1, sizeof *l.conducts);
         l.row_max = vs_calloc(n1, sizeof *l.row_max);
+        l.judge = vs_calloc(n1, sizeof *l.judge);
         l.block_of = vs_calloc(n1, sizeof *l.block_of);
         l.parts = ckt_parts_new(a->c, &eq->env, x, l.known);
         st = begin_strength(&l);
