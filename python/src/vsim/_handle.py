@@ -31,7 +31,7 @@ def _strings(words):
     return (ctypes.c_char_p * len(words))(*[_lib.raw(w) for w in words])
 
 
-_sims = weakref.WeakSet()
+_sims: weakref.WeakSet[Sim] = weakref.WeakSet()
 _PATIENCE = 30.0  # seconds
 
 
