@@ -194,6 +194,15 @@ vs_status ctl_setscale(ctl *c, const char *text);
 vs_status ctl_settype(ctl *c, const char *text);
 vs_status ctl_destroy(ctl *c, const char *text);
 
+/* -- ctl_shape.c: arrays -- */
+/* let name[i][j] = expr; `index` is the text from the first bracket on. The value has as many
+ * values as the part of the array that the indices leave. */
+vs_status ctl_assign_part(ctl *c, post_vec *old, const char *name, const char *index,
+                          const post_val *v);
+vs_status ctl_reshape(ctl *c, const char *text);
+vs_status ctl_transpose(ctl *c, const char *text);
+vs_status ctl_cross(ctl *c, const char *text);
+
 /* -- ctl_wave.c -- */
 vs_status ctl_linearize(ctl *c, const char *text);
 vs_status ctl_cutout(ctl *c, const char *text);

@@ -47,28 +47,7 @@ static post_vec *let_target(ctl *c, const post_plot *p, const char *name, bool n
     return first ? post_plot_find(first, name) : v;
 }
 
-static vs_status assign_part(ctl *c, post_vec *old, const char *name, const char *index,
-                             const post_val *v)
-{
-    double k;
-    if (!old)
-        return ctl_fail(c, "there is no vector '%s' of which a value could be set", name);
-    if (!post_eval_number(&c->e, index, &k))
-        return VS_EINPUT;
-    if (!(k >= 0 && k < (double)old->n) || k != floor(k))
-        return ctl_fail(c, "the index %g is outside 0 .. %lld", k, (long long)old->n - 1);
-    if (v->n != 1)
-        return ctl_fail(c, "a single value is needed, not %lld", (long long)v->n);
-    if (v->complex && !old->complex)
-        return ctl_fail(c, "'%s' is real, the value is complex", name);
-    size_t at = (size_t)k * (1 + old->complex);
-    old->v[at] = v->v[0];
-    if (old->complex)
-        old->v[at + 1] = v->complex ? v->v[1] : 0;
-    return VS_OK;
-}
-
-/* let name = expr | let name[k] = expr | let plot.name = expr */
+/* let name = expr | let name[i][j] = expr | let plot.name = expr */
 vs_status ctl_let(ctl *c, const char *text)
 {
     const char *eq = strchr(text, '=');
@@ -82,7 +61,7 @@ vs_status ctl_let(ctl *c, const char *text)
     const char *name = arena_strndup(&c->scratch, text, (size_t)(end - text)), *index = NULL;
     const char *open = strchr(name, '[');
     if (open) {
-        index = arena_strndup(&c->scratch, open + 1, strcspn(open + 1, "]"));
+        index = open;
         name = arena_strndup(&c->scratch, name, (size_t)(open - name));
     }
     const char *whole = name;
@@ -98,10 +77,14 @@ vs_status ctl_let(ctl *c, const char *text)
         v.type = "notype";
     post_vec *made = let_target(c, p, name, whole != name);
     if (index)
-        return assign_part(c, made, name, index, &v);
+        return ctl_assign_part(c, made, name, index, &v);
     if (!made)
         made = post_plot_add(sim_plots(c->s), p, name, v.type, v.complex);
+    int64_t *dim = arena_alloc(&c->scratch, (v.n_dim + 1) * sizeof *dim); /* v may be of `made` */
+    if (v.n_dim)
+        memcpy(dim, v.dim, v.n_dim * sizeof *dim);
     post_vec_set(made, v.v, v.n, v.complex);
+    post_vec_shape(made, dim, v.n_dim);
     made->type = str_intern0(c->names, v.type);
     return VS_OK;
 }

@@ -243,6 +243,8 @@ static post_val of_vec(post_env *e, const post_vec *v, const post_plot *plot)
     return (post_val){.complex = v->complex,
                       .n = v->n,
                       .v = v->v,
+                      .dim = v->dim,
+                      .n_dim = vec_len(v->dim),
                       .plot = plot,
                       .type = v->type,
                       .name = arena_printf(e->mem, "%s", v->name)};
@@ -496,6 +498,22 @@ static bool call(parser *p, const char *name, const char *start, post_val *out)
 
 /* -- grammar -- */
 
+/* What v[i] or v[i,j] is: a row, or an array of `n` rows. */
+static void shape_of_rows(post_env *e, const post_val *v, int64_t n, bool several, post_val *r)
+{
+    if (v->n_dim < 2 || (!several && v->n_dim == 2))
+        return;
+    r->n_dim = v->n_dim - !several;
+    if (!several) {
+        r->dim = v->dim + 1;
+        return;
+    }
+    int64_t *dim = arena_alloc(e->mem, v->n_dim * sizeof *dim);
+    memcpy(dim, v->dim, v->n_dim * sizeof *dim);
+    dim[0] = n;
+    r->dim = dim;
+}
+
 static bool index_range(parser *p, post_val *v)
 {
     bool by_scale = take(p, "[[");
@@ -521,9 +539,10 @@ static bool index_range(parser *p, post_val *v)
     int64_t n = 0;
     if (by_scale && !axis)
         return post_fail(p->e, "[[ ]] needs a vector with an axis");
-    if (!by_scale && !(a >= 0 && b >= 0 && a < (double)v->n && b < (double)v->n))
+    const int64_t n_row = v->n_dim ? v->dim[0] : v->n, row = n_row ? v->n / n_row : 0;
+    if (!by_scale && !(a >= 0 && b >= 0 && a < (double)n_row && b < (double)n_row))
         return post_fail(p->e, "the index %g is outside 0 .. %lld",
-                         !(a >= 0 && a < (double)v->n) ? a : b, (long long)v->n - 1);
+                         !(a >= 0 && a < (double)n_row) ? a : b, (long long)n_row - 1);
     if (by_scale) {
         for (int64_t k = 0; k < v->n; k++) {
             double x = axis->complex ? axis->v[2 * k] : axis->v[k];
@@ -533,10 +552,12 @@ static bool index_range(parser *p, post_val *v)
     } else {
         int64_t i = (int64_t)a, j = (int64_t)b, step = i <= j ? 1 : -1;
         for (int64_t k = i;; k += step) {
-            post_put(&r, n++, post_at(v, k));
+            for (int64_t t = 0; t < row; t++)
+                post_put(&r, n++, post_at(v, k * row + t));
             if (k == j)
                 break;
         }
+        shape_of_rows(p->e, v, n / (row ? row : 1), two, &r);
     }
     r.n = n;
     r.type = v->type;
@@ -801,6 +822,8 @@ static bool take_all(post_env *e, const char **text, post_val **out)
             vec_push(*out, (post_val){.complex = v->complex,
                                       .n = v->n,
                                       .v = v->v,
+                                      .dim = v->dim,
+                                      .n_dim = vec_len(v->dim),
                                       .plot = p,
                                       .type = v->type,
                                       .name = v->name});

@@ -14,6 +14,8 @@ typedef struct post_val {
     bool complex;
     int64_t n;
     double *v;             /* [n], complex: [2 n]; never written again */
+    const int64_t *dim;    /* [n_dim] sizes of an array */
+    size_t n_dim;          /* 0: a list */
     const post_plot *plot; /* where its axis is, NULL: a number */
     const char *type;      /* "voltage", ..., "notype" */
     bool derived;          /* type is ours, of a sum or a multiple; ngspice's would be "notype" */

@@ -1,6 +1,7 @@
 /* plot.c - plots in memory. See plot.h. */
 #include "plot.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,7 @@ void post_set_init(post_set *s, str_pool *names) { *s = (post_set){.names = name
 static void free_vec(post_vec *v)
 {
     vs_free(v->v);
+    vec_free(v->dim);
     vs_free(v);
 }
 
@@ -228,6 +230,7 @@ post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char 
     v->type = str_intern0(s->names, type);
     v->complex = complex;
     vs_free(v->v);
+    vec_free(v->dim);
     v->v = NULL;
     v->n = v->cap = 0;
     return v;
@@ -256,6 +259,21 @@ void post_vec_set(post_vec *v, const double *x, int64_t n, bool complex)
     v->v = copy;
     v->n = v->cap = n;
     v->complex = complex;
+    vec_free(v->dim);
+}
+
+void post_vec_shape(post_vec *v, const int64_t *dim, size_t n_dim)
+{
+    int64_t *sizes = NULL, product = 1;
+    for (size_t i = 0; i < n_dim; i++) {
+        product *= dim[i];
+        vec_push(sizes, dim[i]);
+    }
+    assert(n_dim < 2 || product == v->n);
+    vec_free(v->dim);
+    if (n_dim < 2)
+        vec_free(sizes);
+    v->dim = sizes;
 }
 
 /* -- as an image -- */
@@ -272,6 +290,10 @@ static void vec_image(post_set *s, post_vec *v, image *im)
         v->v = vs_malloc((n + 1) * w * sizeof *v->v);
     }
     IMAGE_ARRAY(im, v->v, n * w);
+    const size_t n_dim = image_count(im, vec_len(v->dim), sizeof *v->dim);
+    if (im->giving && n_dim)
+        vec_extend(v->dim, n_dim);
+    IMAGE_ARRAY(im, v->dim, n_dim);
 }
 
 static void plot_image(post_set *s, post_plot *p, image *im)

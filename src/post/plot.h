@@ -16,6 +16,7 @@ typedef struct post_vec {
     bool complex;
     int64_t n, cap; /* values */
     double *v;      /* [n], complex: [2 n] real and imaginary part in turn */
+    int64_t *dim;   /* vec; sizes of an array, the last index runs fastest; NULL: a list */
 } post_vec;
 
 typedef struct post_source
@@ -73,8 +74,10 @@ post_vec *post_plot_find(const post_plot *p, const char *name);
 void post_vec_push(post_vec *v, double re, double im);
 /* All plots with their values, as an image. */
 void post_image(post_set *s, image *im);
-/* All values at once, in place of those that are there. */
+/* All values at once, in place of those that are there. It is a list then. */
 void post_vec_set(post_vec *v, const double *x, int64_t n, bool complex);
+/* An array of dim[n_dim], whose product is v->n (asserted); a list if n_dim is below 2. */
+void post_vec_shape(post_vec *v, const int64_t *dim, size_t n_dim);
 
 /* Each plot of a raw file, and of a CSV file if `tables`, becomes one of the set; the last is the
  * current one. Status: VS_OK; VS_EIO; VS_EINPUT; *why says what is wrong, as the end of a sentence:

@@ -49,6 +49,28 @@ class Blocks(Folder):
         self.assertEqual(sorted(os.listdir(self.tmp.name)), ['deck.sp', 'mine.raw'])
         self.assertEqual(waves.read_raw(self.path('mine.raw')).names, ['time', 'v(out)'])
 
+    def test_arrays(self):
+        out, _ = self.control('let a = vector(12)', 'let b = a', 'reshape a b [2][3] [2]',
+                              'let row = a[1]', 'let cell = a[1][2][0]', 'let both = length(a[0,1])',
+                              'print row[2][1] cell both', 'let a[0][1] = 100 + vector(2)', 'let a[1, 0, 1] = 70',
+                              'print a[0][1][0] a[0][1][1] a[1][0][1]', 'transpose b', 'print b[1][1][2] b[0][0][1]',
+                              'let c = b', 'let c[0] = b[1]', 'print c[0][1][2]', 'let s = b + 0', 'print s[11]',
+                              'cross x 4 b a row', 'print x[0] x[1] x[2] length(x)', 'cross y 9 a row', 'print y[0] y[1]')
+        got = [float(v) for v in re.findall(r' = (\S+)', out)]
+        # b[i][k][j] is a[i][j][k]: 6 i + 2 j + k
+        self.assertEqual(got, [11, 10, 12, 100, 101, 70, 11, 2, 11, 11, 3, 4, 10, 3, 9, 0])
+
+    def test_wrong_arrays(self):
+        for line, said in (('reshape a [2][4]', "'a' has 12 values, not 8"), ('reshape a [3][0]', '0 is not a size'),
+                           ('reshape a', 'reshape takes vectors and sizes'), ('transpose a', "'a' is a list"),
+                           ('reshape a [12', "']' is expected at the end"), ('reshape no [12]', "there is no vector 'no'"),
+                           ('let m[1] = 3', '6 values are needed, not 1'), ('let m[1][6] = 3', 'the index 6 is outside 0 .. 5'),
+                           ('let m[1][1][1] = 3', "'m' has 2 indices, 3 given"), ('print m[2][0]', 'the index 2 is outside 0 .. 1'),
+                           ('let a[1] = m[0]', 'a single value is needed, not 6'), ('cross x a', 'cross takes a name'),
+                           ('reshape a [1][1][1][1][1][1][1][1][12]', 'at most 8 indices')):
+            _, err = self.control('let a = vector(12)', 'let m = a', 'reshape m [2][6]', line, code=1)
+            self.assertIn(said, err)
+
     def test_wrdata_leaves_room_where_a_shorter_vector_has_no_value(self):
         self.control('tran 10n 1u', 'tran 10n 4u', 'let three = unitvec(3)',
                      'wrdata two.txt tran1.v(out) tran2.v(out)', 'wrdata mixed.txt three v(out)')
