@@ -323,6 +323,10 @@ static vs_status refuse(const gradient *g)
         diag_error(s->d, g->span,
                    ".sens tran: there are no gradients of runs with noise; leave "
                    ".trannoise out");
+    else if (s->option.rcreduce > 0)
+        diag_error(s->d, g->span,
+                   ".sens tran: option rcreduce joins elements that parameters belong to; leave it "
+                   "out");
     else if (ckt_has_delays(s->ckt))
         diag_error(s->d, g->span, ".sens tran: transmission lines and delays have no adjoint here");
     else if (who)

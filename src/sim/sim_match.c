@@ -348,6 +348,10 @@ static vs_status refuse(const match *m)
                    sim_analysis_word(m->a->kind));
         return VS_EUNSUPPORTED;
     }
+    if (ckt_has_delays(m->s->ckt))
+        diag_warning(m->s->d, m->a->span,
+                     ".%s: random numbers in parameters of transmission lines do not count",
+                     sim_analysis_word(m->a->kind));
     if (!ckt_n_osdi(m->s->ckt))
         return VS_OK;
     diag_error(m->s->d, m->a->span,

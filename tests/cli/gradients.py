@@ -247,6 +247,7 @@ c1 b 0 1n
         self.refuses('.sens tran tm param=rr', 'the time of an extreme')
         self.refuses('.sens tran no param=rr', "'no' failed")
         self.refuses('.sens tran pa param=rr', 'several points at once')
+        self.refuses('.option rcreduce=0.5\n.sens tran va param=rr', 'option rcreduce joins')
         self.refuses('.sens tran de2 param=rr', 'a value inside a device')
         self.refuses('.sens tran va param=rr', 'transmission lines',
                      't1 b 0 d 0 z0=50 td=1n\nr9 d 0 50\n')

@@ -137,6 +137,13 @@ class Mismatch(periodic.Deck):
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn(message, done.stderr)
 
+    def test_lines_are_held_with_a_warning(self):
+        self.write('deck.sp', DIVIDER % 't1 b 0 c 0 z0=50 td=1n\nr4 c 0 1k\n.dcmatch v(b)')
+        done = subprocess.run([periodic.VSIM, '-r', 'out.raw', 'deck.sp'], cwd=self.tmp.name,
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('parameters of transmission lines do not count', done.stderr)
+
     def test_what_is_refused(self):
         self.refuses(PAIR % ('0', '.dcmatch v(b)'), 'the deck has no random number: agauss')
         self.refuses(PAIR % ('1', '.dcmatch v(b) threshold=2'), 'a share from 0 to 1')
