@@ -56,7 +56,7 @@ class Program:
     def __init__(self, label, command, deck, folder):
         self.label, self.command, self.folder = label, command, folder
         self.deck = self.write('tran', deck)
-        still = re.sub(r'(?m)^\.meas .*\n', '', TRAN.sub('.tran 1p 2p\n.print tran v(vp)', deck))
+        still = re.sub(r'(?m)^\.meas .*\n', '', TRAN.sub('.tran 1n 2n\n.print tran v(vp)', deck))
         self.still = self.write('start', still)
         self.seconds = []
 
