@@ -429,7 +429,7 @@ vs_status swp_run(sim *s, const swp_opt *o)
     sim_opts(s)->hook = (sim_hook){0};
     vs_status st = begin(&w, &next);
     if (!st) {
-        swp_keep_find(&w);
+        swp_keep_find(&w, next);
         drop_old_spools(&w);
         const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
         const int jobs = o->jobs ? o->jobs : cpus > 0 ? (int)cpus : 1;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -131,8 +132,14 @@ static void not_used(const swp *w, const char *name, const char *why)
                 name, why);
 }
 
+/* A kill may come between the results of a point and the end of its checkpoint. */
+static bool is_written(const swp *w, int64_t point, int64_t next)
+{
+    return point < swp_mine(w, next);
+}
+
 /* Gives what worker i left the number of its point. */
-static void hold(const swp *w, int i)
+static void hold(const swp *w, int i, int64_t next)
 {
     image im;
     uint8_t *bytes;
@@ -146,8 +153,9 @@ static void hold(const swp *w, int i)
         why = im.wrong;
         vec_free(bytes);
     }
-    if (why) {
+    if (why)
         not_used(w, state, why);
+    if (why || is_written(w, point, next)) {
         swp_keep_drop(w, i);
         goto end;
     }
@@ -174,11 +182,12 @@ static const char *behind(const char *name, const char *base, const char *word)
     return end > digit ? end : NULL;
 }
 
-/* BASE.held-12, BASE.held-12.checkpoint */
-static bool is_held(const char *name, const char *base)
+/* 12 of BASE.held-12 and of BASE.held-12.checkpoint; -1: it has another form. */
+static int64_t held_point(const char *name, const char *base)
 {
     const char *end = behind(name, base, HELD);
-    return end && (!*end || !strcmp(end, CHECKPOINT));
+    const bool held = end && (!*end || !strcmp(end, CHECKPOINT));
+    return held ? strtoll(name + strlen(base) + strlen(HELD), NULL, 10) : -1;
 }
 
 /* BASE.point-3.checkpoint.part-4711-0: a kill came while it was written (file_begin). */
@@ -189,8 +198,9 @@ static bool is_part(const char *name, const char *base)
     return end && !strncmp(end, CHECKPOINT, n) && !strncmp(end + n, ".part-", strlen(".part-"));
 }
 
-/* Parts that a killed run left; and what a sweep before held, if this one begins anew. */
-static void drop_left(const swp *w)
+/* Parts that a killed run left; and what was held of points whose results are written or, if the
+ * sweep begins anew, of any. */
+static void drop_left(const swp *w, int64_t next)
 {
     const char *slash = strrchr(w->o->out, '/'), *base = slash ? slash + 1 : w->o->out;
     bool found;
@@ -198,23 +208,26 @@ static void drop_left(const swp *w)
     arena_init(&mem);
     const char *folder = arena_strndup(&mem, w->o->out, (size_t)(base - w->o->out));
     const char **name = io_names(&mem, slash ? folder : ".", &found);
-    for (size_t i = 0; i < vec_len(name); i++)
-        if (is_part(name[i], base) || (!w->o->resume && is_held(name[i], base)))
+    for (size_t i = 0; i < vec_len(name); i++) {
+        const int64_t point = held_point(name[i], base);
+        const bool over = point >= 0 && (!w->o->resume || is_written(w, point, next));
+        if (over || is_part(name[i], base))
             drop_file(vs_text("%s%s", folder, name[i]));
+    }
     vec_free(name);
     arena_fini(&mem);
 }
 
-void swp_keep_find(const swp *w)
+void swp_keep_find(const swp *w, int64_t next)
 {
     if (!swp_has_name(w))
         return;
     for (int i = 0; i < SWP_MOST_JOBS; i++)
         if (w->o->resume)
-            hold(w, i);
+            hold(w, i, next);
         else
             swp_keep_drop(w, i);
-    drop_left(w);
+    drop_left(w, next);
 }
 
 /* All of `from` to the begin of `to`. */

@@ -167,9 +167,10 @@ char *swp_spool_name(const swp *w, int i); /* for vs_free */
 /* Sets what makes the point's transient write checkpoints, if they are wanted; the hook's user is a
  * swp_now. */
 void swp_keep_hook(const swp *w, sim_hook *h);
-/* Before points are computed. resume: checkpoints that a stopped run left get the numbers of their
- * points; else they are removed. */
-void swp_keep_find(const swp *w);
+/* Before points are computed; next: the turn of the first one without results. resume: checkpoints
+ * that a stopped run left get the numbers of their points. Those of points with results, and
+ * without resume all, are removed. */
+void swp_keep_find(const swp *w, int64_t next);
 /* Reads the checkpoint of the point, if there is one, and copies its results to the spool. *bytes,
  * for vec_free, must live as long as the image. */
 bool swp_keep_read(swp_now *now, image *im, uint8_t **bytes);

@@ -433,6 +433,32 @@ class Points(Case):
         self.assertNotIn('goes on', self.said())
         self.same()
 
+    def killed_behind_a_point(self):
+        """The files of a point under way whose results a killed run wrote; {}: it was too fast."""
+        journal = self.path('o.raw.journal')
+        self.stopped_once('1')
+        files = {n: self.bytes_of(n) for n in os.listdir(self.tmp.name) if 'raw.point-' in n}
+        size = os.path.getsize(journal)
+        p = self.start('1', '--resume', '--checkpoint', '0')
+        while p.poll() is None and os.path.exists(journal) and os.path.getsize(journal) == size:
+            time.sleep(0.001)
+        p.kill()
+        p.wait(400)
+        return files if len(files) == 2 and os.path.exists(journal) else {}
+
+    def test_a_kill_behind_the_results_of_a_point(self):
+        self.ready()
+        files = {}
+        for _ in range(20):
+            files = files or self.killed_behind_a_point()
+        self.assertTrue(files, 'it is too fast to be killed')
+        for name, b in files.items():  # as if the kill had come before they were removed
+            for new in name.replace('point-0', 'point-1'), name.replace('point-0', 'held-0'):
+                with open(self.path(new), 'wb') as f:
+                    f.write(b)
+        self.assertEqual(self.start('1', '--resume').wait(400), 0)
+        self.same()
+
     def points(self, budget, rng):
         """Signals at random times, also to runs that go on."""
         self.ready()
