@@ -169,19 +169,31 @@ static const char *fold(behav *b, const net_expr *x, const char *fn)
     return s;
 }
 
-/* Points i .. j of a table, as a tree of comparisons: depth log2. */
-static const char *table(behav *b, const net_expr *x, const char *w, int32_t i, int32_t j)
+/* Numbers of a table: x of point i is at[step i], y is at[step i + y]. */
+typedef struct curve {
+    const net_expr *const *at;
+    int32_t step, y;
+} curve;
+
+/* Points i .. j of a curve, as a tree of comparisons: depth log2. */
+static const char *between(behav *b, const curve *c, const char *w, int32_t i, int32_t j)
 {
-    const net_expr *const *pt = &x->arg[1]; /* x_0, y_0, x_1, ... */
+    const net_expr *const *left = &c->at[c->step * i], *const *right = &c->at[c->step * j];
     if (j - i == 1) {
-        const char *x0 = num(b, pt[2 * i]), *y0 = num(b, pt[2 * i + 1]);
-        const char *x1 = num(b, pt[2 * j]), *y1 = num(b, pt[2 * j + 1]);
+        const char *x0 = num(b, left[0]), *y0 = num(b, left[c->y]);
+        const char *x1 = num(b, right[0]), *y1 = num(b, right[c->y]);
         return elab_printf(b->e, "(%s + (%s - %s) * ((%s - %s) / (%s - %s)))", y0, w, x0, y1, y0,
                            x1, x0);
     }
     const int32_t mid = i + (j - i) / 2;
-    const char *at = num(b, pt[2 * mid]), *l = table(b, x, w, i, mid);
-    return elab_printf(b->e, "((%s < %s) ? %s : %s)", w, at, l, table(b, x, w, mid, j));
+    const char *at = num(b, c->at[c->step * mid]), *l = between(b, c, w, i, mid);
+    return elab_printf(b->e, "((%s < %s) ? %s : %s)", w, at, l, between(b, c, w, mid, j));
+}
+
+static const char *clamped(behav *b, const char *x, const net_expr *first, const net_expr *last)
+{
+    const char *lo = num(b, first), *hi = num(b, last);
+    return hold(b, elab_printf(b->e, "min(max(%s, %s), %s)", x, lo, hi));
 }
 
 static const char *pwl(behav *b, const net_expr *x)
@@ -189,10 +201,8 @@ static const char *pwl(behav *b, const net_expr *x)
     const int32_t n = (x->n_arg - 1) / 2;
     if (n == 1)
         return num(b, x->arg[2]);
-    const char *first = num(b, x->arg[1]), *last = num(b, x->arg[2 * n - 1]);
-    const char *w =
-        hold(b, elab_printf(b->e, "min(max(%s, %s), %s)", num(b, x->arg[0]), first, last));
-    return table(b, x, w, 0, n - 1);
+    const char *w = clamped(b, num(b, x->arg[0]), x->arg[1], x->arg[2 * n - 1]);
+    return between(b, &(curve){&x->arg[1], 2, 1}, w, 0, n - 1);
 }
 
 static const char *list(behav *b, const double *c, int degree)
@@ -223,6 +233,62 @@ static const char *filter(behav *b, const net_expr *x)
     sum = hold(b, sum);
     return h.delay > 0 ? hold(b, elab_printf(e, "absdelay(%s, %s)", sum, constant(b, h.delay)))
                        : sum;
+}
+
+static bool refuse_freq_table(behav *b, const net_expr *at, const char *why)
+{
+    diag_error(b->e->d, at->span, "%s: %s in a table over frequency", b->in->name, why);
+    b->failed = true;
+    return false;
+}
+
+static bool check_freq_table(behav *b, const net_expr *x)
+{
+    for (int32_t i = 1; i < x->n_arg; i++)
+        if (x->arg[i]->op != NET_NUM || !isfinite(x->arg[i]->num))
+            return refuse_freq_table(b, x->arg[i], "something else than a finite number");
+    if (x->arg[1]->num < 0)
+        return refuse_freq_table(b, x->arg[1], "a delay below 0");
+    if (x->arg[2]->num < 0)
+        return refuse_freq_table(b, x->arg[2], "a frequency below 0");
+    for (int32_t i = 5; i < x->n_arg; i += 3)
+        if (!(x->arg[i]->num > x->arg[i - 3]->num))
+            return refuse_freq_table(b, x->arg[i], "a frequency that is not above the one before");
+    return true;
+}
+
+/* Part `y` (1: real, 2: imaginary) of the gain at the frequency w, constant beyond the table. */
+static const char *gain_part(behav *b, const net_expr *x, const char *w, int32_t y)
+{
+    const int32_t n = (x->n_arg - 2) / 3;
+    const curve c = {&x->arg[2], 3, y};
+    return hold(b, n == 1 ? num(b, c.at[y]) : between(b, &c, w, 0, n - 1));
+}
+
+/* H x with H = re + j im at the frequency of an ac analysis: re x + im/w dx/dt. The real part of
+ * the lowest frequency at operating points; no step of a transient has a frequency. */
+static const char *freq_table(behav *b, const net_expr *x)
+{
+    elab *e = b->e;
+    if (!check_freq_table(b, x))
+        return "0.0";
+    fprintf(
+        b->body,
+        "        if (analysis(\"tran\"))\n            $fatal(0, \"a table over frequency (FREQ) "
+        "says nothing about time: write a transfer function, LAPLACE {v(a)} {1/(1+s*1u)}\");\n");
+    const char *f = hold(b, "$simparam(\"hertz\")"), *in = held(b, x->arg[0]),
+               *at = clamped(b, f, x->arg[2], x->arg[x->n_arg - 3]), *re = gain_part(b, x, at, 1),
+               *im = gain_part(b, x, at, 2),
+               *w = hold(b, elab_printf(e, "6.283185307179586 * %s", f));
+    if (x->arg[1]->num > 0) { /* exp(-j w delay) */
+        const char *turn = hold(b, elab_printf(e, "%s * %s", w, num(b, x->arg[1]))),
+                   *c = hold(b, elab_printf(e, "cos(%s)", turn)),
+                   *s = hold(b, elab_printf(e, "sin(%s)", turn)), *old = re;
+        re = hold(b, elab_printf(e, "%s * %s + %s * %s", re, c, im, s));
+        im = hold(b, elab_printf(e, "%s * %s - %s * %s", im, c, old, s));
+    }
+    const char *slope = hold(b, elab_printf(e, "(%s > 0.0) ? %s / %s : 0.0", f, im, w));
+    return elab_printf(e, "(%s * %s + %s * ddt(%s))", re, in, slope, in);
 }
 
 static const char *compare0(behav *b, const net_expr *x, const char *op)
@@ -267,6 +333,7 @@ static const char *call(behav *b, const net_expr *x)
             return elab_printf(e, "idt(%s)", num(b, x->arg[0]));
         return fold(b, x, "idt");
     case NET_FN_LAPLACE: return filter(b, x);
+    case NET_FN_FREQTABLE: return freq_table(b, x);
     case NET_FN_POWF: return power(b, x->arg[0], x->arg[1]);
     case NET_FN_PWR: {
         const char *w = held(b, x->arg[0]), *y = num(b, x->arg[1]);

@@ -472,6 +472,34 @@ static bool take_expr(ereader *r)
     return r->e->expr.e != NULL;
 }
 
+/* number* up to the next key or the end of the card, at the end of *to. */
+static bool take_numbers(ereader *r, rhs **to)
+{
+    while (cur_skip_punct(&r->q), cur_more(&r->q) && !cur_at_key(&r->q)) {
+        const rhs v = cur_value(&r->q);
+        if (!v.e)
+            return false;
+        vec_push(*to, v);
+    }
+    return true;
+}
+
+static void becomes(ereader *r, const net_expr *e, diag_span at)
+{
+    r->e->expr = (rhs){.e = e, .span = at, .given = true, .maybe_dynamic = true};
+}
+
+/* pwl(x, point[0], point[1], ...) */
+static void becomes_pwl(ereader *r, const net_expr *x, const rhs *point, diag_span at)
+{
+    const int32_t n = (int32_t)vec_len(point);
+    net_expr *e = new_call(r, NET_FN_PWLF, "pwl", n + 1, at);
+    e->arg[0] = x;
+    for (int32_t i = 0; i < n; i++)
+        e->arg[i + 1] = point[i].e;
+    becomes(r, e, at);
+}
+
 /* table = "table" ["="] expr "=" ("(" x "," y ")")* ; becomes pwl(expr, x, y, ...) */
 static bool read_table(ereader *r)
 {
@@ -480,27 +508,191 @@ static bool read_table(ereader *r)
     if (cur_is(&r->q, '='))
         r->q.i++;
     rhs x = cur_value(&r->q), *point = NULL;
-    bool ok = x.e != NULL;
     if (cur_is(&r->q, '='))
         r->q.i++;
-    while (ok && (cur_skip_punct(&r->q), cur_more(&r->q)) && !cur_at_key(&r->q)) {
-        rhs v = cur_value(&r->q);
-        ok = v.e != NULL;
-        vec_push(point, v);
-    }
-    int32_t n = (int32_t)vec_len(point);
+    bool ok = x.e && take_numbers(r, &point);
+    const size_t n = vec_len(point);
     if (ok && (n < 2 || n % 2)) {
         diag_error(r->q.c->d, at, "TABLE needs pairs of numbers: TABLE {expr} = (x,y) (x,y)");
         ok = false;
     }
-    if (ok) {
-        net_expr *e = new_call(r, NET_FN_PWLF, "pwl", n + 1, at);
-        e->arg[0] = x.e;
-        for (int32_t i = 0; i < n; i++)
-            e->arg[i + 1] = point[i].e;
-        r->e->expr = (rhs){.e = e, .span = at, .given = true, .maybe_dynamic = true};
-    }
+    if (ok)
+        becomes_pwl(r, x.e, point, at);
     vec_free(point);
+    return ok;
+}
+
+static const struct gate_word {
+    const char *name;
+    net_fn fn;
+} gate_words[] = {{"and", NET_FN_MIN},
+                  {"nand", NET_FN_MIN},
+                  {"or", NET_FN_MAX},
+                  {"nor", NET_FN_MAX},
+                  {"pwl", NET_FN_MAX}};
+
+static const struct gate_word *find_gate(const ereader *r)
+{
+    for (size_t i = 0; i < VS_COUNT(gate_words); i++)
+        if (cur_is_word(&r->q, gate_words[i].name) && r->q.i + 1 < r->q.card->n_tok &&
+            r->q.card->tok[r->q.i + 1].punct == '(')
+            return &gate_words[i];
+    return NULL;
+}
+
+/* The voltage between the next two nodes. */
+static const net_expr *take_voltage(ereader *r, const char *what)
+{
+    const char *name[2];
+    const diag_span at = cur_span(&r->q);
+    for (int k = 0; k < 2; k++) {
+        cur_skip_punct(&r->q);
+        if (!is_word(r)) {
+            failed(r, what);
+            return NULL;
+        }
+        name[k] = cur_tok(&r->q)->text;
+        r->q.i++;
+    }
+    net_expr *v = arena_alloc(r->q.c->mem, sizeof *v);
+    *v = (net_expr){.op = NET_VNODE, .name = name[0], .name2 = name[1], .span = at};
+    return v;
+}
+
+/* gate = ("and" | "nand" | "or" | "nor" | "pwl") "(" n ")" (node node)^n ("(" x "," y ")")+
+ * HSPICE's: the output of the smallest input (and, nand) or of the largest one, by a table, which
+ * says whether it inverts; becomes pwl(min(v(a,b), ...), x, y, ...). */
+static bool read_gate(ereader *r, const struct gate_word *w)
+{
+    static const char what[] = "a gate has a number of inputs, two nodes for each, and a table: "
+                               "AND(2) a 0 b 0 (0.5,0) (1,5)";
+    const diag_span at = cur_span(&r->q);
+    r->q.i += 2;
+    const rhs n = cur_value(&r->q);
+    if (!n.e)
+        return false;
+    if (n.e->op != NET_NUM || !(n.e->num >= 1 && n.e->num <= 99 && n.e->num == floor(n.e->num))) {
+        diag_error(r->q.c->d, n.span, "a gate has 1 to 99 inputs: AND(2)");
+        return false;
+    }
+    net_expr *x = new_call(r, w->fn, w->fn == NET_FN_MIN ? "min" : "max", (int32_t)n.e->num, at);
+    for (int32_t i = 0; i < x->n_arg; i++)
+        if (!(x->arg[i] = take_voltage(r, what)))
+            return false;
+    rhs *point = NULL;
+    bool ok = take_numbers(r, &point);
+    if (ok && (vec_len(point) < 4 || vec_len(point) % 2)) {
+        diag_error(r->q.c->d, at, "%s", what);
+        ok = false;
+    }
+    if (ok)
+        becomes_pwl(r, x, point, at);
+    vec_free(point);
+    return ok;
+}
+
+/* -- FREQ -- */
+
+static const net_expr *operation(ereader *r, net_op op, const net_expr *a, const net_expr *b)
+{
+    net_expr *e = arena_alloc(r->q.c->mem, sizeof *e + 2 * sizeof e->arg[0]);
+    *e = (net_expr){.op = op, .n_arg = 2, .span = a->span};
+    e->arg[0] = a;
+    e->arg[1] = b;
+    return e;
+}
+
+static const net_expr *constant(ereader *r, double x, diag_span at)
+{
+    return flat_number(r->q.c, x, at).e;
+}
+
+/* How the two numbers behind a frequency are meant. */
+typedef struct gain_form {
+    bool size, radian, parts; /* not in dB; not in degrees; real and imaginary */
+} gain_form;
+
+static bool take_gain_word(ereader *r, gain_form *form)
+{
+    static const char *const word[] = {"db", "mag", "deg", "rad", "r_i"};
+    size_t k = 0;
+    while (k < VS_COUNT(word) && !cur_is_word(&r->q, word[k]))
+        k++;
+    if (k == VS_COUNT(word))
+        return false;
+    if (k < 2)
+        form->size = k == 1;
+    else if (k < 4)
+        form->radian = k == 3;
+    else
+        form->parts = true;
+    r->q.i++;
+    return true;
+}
+
+/* re and im of a gain of size a and angle b. */
+static void from_polar(ereader *r, gain_form form, const net_expr **a, const net_expr **b)
+{
+    const diag_span at = (*a)->span;
+    const net_expr *size = *a, *angle = *b;
+    if (!form.size)
+        size = operation(r, NET_POW, constant(r, 10, at),
+                         operation(r, NET_DIV, size, constant(r, 20, at)));
+    if (!form.radian)
+        angle = operation(r, NET_MUL, angle, constant(r, acos(-1) / 180, at));
+    net_expr *c = new_call(r, NET_FN_COS, "cos", 1, at), *s = new_call(r, NET_FN_SIN, "sin", 1, at);
+    c->arg[0] = s->arg[0] = angle;
+    *a = operation(r, NET_MUL, size, c);
+    *b = operation(r, NET_MUL, size, s);
+}
+
+/* freqtable(x, delay, f, re, im, ...) */
+static void becomes_freq_table(ereader *r, const net_expr *x, const rhs *delay, gain_form form,
+                               const rhs *v, diag_span at)
+{
+    const int32_t n = (int32_t)vec_len(v);
+    net_expr *e = new_call(r, NET_FN_FREQTABLE, "freqtable", n + 2, at);
+    e->arg[0] = x;
+    e->arg[1] = delay->given ? delay->e : constant(r, 0, at);
+    for (int32_t i = 0; i < n; i += 3) {
+        const net_expr *a = v[i + 1].e, *b = v[i + 2].e;
+        if (!form.parts)
+            from_polar(r, form, &a, &b);
+        e->arg[i + 2] = v[i].e;
+        e->arg[i + 3] = a;
+        e->arg[i + 4] = b;
+    }
+    becomes(r, e, at);
+}
+
+/* freq = "freq" ["="] expr ["="] ("db" | "mag" | "deg" | "rad" | "r_i" | "=")*
+ *        ("(" f "," a "," b ")")+ ["delay" "=" td] */
+static bool read_freq(ereader *r)
+{
+    const diag_span at = cur_span(&r->q);
+    gain_form form = {false, false, false};
+    r->q.i++;
+    if (cur_is(&r->q, '='))
+        r->q.i++;
+    rhs x = cur_value(&r->q), delay = {0}, *v = NULL;
+    while (cur_is(&r->q, '=') || take_gain_word(r, &form))
+        if (cur_is(&r->q, '='))
+            r->q.i++;
+    bool ok = x.e && take_numbers(r, &v);
+    if (ok && cur_at_key(&r->q) && cur_is_word(&r->q, "delay")) {
+        r->q.i += 2;
+        delay = cur_value(&r->q);
+        ok = delay.e != NULL;
+    }
+    if (ok && (!vec_len(v) || vec_len(v) % 3)) {
+        diag_error(r->q.c->d, at,
+                   "FREQ needs groups of three numbers, frequency, gain in dB and degrees: "
+                   "FREQ {v(a)} = (1k,0,0) (10k,-3,-45)");
+        ok = false;
+    }
+    if (ok)
+        becomes_freq_table(r, x.e, &delay, form, v, at);
+    vec_free(v);
     return ok;
 }
 
@@ -560,29 +752,25 @@ static bool read_laplace(ereader *r)
     e->arg[0] = part[0].e;
     e->arg[1] = part[1].e;
     net_expr_in_s(e->arg[1]);
-    r->e->expr = (rhs){.e = e, .span = at, .given = true, .maybe_dynamic = true};
+    becomes(r, e, at);
     return true;
 }
 
 static bool unsupported_form(ereader *r)
 {
-    static const char *const word[] = {"freq", "delay", "foster", "pwl", "npwl",  "ppwl",
-                                       "and",  "nand",  "or",     "nor", "opamp", "transformer"};
+    static const char *const word[] = {"delay", "foster", "npwl", "ppwl", "opamp", "transformer"};
     for (size_t i = 0; i < VS_COUNT(word); i++)
         if (cur_is_word(&r->q, word[i]) && r->q.i + 1 < r->q.card->n_tok &&
             (r->q.card->tok[r->q.i + 1].punct || r->q.card->tok[r->q.i + 1].kind == NET_T_EXPR)) {
             diag_error(r->q.c->d, cur_span(&r->q),
-                       "the form '%s' of a controlled source is not supported%s", word[i],
-                       i == 0 ? ": a table over frequency; write a transfer function, LAPLACE "
-                                "{v(a)} {1/(1+s*1u)}"
-                              : "");
+                       "the form '%s' of a controlled source is not supported", word[i]);
             return true;
         }
     return false;
 }
 
-/* e = ("E" | "G") a b ( c d gain | poly | ("value" | "vol" | "cur") ["="] expr | table | laplace )
- */
+/* e = ("E" | "G") a b ( c d gain | poly | ("value" | "vol" | "cur") ["="] expr | table | laplace |
+ *     freq | gate ) */
 static bool read_eg(ereader *r)
 {
     bool is_v = r->e->letter == 'e';
@@ -602,6 +790,12 @@ static bool read_eg(ereader *r)
         return read_table(r) && take_rest(r, NULL, 0);
     if (cur_is_word(&r->q, "laplace"))
         return read_laplace(r) && take_rest(r, NULL, 0);
+    if (cur_is_word(&r->q, "freq") && r->q.i + 1 < r->q.card->n_tok &&
+        (r->q.card->tok[r->q.i + 1].punct || r->q.card->tok[r->q.i + 1].kind == NET_T_EXPR))
+        return read_freq(r) && take_rest(r, NULL, 0);
+    const struct gate_word *gate = find_gate(r);
+    if (gate)
+        return read_gate(r, gate) && take_rest(r, NULL, 0);
     if (cur_is_word(&r->q, "value") || cur_is_word(&r->q, "vol") || cur_is_word(&r->q, "cur"))
         return take_expr(r) && take_rest(r, NULL, 0);
     if (!take_nodes(r, 2, what))

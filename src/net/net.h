@@ -69,7 +69,9 @@ typedef enum net_op {
     X(AUNIF, "aunif", 2, 2)   /* the first argument: nominal */                                   \
     X(DDT, "ddt", 1, 1)       /* time derivative; behavioural expressions only */                 \
     X(IDT, "idt", 1, 2)       /* time integral; behavioural expressions only */                   \
-    X(LAPLACE, "laplace", 2, 2) /* x, transfer function; behavioural expressions only */
+    X(LAPLACE, "laplace", 2, 2) /* x, transfer function; behavioural expressions only */          \
+    X(FREQTABLE, "freqtable", 5, 100000) /* x, delay, then f1, re1, im1, f2 ...: x times a gain   \
+                                            over frequency; behavioural expressions only */
 /* clang-format on */
 
 typedef enum net_fn {

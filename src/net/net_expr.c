@@ -223,9 +223,15 @@ static void check_arity(eparse *p, const char *name, net_fn fn, int32_t n, diag_
         return;
     int32_t lo = fn_info[fn].lo, hi = fn_info[fn].hi;
     bool odd = fn == NET_FN_PWLF && n >= 3 && n % 2 == 0;
-    if (n >= lo && n <= hi && !odd)
+    bool broken = fn == NET_FN_FREQTABLE && n >= 5 && n % 3 != 2;
+    if (n >= lo && n <= hi && !odd && !broken)
         return;
-    if (odd)
+    if (broken)
+        diag_error(p->d, span,
+                   "'%s' needs a value, a delay and groups of three: frequency, real and imaginary "
+                   "part",
+                   name);
+    else if (odd)
         diag_error(p->d, span, "'%s' needs a value and pairs of numbers", name);
     else if (lo == hi)
         diag_error(p->d, span, "'%s' takes %d argument%s, not %d", name, lo, lo == 1 ? "" : "s", n);
@@ -697,6 +703,7 @@ static bool apply_fn(net_fn fn, const double *x, int32_t n, double *y, char *why
     case NET_FN_DDT: *y = 0; break;
     case NET_FN_IDT: *y = n > 1 ? x[1] : 0; break;
     case NET_FN_LAPLACE: *y = a * x[1]; break;
+    case NET_FN_FREQTABLE: *y = a * x[3]; break;
     case NET_FN_USER:
     case NET_N_FN: assert(false);
     }

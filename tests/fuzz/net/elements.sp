@@ -3,6 +3,8 @@ e1 1 0 laplace {v(2)} = {1/(1+s*1u+s^2)}
 e2 1 0 2 0 -3 m=2
 g2 1 0 table {v(2)} (0 0) (1 1)
 g3 1 0 poly(2) 1 0 2 0 0 1 2 3 4 5
+e9 1 0 freq {v(2)} = db (1k,0,0) (2k,-3,-45) delay=1u
+e10 1 0 nand(2) 1 0 2 0 (1,5) (3,0)
 b1 1 0 i={laplace(v(2), 1/(1+s))+idt(v(2))+ddt(v(2))+i(v1)^2}
 b2 2 0 v={pwl(v(1), 0,0, 1,2)+table(time,0,0,1,1)+(v(1,2)>0?1:-1)} tc1=1m
 r1 1 2 1k tc=1m,2u ac=2k m=3 temp=30 noisy=0

@@ -201,9 +201,14 @@ START_TEST(wrong_decks_say_what_and_where)
         {".endl", "2:1: error: .endl without .lib\n"},
         {".lib tt", "2:1: error: .lib section without .endl\n"},
         {".lib", "2:1: error: .lib needs a file and a section\n"},
-        {"E1 a 0 freq {v(1)} = (1,0,0)",
-         "2:8: error: the form 'freq' of a controlled source is not supported: a table over "
-         "frequency; write a transfer function, LAPLACE {v(a)} {1/(1+s*1u)}\n"},
+        {"E1 a 0 freq {v(1)} = (1,0)",
+         "2:8: error: FREQ needs groups of three numbers, frequency, gain in dB and degrees: "
+         "FREQ {v(a)} = (1k,0,0) (10k,-3,-45)\n"},
+        {"E1 a 0 nor(2) b 0 c 0 (1,2)",
+         "2:8: error: a gate has a number of inputs, two nodes for each, and a table: AND(2) a 0 "
+         "b 0 (0.5,0) (1,5)\n"},
+        {"E1 a 0 opamp (1)", "2:8: error: the form 'opamp' of a controlled source is not "
+                             "supported\n"},
         {"E1 a 0 TABLE {v(a)} = (1)",
          "2:8: error: TABLE needs pairs of numbers: TABLE {expr} = (x,y) (x,y)\n"},
         {"E1 a 0 POLY(0) 1", "2:13: error: POLY needs a dimension from 1 to 100: POLY(2)\n"},
