@@ -68,8 +68,9 @@ static vs_status place_instance(elab *e, const flat_inst *in)
     return add_instance(e, in);
 }
 
-/* An element of a closed circle of references (or of one to nothing) is tried all the same: its
- * message says what is missing. */
+/* Adds elements in rounds, each element once all that it refers to are there. When a round adds
+ * none, the rest refers to itself in a circle or to nothing: the last round adds them all the same,
+ * so that their messages say what is missing. */
 static vs_status add_instances(elab *e)
 {
     vs_status st = VS_OK;

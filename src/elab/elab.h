@@ -19,12 +19,14 @@
 #include "flat.h"
 #include "option.h"
 
-/* What .option and .temp say. Unknown options are warnings with the nearest name; a value that
- * makes no sense is an error. Status: VS_OK, VS_EINPUT. */
+/* Sets *o to the defaults, then to what the .option and .temp cards say. An unknown option gets a
+ * warning with the nearest name; a value that the option cannot have is an error.
+ *   o  out
+ * Status: VS_OK, VS_EINPUT (messages in d). */
 VS_MUST_USE vs_status elab_options(option_set *o, const flat *f, diag *d);
-/* The same on top of options that were read before. */
+/* Like elab_options, but *o keeps the values that no card of f sets. */
 VS_MUST_USE vs_status elab_set_options(option_set *o, const flat *f, diag *d);
-/* What models read with $simparam. simparam  out  [IR_N_SIMPARAM] */
+/* The values that models read with $simparam.  simparam  out  [IR_N_SIMPARAM] */
 void elab_simparam(double *simparam, const option_set *o);
 
 typedef struct elab_opt {
@@ -34,25 +36,29 @@ typedef struct elab_opt {
     int threads;
     double parallel_min; /* as in ckt_opt */
     ckt_bypass bypass;
-    double tstep, tstop; /* for defaults of waveforms; tstop 0: the deck's first .tran */
+    double tstep, tstop; /* s, for defaults of waveforms; tstop 0: both of the deck's first .tran */
     bool lenient;        /* cards of modules that the deck loads may have unknown parameters too */
     bool may_be_empty;   /* a deck without devices is a circuit without unknowns, no error */
 } elab_opt;
-/* Builds and finishes the circuit. On failure *c is NULL and messages are in d.
- * Status: VS_OK, VS_EINPUT, VS_EUNSUPPORTED. */
+/* Builds and finishes the circuit of a flat netlist. f, names and lib must outlive it.
+ *   c  out  ckt_free by the caller; NULL on failure
+ * Status: VS_OK; VS_EINPUT, VS_EUNSUPPORTED (messages in d). */
 VS_MUST_USE vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
                                    const elab_opt *opt);
-/* Like elab_circuit; *bound is also able to bind single instances again, for which the flat netlist
- * and the circuit must stay. bound out elab_free it before the circuit; NULL on failure */
+/* Like elab_circuit. With *bound the caller can bind single instances again, as long as the flat
+ * netlist and the circuit exist.
+ *   bound  out  elab_free by the caller before he frees the circuit; NULL on failure */
 typedef struct elab elab;
 VS_MUST_USE vs_status elab_circuit_bound(ckt **c, elab **bound, diag *d, str_pool *names,
                                          mdl_lib *lib, const flat *f, const elab_opt *opt);
 void elab_free(elab **e);
-/* Values of the flat netlist changed: elab_redo_begin, then elab_redo_model for model cards,
- * elab_redo for instances (index in the netlist), elab_redo_starts for .ic; elab_redo_end.
- *   temp  degrees Celsius   simparam  as in elab_opt
- * Status of elab_redo_end: VS_OK; VS_REJECT: build the circuit anew, what->why tells what is in the
- * way. */
+/* To call when values of the flat netlist have changed: elab_redo_begin, then elab_redo_model for
+ * each changed model card, elab_redo for each changed instance (index in the netlist),
+ * elab_redo_starts if an .ic changed; elab_redo_end at the end.
+ *   temp      degrees Celsius
+ *   simparam  as in elab_opt
+ * Status of elab_redo_end: VS_OK; VS_REJECT: the caller must build the circuit anew, what->why
+ * tells what is in the way. */
 void elab_redo_begin(elab *e, double temp, const double *simparam);
 void elab_redo_model(elab *e, const flat_model *m);
 void elab_redo(elab *e, int32_t inst);
@@ -72,12 +78,13 @@ typedef struct elab_out {
 } elab_out;
 /* "voltage", "current" or "notype" */
 const char *elab_out_type(const elab_out *o);
-/* Is a detail of a device (ckt_find_detail) something that its model has computed? */
+/* Whether the model of a device computes this detail of it (ckt_find_detail); false: a card gives
+ * its value. */
 bool elab_is_computed(const char *name, const ckt_detail *d);
-/* What is to be written: .save/.print if there are any, else (or for `all`) every node voltage of
- * the top level and below and the currents of the voltage sources; with `branches` also the
- * currents of other branches that are unknowns (inductors, controlled voltage sources).
- * A name that is nowhere gets a warning in d and is left out.
+/* The vectors that a run writes. The .save and .print cards name them. Without such cards, and for
+ * the word `all`, they are the voltages of all nodes and the currents of the voltage sources; with
+ * `branches` also the currents of other branches that are unknowns (inductors, controlled voltage
+ * sources). A name that the circuit does not have gets a warning in d and is left out.
  *   out  out  vec, the caller frees it; names live in `names` */
 void elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d, str_pool *names,
                   bool branches);
@@ -86,7 +93,8 @@ typedef struct elab_node_value { /* as ana_node_value */
     int32_t unknown;
     double value;
 } elab_node_value;
-/* .ic and .nodeset as vecs; the caller frees them. */
+/* The values of .ic and .nodeset cards in volt, as vecs that the caller frees. Transistors that
+ * start `off` add to *nodeset. */
 void elab_ics(elab_node_value **ic, elab_node_value **nodeset, const ckt *c, const flat *f);
 
 #endif

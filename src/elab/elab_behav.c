@@ -24,8 +24,9 @@ typedef struct behav {
     const char **branch; /* vec; elements of terminals c0, ... */
     double *num;         /* vec; values of k0, ... */
     int32_t n_var;
-    bool apart; /* large: p and n are not among the nodes that it reads, 0 and 1 are numbers as
-                 * others are, so that one shape serves whatever it is connected to */
+    bool apart; /* a large expression: nodes that it reads get terminals of their own even where
+                 * they are p or n, and 0 and 1 become parameters as other numbers do, so that one
+                 * module serves all elements of this shape */
     FILE *body; /* statements that set the variables */
     bool failed;
 } behav;
@@ -175,7 +176,7 @@ typedef struct curve {
     int32_t step, y;
 } curve;
 
-/* Points i .. j of a curve, as a tree of comparisons: depth log2. */
+/* Points i .. j of a curve, as a binary tree of comparisons. */
 static const char *between(behav *b, const curve *c, const char *w, int32_t i, int32_t j)
 {
     const net_expr *const *left = &c->at[c->step * i], *const *right = &c->at[c->step * j];
@@ -213,7 +214,7 @@ static const char *list(behav *b, const double *c, int degree)
     return s;
 }
 
-/* Coefficients are numbers of the module, so that one serves all filters of a degree. */
+/* Coefficients are parameters of the module, so that one module serves all filters of a degree. */
 static const char *filter(behav *b, const net_expr *x)
 {
     elab *e = b->e;
@@ -565,7 +566,8 @@ static bool of_temperature(const char *name)
            !strcmp(name, "dtemp");
 }
 
-/* 1 + tc1 dt + tc2 dt^2, dt = T - tnom: what the temperature does to the value of an expression. */
+/* The factor of the expression's value at the element's temperature: 1 + tc1 dt + tc2 dt^2 with
+ * dt = T - tnom. */
 static double temperature_factor(const elab *e, const flat_inst *in)
 {
     double tc1 = 0, tc2 = 0, t = elab_kelvin(e) - 273.15, dtemp = 0;
@@ -583,7 +585,8 @@ static double temperature_factor(const elab *e, const flat_inst *in)
     return 1 + dt * (tc1 + dt * tc2);
 }
 
-/* The parameter that holds the expression itself has the value NaN. */
+/* Warns of parameters on the line that an element with an expression does not use. The parameter
+ * whose value is NaN holds the expression itself. */
 static void warn_params(elab *e, const flat_inst *in)
 {
     for (size_t i = 0; i < vec_len(in->param); i++)

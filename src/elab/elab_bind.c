@@ -15,7 +15,7 @@ static const char *plain_module(char letter)
                            : NULL;
 }
 
-/* What a bare value on the line of an element means. */
+/* The parameter that a bare value on the line of an element sets. */
 static const char *positional(char letter)
 {
     static const struct {
@@ -54,7 +54,7 @@ static void unknown_param(elab *e, mdl_model *m, const flat_param *p, const char
         diag_note(e->d, DIAG_NOWHERE, "the libraries may mean the one of .hdl \"%s\"", source);
 }
 
-/* The value of a parameter in the module's type. */
+/* Converts the value of a parameter to the type that the module declares. */
 static bool convert(elab *e, const va_param *vp, const flat_param *p, const char *owner,
                     double *value)
 {
@@ -127,8 +127,8 @@ static bool add_polarity(elab *e, elab_card *k, const elab_binding *b)
     return true;
 }
 
-/* SPICE says the kind of a transistor twice: npn as a parameter of a card is such a flag. Only
- * pchan of a vdmos card says more than the type: *polarity -1. */
+/* Whether a parameter only repeats the type of its card (".model q npn (npn ...)"). The flag pchan
+ * of a vdmos card is more than that: it sets *polarity to -1. */
 static bool is_flag_of_type(const flat_param *p, int *polarity)
 {
     static const char *const flag[] = {"npn", "pnp", "nmos",  "pmos",   "njf",    "pjf",
@@ -141,7 +141,8 @@ static bool is_flag_of_type(const flat_param *p, int *polarity)
     return false;
 }
 
-/* What PSpice's cards call the temperature of all devices of a model. */
+/* A parameter by the name that modules give it: PSpice's cards write t_abs and t_rel_global for the
+ * temperature of all devices of a model. */
 static const char *usual_name(const elab_card *k, const char *name)
 {
     if (k->spice && !strcmp(name, "t_abs"))
@@ -225,7 +226,7 @@ void elab_forget_card(elab *e, const flat_model *m)
     const int32_t bound = map_get(&e->bound_of, map_key(m), -1);
     if (at >= 0)
         e->card[at].resolved = false;
-    if (bound >= 0) /* its level may be another one */
+    if (bound >= 0) /* the card's level may have changed, and with it the module */
         e->bound[bound] = elab_find_binding(e, m);
 }
 
@@ -246,7 +247,8 @@ static void clear_positions(elab *e, const mdl_given *v)
         e->position[v[i].param] = 0;
 }
 
-/* The temperature of an instance is one. */
+/* False, with a message: the parameter is temp or dtemp, and the device would be at or below 0 K.
+ */
 static bool warm(elab *e, const flat_param *p, const char *owner)
 {
     const bool rise = !strcmp(p->name, "dtemp");
@@ -332,7 +334,7 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, const ela
         portconn[i] = i < in->n_node;
     }
     const bool classic = classic_bipolar(
-        in, card); /* all that its line leaves out is ground; else the substrate is */
+        in, card); /* its absent terminals are ground; of others the substrate alone is */
     for (int32_t i = in->n_node; in->letter == 'q' && i < mod->n_port; i++)
         if (classic || (i == 3 && in->n_node == 3))
             terminal[i] = 0;
@@ -347,7 +349,8 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, const ela
 
 /* -- instances -- */
 
-/* The first time that a module says this of a card: of many instances one will do. */
+/* Whether no instance of this card has given this text before: each warning of a module is shown
+ * once for a card, not once for each of its instances. */
 static bool is_news(elab *e, const flat_inst *in, const char *text)
 {
     const uint64_t key = str_hash(text, strlen(text)) ^ (map_key(in->model) << 20);
@@ -475,7 +478,8 @@ static bool check_value(elab *e, const flat_inst *in, const elab_card *card)
     return false;
 }
 
-/* Pairs of terminals that ic= of an element names, in its order. */
+/* Adds the initial conditions of an element: its k-th value of ic= is the voltage between the k-th
+ * pair of terminals of its letter. */
 static void add_instance_ic(elab *e, const flat_inst *in, const int32_t *terminal)
 {
     static const struct {
@@ -511,8 +515,8 @@ static uint64_t bits_of(double x)
     return u;
 }
 
-/* All that the row of an instance depends on, in e->sign. false: texts, which no number stands for.
- */
+/* Writes all numbers that decide the parameter row of an instance to e->sign. false: the row also
+ * depends on a text, which no number stands for. */
 static bool sign(elab *e, const flat_inst *in, const mdl_model *m, const elab_card *card)
 {
     vec_clear(e->sign);
@@ -548,7 +552,7 @@ static void remember_row(elab *e, uint64_t hash, int32_t row)
     map_set(&e->seen_at, hash, (int32_t)vec_len(e->seen) - 1);
 }
 
-/* Geometry of MOS transistors that have none. */
+/* Gives a MOS transistor the sizes of .option defl, defw, defad, defas that nothing else gives. */
 static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_given **v)
 {
     static const struct {
@@ -565,8 +569,8 @@ static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_giv
     }
 }
 
-/* A line without the thermal node has it at ground, as in ngspice: no self-heating, and no code for
- * it either. */
+/* Switches self-heating off where the element's line names no thermal node, as ngspice does: the
+ * row then has no code for it. */
 static void without_heat(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card,
                          mdl_given **v)
 {

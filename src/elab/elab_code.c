@@ -52,10 +52,10 @@ typedef struct code_port {
 } code_port;
 typedef struct code_list { /* a parameter that is a list */
     const char *name, *macro;
-    const char *like;  /* the list or vector that has as many; then there is no macro */
-    int least, absent; /* values; absent: of the default. 0: it must be given */
+    const char *like;  /* the list or vector with as many values; then there is no macro */
+    int least, absent; /* number of values: at least; of the default list, 0: it must be given */
     unsigned rule;
-    const char *most; /* a list that has at least as many */
+    const char *most; /* a list that must have at least as many values as this one */
 } code_list;
 enum { RISING = 1, LEADS = 2 /* the first is not 0 */ };
 enum { MOST_PORT = 5, MOST_LIST = 3 };
@@ -64,7 +64,7 @@ typedef struct code_model {
     code_port port[MOST_PORT];
     code_list list[MOST_LIST];
     const char *need[2]; /* parameters without a default */
-    const char *idle;    /* a parameter that is taken, but has no effect */
+    const char *idle;    /* a parameter that cards may have, but that has no effect here */
 } code_model;
 
 #define PORT_IN(text) {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS}
@@ -181,7 +181,7 @@ static const code_model models[] = {
      .list = CONTROL("pw_array")},
 };
 
-/* Event-driven ones, and what does their work here. */
+/* For an event-driven code model, which vsim lacks: what to use instead; NULL: another type. */
 static const char *instead_of(const char *type)
 {
     static const struct {
@@ -203,7 +203,8 @@ static const char *instead_of(const char *type)
 typedef struct code_size { /* what a macro stands for */
     const char *macro;
     int n;
-    bool given; /* else the default of the file, if no other size is given either */
+    bool
+        given; /* the card decides it. If none of a module's sizes is given, the file's own serve */
 } code_size;
 typedef struct binder {
     elab *e;
@@ -529,7 +530,7 @@ static mdl_model *find_module(binder *b)
     return m;
 }
 
-/* A meter is a gain of its constant, with its input at ground. */
+/* Makes a cmeter or lmeter: a gain whose constant is the measured sum and whose input is ground. */
 static bool measure(binder *b, mdl_model *m, mdl_given **given)
 {
     double value = 0;
@@ -571,7 +572,7 @@ static bool has_needed(binder *b)
     return true;
 }
 
-/* Once for each model card. */
+/* Warns of a parameter without effect, once for each model card. */
 static void report_idle(binder *b)
 {
     const flat_model *m = b->in->model;

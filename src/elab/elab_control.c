@@ -34,7 +34,7 @@ static bool expr_ready(elab *e, const net_expr *x)
 
 bool elab_ready(elab *e, const flat_inst *in)
 {
-    if (elab_meter_letter(in)) /* last, behind all that it measures */
+    if (elab_meter_letter(in)) /* meters come last, behind all that they measure */
         return false;
     for (size_t i = 0; i < vec_len(in->ref); i++)
         if (!ref_ready(e, in->ref[i]))
@@ -44,7 +44,7 @@ bool elab_ready(elab *e, const flat_inst *in)
 
 /* -- independent sources -- */
 
-/* Each is a step at least: beyond these a transient does not end. */
+/* Each corner of a waveform is at least one step: a transient with more would never end. */
 static const double MOST_CORNERS = 1e12;
 
 static bool make_wave(elab *e, const flat_inst *in, wave *w, double *arg)
@@ -96,7 +96,8 @@ static void refuse_params(elab *e, const flat_inst *in, bool gain)
     }
 }
 
-/* A port: the source stands behind z0, which makes no noise, at the node "<name>#res". */
+/* Adds z0 of a port, a resistor without noise between its node p and the new node "<name>#res", at
+ * which the source then stands.  inner  out  that node's unknown */
 static vs_status add_port(elab *e, const flat_inst *in, int32_t p, int32_t *inner)
 {
     mdl_model *m = elab_module(e, "vccs", in->span);
@@ -192,7 +193,8 @@ vs_status elab_controlled(elab *e, const flat_inst *in)
 
 /* -- coupled inductors -- */
 
-/* Inductance of an element at tnom, 0 if it is none or its value comes from elsewhere. */
+/* Inductance of the inductor `name` at tnom in henry; 0: it is no inductor, or has no fixed value.
+ */
 static double inductance(elab *e, const flat_inst *in, const char *name, int32_t *unknown)
 {
     const int32_t row = map_get(&e->row_of_inst, map_key(name), -1);

@@ -67,7 +67,7 @@ static bool check_params(const source_file *s)
     return ok;
 }
 
-/* A file that was read before, for another element or another point of a sweep, is not read again.
+/* Opens the file, or takes the text that another element or an earlier point of a sweep has read.
  */
 static bool open_file(source_file *s)
 {

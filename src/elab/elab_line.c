@@ -17,7 +17,7 @@ enum { MOST_LUMPS = 1000 };
 
 static const double MOST_STEPS = 1e8;
 static const double SHORT_LINE =
-    1e5; /* a lossy line that is shorter beside the end of time does not limit steps */
+    1e5; /* a lossy line limits steps to its delay unless the run is more delays long than this */
 static const double LONG_TIME = 1e6; /* of a lossy line without a transient, in delays */
 
 typedef struct values { /* parameters of an element and of its card; the element's own first */
@@ -118,7 +118,8 @@ static vs_status capacitor(values *v, const char *name, int32_t a, int32_t b, do
     return c > 0 ? part(v, "capacitor", "c", name, a, b, c) : VS_OK;
 }
 
-/* Steps are shorter than the delay: one that is tiny beside the time to be simulated never ends. */
+/* Refuses a delay that is tiny beside the time to be simulated: steps are shorter than the delay,
+ * so that the run would not end. */
 static bool refuse_short(values *v, double td)
 {
     if (!v->ok || v->e->tstop <= MOST_STEPS * td)
@@ -180,7 +181,7 @@ static vs_status add_lossy(values *v, const char *name, const int32_t node[4], n
     if (!v->ok)
         return VS_EINPUT;
     o.t_end = e->tstop > 0 ? e->tstop : LONG_TIME * (td + o.r * o.c + o.l * o.g);
-    o.t_end = o.t_end > 0 ? o.t_end : 1; /* r and g alone: no time in them */
+    o.t_end = o.t_end > 0 ? o.t_end : 1; /* a line of r and g alone has no delay: any end will do */
     o.limited = !given(v, "nosteplimit") && e->tstop <= SHORT_LINE * td;
     if (kind == RLGC_IDEAL)
         ckt_add_line(e->c, name, node, sqrt(o.l / o.c), td, v->in->m, v->in->span);
@@ -224,7 +225,8 @@ static vs_status lossy_line(elab *e, const flat_inst *in)
 
 /* -- P -- */
 
-/* Row by row from the diagonal on: 11 12 13 22 23 33. Not given at all: 0. */
+/* Reads a symmetric matrix, given row by row from the diagonal on: 11 12 13 22 23 33, times the
+ * length. A matrix that is not given is 0. */
 static void read_matrix(values *v, const char *name, int n, double len, modes_matrix a)
 {
     const int want = n * (n + 1) / 2;
@@ -242,8 +244,8 @@ static void read_matrix(values *v, const char *name, int n, double len, modes_ma
                              : 0;
 }
 
-/* Conductors i1 ... in over r, modes m1 ... mn over ground: v = T v_m, i_m = T^T i, no power of its
- * own. */
+/* The module between n conductors, over the reference r, and n modes, over ground: v = T v_m and
+ * i_m = T^T i, so that it takes no power. */
 static mdl_model *transformer(values *v, int n)
 {
     elab *e = v->e;

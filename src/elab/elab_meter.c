@@ -1,5 +1,5 @@
-/* elab_meter.c - code models cmeter and lmeter: what the capacitors (inductors) at a node add up
- * to, as a constant voltage or current.
+/* elab_meter.c - code models cmeter and lmeter: the sum of the capacitors (inductors) at a node, as
+ * a constant voltage or current.
  * Counted are elements with a fixed value that have the node, or one across a voltage source of
  * 0 V, as a terminal; where their other terminal goes does not matter. Capacitances add,
  * inductances are in parallel with NO_INDUCTANCE.

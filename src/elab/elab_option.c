@@ -1,4 +1,5 @@
-/* elab_option.c - .option and .temp: each value is honoured, known to be without effect, or named.
+/* elab_option.c - .option and .temp: an option takes effect, or is known to have none, or a message
+ * says that it is unknown.
  * The list of options is in base/option.h. */
 #include <math.h>
 #include <string.h>

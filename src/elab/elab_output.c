@@ -29,7 +29,7 @@ static void add_call(outputs *o, const char *fn, const char *arg, bool current, 
     vs_free(name);
 }
 
-/* Of a source that .probe put there: saved under the name of the terminal. */
+/* Whether .probe put this source there: its current is saved under the name of the terminal. */
 static bool of_probe(const char *name)
 {
     const char *hash = strstr(name, "#probe");
@@ -121,7 +121,7 @@ static void save_detail(outputs *o, const flat_save *s)
     vec_free(name);
 }
 
-/* The current of an element that is no unknown: what its model calls i. */
+/* Saves the current of an element that is no unknown: the value that its model calls i. */
 static bool save_own_current(outputs *o, const flat_save *s)
 {
     ckt_detail d;
@@ -149,7 +149,7 @@ static void save_current(outputs *o, const flat_save *s)
                      s->device, s->device);
 }
 
-/* Every current that a device knows and that is no unknown: @r1[i], @d1[id], @q1[ic],
+/* Adds every current that a device can compute and that is no unknown: @r1[i], @d1[id], @q1[ic],
  * @i1[current], ..., and @c1[i] of the top level (flat_probe.c). */
 static void add_device_currents(outputs *o)
 {
@@ -169,14 +169,14 @@ static void add_device_currents(outputs *o)
     }
 }
 
-/* What a model has computed and none of its parameters; of a source what no card gives. */
+/* Of a model: a computed value, no parameter. Of a source: a value that no card gives. */
 bool elab_is_computed(const char *name, const ckt_detail *d)
 {
     return d->what != CKT_DETAIL_PARAM && (d->what != CKT_DETAIL_SOURCE || *d->unit) &&
            strcmp(name, "dc") != 0 && strcmp(name, "acmag") != 0;
 }
 
-/* Everything that the model of a device has computed: @m1[gm], @q1[ft], ... */
+/* Adds every value that the models of devices compute: @m1[gm], @q1[ft], ... */
 static void add_device_values(outputs *o)
 {
     for (size_t i = 0; i < vec_len(o->f->inst); i++) {
@@ -255,9 +255,8 @@ static void node_values(elab_node_value **to, const flat_ic *from, const ckt *c,
     }
 }
 
-/* A transistor that is off at first: its base or gate is held at its emitter or source while the
- * nodeset nodes are held, if that is ground. Newton starts with all junctions at 0 V, so that
- * others need nothing. */
+/* A transistor that starts `off` has its base or gate held at 0 V, as a .nodeset does, if its
+ * emitter or source is ground. Any other needs nothing: Newton starts with all junctions at 0 V. */
 static void hold_off(elab_node_value **nodeset, const ckt *c, const flat *f)
 {
     for (size_t i = 0; i < vec_len(f->inst); i++) {

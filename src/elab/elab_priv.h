@@ -19,7 +19,7 @@ typedef struct elab_seen { /* a parameter row and what it was made from, so that
                               cost a look-up */
     const uint64_t *sign;  /* [n] in the arena */
     uint32_t n;
-    int32_t row, next; /* next: the one before with this hash, -1 */
+    int32_t row, next; /* next: the earlier elab_seen with this hash, -1: none */
 } elab_seen;
 
 typedef struct elab_type { /* model types of SPICE */
@@ -33,9 +33,9 @@ typedef struct elab_binding {
     mdl_model *mdl;          /* one of the two is not NULL */
     const osdi_module *osdi; /* of a compiled library */
     const char *polarity;    /* parameter that tells n from p, NULL: none */
-    int value;               /* of it */
-    int min_node;
-    bool scales; /* it reads .option scale itself, as all that come with vsim do */
+    int value;               /* of the parameter `polarity` */
+    int min_node;            /* terminals that an instance must have */
+    bool scales; /* the module reads .option scale itself, as all that come with vsim do */
     bool spice;  /* type and level are SPICE's: parameters that the module does not know are skipped
                     with a warning */
 } elab_binding;
@@ -67,52 +67,60 @@ struct elab {
     map row_of_inst;         /* inductor (if metered: or capacitor) -> row */
     bool metered;            /* there are cmeters or lmeters */
     double tstep, tstop;
-    /* kept: */
+    /* only of elab_circuit_bound, for elab_redo: */
     ckt_place *made;  /* vec; for each instance where its devices begin */
-    int32_t *coupled; /* vec; mutual inductances, and meters */
-    bool couple;      /* redo: an inductor, or what meters look at, is another one */
+    int32_t *coupled; /* vec; instances that are mutual inductances or meters */
+    bool couple;      /* redo: an inductance, or a value that meters add up, has changed */
     arena_pos mark;
     bool failed;
 };
 
 /* elab_type.c */
-/* Of a card, found at its first use; neither mdl nor osdi: nothing fits, elab_unknown_type says so.
- * Valid until the next call. */
-elab_binding elab_find_binding(elab *e, const flat_model *c); /* anew */
+/* The module that the type and level of a card stand for. If both mdl and osdi of the result are
+ * NULL, no module fits: the caller lets elab_unknown_type say so. elab_find_binding searches anew;
+ * elab_binding_of searches at the first use of a card, and its result is valid until the next call.
+ */
+elab_binding elab_find_binding(elab *e, const flat_model *c);
 const elab_binding *elab_binding_of(elab *e, const flat_model *c);
 void elab_unknown_type(elab *e, const flat_model *c);
-/* A .va file of the kit that `at` is in which defines the module; NULL. */
+/* Path of the .va file that defines the module, in the folders of the kit whose file `at` is in;
+ * NULL: none does. Memory of e. */
 const char *elab_find_source(elab *e, diag_span at, const char *module);
-/* One warning that names the parameters p (a vec) of a card that a SPICE model does not know. */
-/* m: NULL, or to suggest a name that it knows */
+/* One warning that names all parameters of a card that its SPICE model does not know.
+ *   p  vec of these parameters
+ *   m  the model, to suggest a name that it knows; NULL: no suggestion */
 void elab_say_unknown(elab *e, const flat_model *c, const char *module, const flat_param **p,
                       mdl_model *m);
 void elab_suggest_param(elab *e, mdl_model *m, const char *name);
 /* The number of a parameter on the line of a MOS transistor whose module does not read .option
  * scale: sizes are multiplied by it, areas by its square. */
 double elab_scaled(const elab *e, const flat_inst *in, const flat_param *p);
-/* version=4.8.2 and "3.2.4" as numbers: 4.82, 3.24. NaN: it is no version. */
+/* A version as a number: "4.8.2" is 4.82, "3.2.4" is 3.24. NaN: the text is no version. */
 double elab_version(const char *text);
 
-/* elab_bind.c: devices with model parameters */
+/* elab_bind.c: adds the device of an element with a model. The message is in e->d on failure. */
 VS_MUST_USE vs_status elab_bind(elab *e, const flat_inst *in);
 /* The module by its fixed name (standard folder); NULL with a message. */
 mdl_model *elab_module(elab *e, const char *name, diag_span at);
-/* Adds a device of `m` with the given parameters and terminals. */
+/* Adds a device of module m.
+ *   terminal  [terminals of m] unknowns
+ *   portconn  [terminals of m] 1: the element's line names the terminal; NULL: it names all
+ *   temp      degrees Celsius
+ *   mfactor   devices in parallel */
 VS_MUST_USE vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given,
                                size_t n_given, const int32_t *terminal, const uint8_t *portconn,
                                double temp, double mfactor);
-/* The parameters of a model card that another module than that of its type is made for; false: a
- * message was given.
+/* The parameters of a model card as those of module m, which need not be the module of the card's
+ * type. false: a message was given.
  *   given  out  vec, the caller frees it */
 bool elab_given(elab *e, const flat_model *c, mdl_model *m, mdl_given **given);
 /* The message that an element has no model, or one that is not there. */
 void elab_unknown_model(elab *e, const flat_inst *in);
-/* elab_meter.c: 'c' for a cmeter, 'l' for an lmeter, 0 for other elements */
+/* -- elab_meter.c -- */
+/* 'c' for a cmeter, 'l' for an lmeter, 0 for other elements */
 char elab_meter_letter(const flat_inst *in);
-
-/* What is measured, in farad or henry. The elements at its node were added before. False: a message
- * was given. */
+/* The sum that a cmeter or lmeter gives, in farad or henry. The caller has added the elements at
+ * its node before. False: a message was given. */
 VS_MUST_USE bool elab_meter(elab *e, const flat_inst *in, double *value);
 
 /* elab_code.c: A elements */
@@ -126,12 +134,13 @@ VS_MUST_USE vs_status elab_table(elab *e, const flat_inst *in, int32_t n_axis,
 /* elab_file.c: the code model filesource, n sources from hi[] to lo[] */
 VS_MUST_USE vs_status elab_filesource(elab *e, const flat_inst *in, const int32_t *hi,
                                       const int32_t *lo, const bool *current, size_t n);
-/* elab_osdi.c: modules of OSDI libraries; the module of an instance, NULL: it is not of that kind
- */
+/* elab_osdi.c: modules of OSDI libraries. elab_is_osdi: is the file such a library, by its name?
+ * elab_osdi_module: the compiled module of an instance, NULL: its model is no compiled one.
+ * elab_osdi: adds the device. */
 bool elab_is_osdi(const char *path);
 const osdi_module *elab_osdi_module(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_osdi(elab *e, const flat_inst *in, const osdi_module *m);
-/* The values of card m changed: it is resolved again at its next use. */
+/* To call when values of card m have changed: its next use resolves it again. */
 void elab_forget_card(elab *e, const flat_model *m);
 /* Whether cards of other programs have the parameter p, and vsim may leave it out. A warning says
  * so, unless p says nothing about the device itself. */
@@ -140,14 +149,16 @@ int32_t elab_param(elab *e, mdl_model *m, const char *name); /* -1: none */
 double elab_kelvin(const elab *e);
 
 /* elab_control.c: E F G H K and waveforms */
-bool elab_ready(elab *e, const flat_inst *in); /* elements that it refers to are there */
+/* Whether all elements that `in` refers to have been added. */
+bool elab_ready(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_source(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_controlled(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_mutual(elab *e, const flat_inst *in);
 /* The unknown of the current through an element; -1 if it has none. */
 int32_t elab_branch(const elab *e, const char *element);
 
-/* The same for the controlling source `name` of an element; false with a message. */
+/* Like elab_branch for the controlling source `name` of the element `in`. False: a message was
+ * given. */
 bool elab_control_branch(elab *e, const flat_inst *in, const char *name, int32_t *unknown);
 
 /* elab_line.c: T O U */

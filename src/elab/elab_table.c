@@ -187,7 +187,8 @@ static vs_status part(elab *e, const flat_inst *in, const char *module, const ch
     return elab_add(e, &one, m, &gain, 1, terminal, NULL, elab_kelvin(e), 1);
 }
 
-/* A voltage: the current flows into 1 ohm without noise, whose voltage is the output's. */
+/* Adds a table whose output is a voltage: its current flows through 1 ohm without noise, whose
+ * voltage a source repeats at the output. */
 static vs_status add_voltage(elab *e, const flat_inst *in, const int32_t out[2], int32_t *inner)
 {
     *inner = ckt_inner_node(e->c, elab_printf(e, "%s#table", in->name));

@@ -179,7 +179,7 @@ static elab_ratio value(reader *r, const net_expr *h)
                               : times(r, h, &a, &b, h->op == NET_DIV);
 }
 
-/* Takes out of num/den what is a polynomial: num = quotient den + rest. */
+/* Moves the polynomial part of num/den to `whole`: num = quotient den + rest. */
 static void divide(elab_ratio *x)
 {
     for (int k = x->n_num - x->n_den; k >= 0 && x->n_den >= 0; k--) {
@@ -195,7 +195,7 @@ static void divide(elab_ratio *x)
         x->n_num--;
 }
 
-/* A factor s in both, as in s/(s + s^2). */
+/* Takes the factors s out that num and den have in common, as in s/(s + s^2). */
 static void cancel_zeros(elab_ratio *x)
 {
     while (x->n_num > 0 && x->n_den > 0 && x->num[0] == 0 && x->den[0] == 0) {

@@ -37,14 +37,14 @@ static const elab_type types[] = {
 /* Levels by which programs know a model. `own` comes with vsim if models/ has it; the other names
  * are those of published Verilog-A sources and compiled libraries, which the user loads. */
 typedef struct elab_level {
-    const char *n, *p; /* the two types */
+    const char *n, *p; /* types of the card for n and p */
     int level[4];
-    const char *model; /* what it is called */
+    const char *model; /* its name in messages */
     const char *own;   /* NULL: none */
     const char *loaded[6];
     const char *file;     /* its usual source */
     const char *polarity; /* the parameter that tells n from p */
-    int value[2];         /* of it, for n and p */
+    int value[2];         /* of that parameter, for n and p */
 } elab_level;
 
 static const elab_level levels[] = {
@@ -162,7 +162,7 @@ static const flat_param *level_given(const flat_model *c)
     return p;
 }
 
-/* Of a card, 1 without one; -1: it cannot be any. */
+/* The level of a card, 1 if it gives none; -1: the value can be no level. */
 static int model_level(const flat_model *c)
 {
     const flat_param *p = level_given(c);
@@ -432,7 +432,7 @@ void elab_say_unknown(elab *e, const flat_model *c, const char *module, const fl
     enum { MOST = 8 };
     const size_t n = vec_len(p);
     const char *s = "";
-    if (!n || diag_said(e->d, p[0]->span)) /* of another element with the card */
+    if (!n || diag_said(e->d, p[0]->span)) /* another element with this card had the message */
         return;
     for (size_t i = 0; i < n && i < MOST; i++)
         s = elab_printf(e, "%s%s'%s'", s, *s ? ", " : "", p[i]->name);

@@ -71,7 +71,8 @@ static void finish(flat_ctx *c)
     flat_ctx_free(c);
 }
 
-/* The numbers of an analysis can be others later; that there is one cannot, nor the values of .dc.
+/* Ends the reading of a card: notes what its analysis depends on. When a knob changes, its numbers
+ * can be read again, but neither can the values of .dc, nor can it come or go: these are structure.
  */
 static void end_card(flat_ctx *c, const net_card *card, size_t n_ana, busy before)
 {
@@ -111,7 +112,7 @@ static bool used_by_loops(const flat_ctx *c, const char *name)
     return false;
 }
 
-/* A value from outside for a parameter that the deck does not define, nor any expression needs. */
+/* Warns of a value from outside for a parameter that the deck neither defines nor reads. */
 static void report_unused(flat_ctx *c)
 {
     const body *b = c->root->b;
@@ -175,8 +176,8 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
     return d->n_error > before ? VS_EINPUT : VS_OK;
 }
 
-/* The deck's parameters, with the elements and nodes of a netlist that was expanded before. Its
- * warnings were given then. */
+/* The state in which more cards of a deck can be read: its parameters, with the elements and nodes
+ * of f, an earlier expansion. Warnings are off: that expansion gave them. */
 static flat_ctx resume(flat *out, const flat *f, const net_deck *deck, diag *d, str_pool *names,
                        arena *mem, double temper, const flat_override *over, size_t n_over)
 {

@@ -40,15 +40,15 @@ typedef struct flat_source { /* V and I elements */
     double *arg; /* vec; as written, in the order of the ngspice manual, ch. 4.1; PWL: t, v pairs */
     double pwl_repeat; /* PWL r=: time to repeat from, -1: no repeat */
     double pwl_delay;  /* PWL td= */
-    double draw;   /* TRNOISE, TRRANDOM: -1 to 1, of the seed and the sample; 0 without a seed */
-    int32_t port;  /* V: portnum, from 1; 0: no port */
-    double z0;     /* ohm, in series with a port; 50. With pwr= the wave is its SIN */
-    bool external; /* a host gives its value */
+    double draw;       /* TRNOISE, TRRANDOM: -1 to 1, drawn by seed and sample; 0 without a seed */
+    int32_t port;      /* V: portnum, from 1; 0: no port */
+    double z0;         /* ohm, in series with a port; 50. With pwr= the wave is its SIN */
+    bool external;     /* a host gives its value */
     diag_span span;
 } flat_source;
 
-/* A elements: what stands between the name and the model, in order. What a port is only the code
- * model tells. */
+/* The words of an A element between its name and its model, in order. Only the code model tells
+ * which of its ports they connect. */
 typedef enum flat_conn_kind {
     FLAT_CONN_NODE, /* index: in flat_inst.node */
     FLAT_CONN_REF,  /* behind %vnam; index: in flat_inst.ref */
@@ -249,7 +249,7 @@ typedef struct flat {
     arena *mem;
     const char *title;
     const char **node;  /* vec; [0] is "0"; names with path: "x1.out" (lower case) */
-    bool *gone;         /* [nodes] taken out by the owner: no element is there; NULL: none */
+    bool *gone;         /* [nodes] true: the owner has removed all elements there; NULL: none */
     flat_inst *inst;    /* vec */
     int32_t n_external; /* sources among them whose value a host gives */
     flat_model **model; /* vec; all evaluated model cards */
@@ -264,8 +264,8 @@ typedef struct flat {
     int64_t mc;            /* samples, 0: no .mc */
     uint64_t mc_seed;
     diag_span mc_span;
-    bool drew;             /* statistical functions drew */
-    bool nominal;          /* statistical functions gave their nominal values: no seed was given */
+    bool drew;             /* some statistical function drew a number */
+    bool nominal;          /* some gave its nominal value, because no seed was given */
     const char **used;     /* vec; parameters of the top level that something depends on */
     const net_card **post; /* vec; .meas .four .print .plot .width, in order of the deck */
     flat_trannoise trannoise;
@@ -275,41 +275,48 @@ typedef struct flat {
 } flat;
 
 /* A parameter set from outside (command line, sweep) that wins over the deck's .param of that name;
- * "sub.name": over the parameter of a subcircuit, in all its instances. */
+ * "sub.name" wins over the parameter of a subcircuit, in all its instances. */
 typedef net_define flat_override;
 
 /* -- what depends on what (flat_redo.c) -- */
+/* A knob is something outside of the deck that its values depend on: a parameter from outside (by
+ * its number), the temperature, the sample of statistical functions. */
 typedef struct flat_plan flat_plan;
-enum { FLAT_KNOB_TEMPER = 61, FLAT_KNOB_DRAW }; /* the others: numbers of parameters from outside */
+enum { FLAT_KNOB_TEMPER = 61, FLAT_KNOB_DRAW };
 typedef enum flat_owner_kind {
     FLAT_OWNER_INST,
     FLAT_OWNER_MODEL,
     FLAT_OWNER_IC,
     FLAT_OWNER_ANA
 } flat_owner_kind;
-typedef struct flat_owner { /* values that are made again together */
+typedef struct flat_owner { /* values that flat_redo_owner evaluates together */
     flat_owner_kind kind;
     int32_t inst;            /* INST: index */
     const flat_model *model; /* MODEL */
     uint64_t mask;           /* bits 1 << knob that they depend on */
     int32_t begin, end;      /* its slots, private */
 } flat_owner;
+/* An empty plan, for flat_build to fill. flat_plan_owners: [*n], valid until the next redo. */
 flat_plan *flat_plan_new(void);
 void flat_plan_free(flat_plan **p);
 const flat_owner *flat_plan_owners(const flat_plan *p, size_t *n);
-/* Knobs on which not only values depend, but which elements there are or what the analyses are. */
+/* Bits 1 << knob of the knobs that decide more than values: which elements there are, or what the
+ * analyses are. */
 uint64_t flat_plan_structure(const flat_plan *p);
 /* The knob of a parameter from outside, -1: it was none when the deck was expanded. */
 int flat_plan_knob(const flat_plan *p, const char *name);
-/* Called when the parameters of an instance or model card were copied to another list, without the
- * parameter `gone` and perhaps others. Values are written to the new list from now on; parameters
- * missing in it are not written. */
+/* To call when the owner of the netlist has copied the parameters of an instance or model card to
+ * another list, without the parameter `gone` and perhaps others. From then on flat_redo_owner
+ * writes values to the new list, and none for parameters that it lacks. */
 void flat_plan_moved(flat_plan *p, const flat_param *old, flat_param *list, const char *gone);
 /* The number of a parameter of the top level. false: there is none of that name. */
 bool flat_plan_param(flat_plan *p, const char *name, double *value);
-/* Knobs `changed` have other values: flat_redo_begin, flat_redo_owner for each owner that depends
- * on one, flat_redo_end.
- * Status: VS_OK; VS_REJECT: the deck must be expanded anew, which also tells what is wrong. */
+/* To call when knobs have other values: flat_redo_begin, flat_redo_owner for each owner that
+ * depends on one of them, flat_redo_end.
+ *   over     [n_over] all parameters from outside, with their present values
+ *   temper   degrees Celsius
+ *   changed  bits 1 << knob
+ * Status: VS_OK; VS_REJECT: the caller must expand the deck anew, which also gives the messages. */
 void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, double temper,
                      uint64_t changed);
 VS_MUST_USE vs_status flat_redo_owner(flat_plan *p, size_t owner);
@@ -322,13 +329,14 @@ const char *const *flat_plan_again(const flat_plan *p, size_t *n);
 
 /* Expands a deck. All memory from `mem`.
  *   temper   circuit temperature in degrees Celsius that expressions see
- *   plan     NULL, or where dependences are written down; it then needs f, deck, d, names and mem
+ *   over     [n_over] parameters from outside
+ *   plan     NULL, or filled with what depends on what; f, deck, d, names and mem must outlive it
  * Status: VS_OK (warnings possible), VS_EINPUT with messages in d. */
 VS_MUST_USE vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names,
                                  arena *mem, double temper, const flat_override *over,
                                  size_t n_over, flat_plan *plan);
-/* Whether @device[param] of an element of that letter is a current that charges something: to save
- * it the expansion puts a source in series (flat_probe.c). */
+/* Whether @device[param] of an element of that letter is a current through a charge, which no model
+ * computes. To save it, the expansion puts a source in series (flat_probe.c). */
 bool flat_is_metered(char letter, const char *param);
 /* Reads one more card (an analysis, a .save of .control) for a deck that was expanded into f. Its
  * contents are in *out, whose nodes and elements are those of f. Memory from `mem`. Status: VS_OK,
@@ -340,7 +348,9 @@ VS_MUST_USE vs_status flat_card(flat *out, const flat *f, const net_deck *deck, 
 bool flat_param_value(const flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
                       double temper, const flat_override *over, size_t n_over, const char *name,
                       double *value);
-/* Options of a deck alone (before the temperature is known): the .option and .temp cards. */
+/* Reads only the .option and .temp cards of a deck, into f->option and f->temp: flat_build needs
+ * the temperature that they give. It says no errors, since flat_build reads the same cards again.
+ */
 void flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem);
 /* A draw of a statistical function: the same for the same arguments, on every machine, whatever
  * else was drawn.
@@ -352,7 +362,7 @@ void flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, arena
 typedef enum flat_dist { FLAT_NORMAL, FLAT_UNIFORM, FLAT_SIGN } flat_dist;
 double flat_random(uint64_t seed, int64_t sample, const char *path, const char *name, int32_t draw,
                    flat_dist kind);
-/* The k-th value of column `col` of a step. */
+/* The k-th value of column `col` of a step that has numbers (not WORDS). */
 double flat_step_value(const flat_step *w, int64_t k, size_t col);
 /* Text form for --dump=circuit. */
 void flat_print(const flat *f, FILE *out);

@@ -68,8 +68,8 @@ static bool read_grid(cur *q, flat_ana *a)
     return true;
 }
 
-/* A node by the name that stands here; also "v.x1.out", the form of elements, which vlsirtools
- * writes for nodes; where that is a port of x1, no node has the name. */
+/* The node whose name is at the cursor. The form "v.x1.out", which ngspice has for elements and
+ * vlsirtools writes for nodes, means x1.out; if out is a port of x1, no node has that name. */
 static bool read_node(cur *q, int32_t *node, const char **name)
 {
     flat_ctx *c = q->c;
@@ -193,7 +193,7 @@ static bool read_noise(cur *q, flat_ana *a)
     return true;
 }
 
-/* Is `word =` here? It is passed over. */
+/* Passes over `word =` if it is at the cursor. */
 static bool key(cur *q, const char *word)
 {
     if (!cur_at_key(q) || !cur_is_word(q, word))

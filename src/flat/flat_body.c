@@ -86,8 +86,8 @@ static bool is_version(const char *s, const char *rest)
     return rest > s && *rest == '.' && strspn(rest, ".0123456789") == strlen(rest);
 }
 
-/* 1A and 2Amp are meant as amperes, and are so in older ngspice, but 'a' is a suffix. They are
- * amperes where a current stands; elsewhere that is said once. */
+/* 1A and 2Amp: the suffix 'a' means 1e-18, but who writes so means amperes, as older ngspice took
+ * them. Where a current is expected they are amperes; elsewhere a message tells of it once. */
 static void look_for_atto(flat_ctx *c, const char *text, diag_span at, double *value)
 {
     static const diag_span once = {-1, 1, 0};
@@ -181,8 +181,8 @@ rhs cur_value(cur *q)
     return parse_value(q, diag_join(span, net_tok_span(card, &card->tok[k - 1])), NULL);
 }
 
-/* In a='1' + b=2 a line break is missing before the plus: the token before it, NULL: there is
- * none. */
+/* In "a='1' + b=2" a line break before the plus was lost. The token before such a plus; NULL: there
+ * is none. */
 static const net_tok *before_lost_break(const cur *q)
 {
     const net_tok *t = q->card->tok;
@@ -193,7 +193,8 @@ static const net_tok *before_lost_break(const cur *q)
     return NULL;
 }
 
-/* The same where blanks may stand inside: it reaches as far as an expression can be read. */
+/* Like cur_value, but blanks may stand inside: the value is as long an expression as can be read.
+ */
 rhs cur_expr(cur *q)
 {
     if (!cur_more(q)) {
@@ -320,7 +321,7 @@ static void add_param(flat_ctx *c, body *b, param_def p)
 
 static void read_func(cur *q, int32_t guard);
 
-/* What a unit behind a blank says of the number before it: "200 ps" is 200e-12. 0: no unit. */
+/* The scale of a unit behind a number and a blank: 1e-12 for the ps of "200 ps". 0: no unit. */
 static double unit_scale(const char *word)
 {
     static const char *const unit[] = {"s", "v", "a", "f", "h", "hz", "ohm", "ohms"};
@@ -583,7 +584,7 @@ static void read_element(flat_ctx *c, body *b, const net_card *card, int32_t gua
         vec_push(b->elem, e);
 }
 
-/* Elements come after the declarations: which words are models must be known. */
+/* Reads the elements of a body after its declarations, which tell which words are models. */
 static void read_elements(flat_ctx *c, body *b)
 {
     int32_t guard = -1, next = 0;

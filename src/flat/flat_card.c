@@ -167,7 +167,7 @@ static bool is_ac_output(const char *name)
     return false;
 }
 
-/* What other simulators write: i1(q1), isub(x1.a). */
+/* Whether it is a current in the words of other simulators: i1(q1), isub(x1.a). */
 static bool is_foreign(flat_ctx *c, scope *s, const net_expr *e)
 {
     if (e->op != NET_CALL || e->fn != NET_FN_USER || is_ac_output(e->name) ||

@@ -34,8 +34,8 @@ static void push_part(splitter *x, net_tok_kind kind, uint32_t from, uint32_t to
     vec_push(x->tok, t);
 }
 
-/* Where a word that begins at `from` ends: before a bracket that nothing in it opened; %type:
- * before any. */
+/* The end of a word that begins at `from`: the first bracket that closes none of the word's own; of
+ * a %type any bracket. */
 static uint32_t part_end(const splitter *x, uint32_t from, uint32_t end)
 {
     const bool type = x->element && *text_at(x, from) == '%';

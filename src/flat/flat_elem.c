@@ -280,8 +280,8 @@ static net_expr *new_call(ereader *r, net_fn fn, const char *name, int32_t n, di
     return e;
 }
 
-/* aunif(0, 1): with a seed another number for each sample. It is from nowhere, so that no message
- * tells the user of a nominal value. */
+/* The expression aunif(0, 1), drawn anew for each sample if there is a seed. It has no place in the
+ * deck, so that no message tells the user of a nominal value. */
 static rhs own_draw(ereader *r)
 {
     net_expr *e = new_call(r, NET_FN_AUNIF, "aunif", 2, DIAG_NOWHERE);
@@ -1036,8 +1036,8 @@ static bool read_by_letter(ereader *r)
     }
 }
 
-/* A number that needs no further look: of 1A and 2amp there is something to be said, and it may be
- * the name of a model. */
+/* Reads a plain number. false: the text must be looked at more closely, as 1A and 2amp, for which
+ * there is a message, and numbers that are names of models. */
 static bool plain_number(flat_ctx *c, const body *b, diag_span at, double *x)
 {
     char text[64];

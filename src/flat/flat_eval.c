@@ -52,7 +52,7 @@ void flat_suggest(flat_ctx *c, const char *name, const char *const *cand, size_t
     arena_release(&c->scratch, mark);
 }
 
-/* Where the deck itself calls what s is inside of. */
+/* Place of the card of the top level whose subcircuit s is in. */
 static diag_span call_of(const scope *s)
 {
     while (s->caller && s->caller->path_len)
@@ -142,7 +142,7 @@ pval *flat_find_param(flat_ctx *c, scope *s, const char *name)
     return own_param(c->root, name);
 }
 
-/* The same place may be reached again: the chain from the first time is shown. */
+/* Gives the message of a parameter that depends on itself, with the chain of parameters between. */
 static void report_cycle(flat_ctx *c, const char *name, diag_span at)
 {
     const char *text = "";
@@ -178,7 +178,7 @@ static bool force(flat_ctx *c, pval *p, const char *name)
     bool ok = false;
     const int muted = c->muted;
     const uint64_t outer = flat_param_begin(c, p);
-    c->muted = 0; /* others may read it */
+    c->muted = 0; /* not only the muted expression may read this parameter */
     c->depth += 2;
     if (p->v->e && !too_deep(c, p->v->e))
         ok = flat_value(c, p->where, p->v, &p->value, &p->str);
@@ -299,7 +299,7 @@ static bool is_random(const net_expr *e)
                                  (e->fn == NET_FN_LIMIT && e->n_arg == 2));
 }
 
-/* Notes the random number; what it is moved by. */
+/* Notes a random number in d. Returns how far it is moved. */
 static double moved(net_draws *d, net_draw w)
 {
     const uint64_t key = draw_add(draw_text(draw_text(0, w.path), w.name), (uint64_t)w.k);
@@ -357,8 +357,8 @@ static bool apply(flat_ctx *c, scope *s, const net_expr *e, const double *x, dou
     return false;
 }
 
-/* A product: what 0 is multiplied by matters no more, neither what it depends on nor what it draws
- * (kits switch their mismatch off by such a factor). */
+/* A product. If its left factor is 0, the right one has no effect: the value neither depends on
+ * what that reads nor on what it draws (kits switch mismatch off by a factor 0). */
 static bool eval_product(flat_ctx *c, scope *s, const net_expr *e, const frame *fr, double *y)
 {
     double x[2];
@@ -521,7 +521,7 @@ void flat_eval_all(flat_ctx *c, scope *s)
 
 /* -- .if -- */
 
-/* Does a branch decide which definition counts? */
+/* Whether a definition of the parameter stands in an .if branch. */
 static bool is_guarded(const body *b, int32_t slot)
 {
     for (int32_t i = b->param_last[slot]; i >= 0; i = b->param[i].prev)
@@ -530,7 +530,7 @@ static bool is_guarded(const body *b, int32_t slot)
     return false;
 }
 
-/* Values given from outside stay. */
+/* Keeps values that the instance or the caller of flat_build gave. */
 void flat_choose_params(scope *s)
 {
     body *b = s->b;
@@ -687,7 +687,8 @@ static int64_t tree_size(const net_expr *e, int64_t most)
     return n;
 }
 
-/* Later uses get the same tree; it carries the name, unless it is that of another one. */
+/* Stores the folded tree for later uses of the parameter, with its name as label unless it already
+ * carries that of another .var. */
 static void keep_folded(folder *f, pval *p, const char *name, const net_expr *r)
 {
     p->folded = r;

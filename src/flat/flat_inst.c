@@ -28,7 +28,7 @@ const char *flat_join(flat_ctx *c, const scope *s, const char *name)
 
 static int32_t new_node(flat_ctx *c, const char *name)
 {
-    if (c->redoing) { /* an expression reads a node that nothing had */
+    if (c->redoing) { /* an expression reads a node that was not there */
         c->structural = true;
         return 0;
     }
@@ -43,7 +43,8 @@ static int32_t find_top_node(flat_ctx *c, const char *name)
     if (is_ground(name))
         return 0;
     int32_t n = map_get(&c->top_node, map_key(name), -1);
-    c->structural |= c->first_new && (n < 0 || n >= c->first_new); /* it would be made here */
+    /* a whole expansion would make this node of the top level at this point */
+    c->structural |= c->first_new && (n < 0 || n >= c->first_new);
     if (n < 0) {
         n = new_node(c, name);
         map_set(&c->top_node, map_key(name), n);
@@ -100,7 +101,7 @@ static void give_params(flat_ctx *c, scope *s)
     }
 }
 
-/* A parameter from outside that the deck does not define is a definition of its own. */
+/* Defines the parameters from outside that the deck does not define. */
 static void declare_over(flat_ctx *c, body *b)
 {
     for (size_t i = 0; i < c->n_over; i++) {
@@ -113,7 +114,7 @@ static void declare_over(flat_ctx *c, body *b)
     }
 }
 
-/* Those of subcircuits, "sub.name". A plan needs them when `over` is gone. */
+/* Copies the names "sub.name" of `over`: a plan needs them when the caller's list is gone. */
 static void note_altered(flat_ctx *c)
 {
     c->altered = arena_array(c->mem, const char *, c->n_over);
@@ -152,7 +153,7 @@ static bool take_param(flat_ctx *c, scope *s, flat_param *p, const char *key, co
 
 static const char *interned_key(flat_ctx *c, const char *key) { return str_intern0(c->names, key); }
 
-/* R47 is 0.47 ohm, as parts are marked (IEC 60062), where no model has that name. */
+/* Reads R47 as 0.47 ohm, as printed on parts (IEC 60062), unless a model has that name. */
 static bool coded_ohms(flat_ctx *c, const scope *s, const flat_param *p, double *ohms)
 {
     const char *digits = p->str + 1;
@@ -249,7 +250,7 @@ static bool has_bins(const body *b, const char *name)
     return false;
 }
 
-/* What of it chooses a bin are numbers: a message was given of one that is none. */
+/* Whether the sizes that choose a bin have values; a size without one got a message. */
 static bool is_sized(const flat_inst *x)
 {
     for (size_t i = 0; i < vec_len(x->param); i++) {
@@ -554,7 +555,7 @@ static bool check_recursion(flat_ctx *c, scope *s, const elem *e, body *b)
     bool again = b->in_progress && !vec_len(b->branch);
     if (!again && s->depth < MAX_DEPTH)
         return true;
-    c->stop |= !again; /* two instances in each level are 2^MAX_DEPTH in all */
+    c->stop |= !again; /* with two instances a level there would be 2^MAX_DEPTH in all */
     if (b->recursive_said || !flat_first(c, e->word_span))
         return false;
     b->recursive_said = true;
@@ -588,7 +589,7 @@ static bool check_ports(flat_ctx *c, scope *s, const elem *e, body *b)
     return false;
 }
 
-/* ngspice says nothing. */
+/* Warns of a parameter that the subcircuit does not have; ngspice ignores it. */
 static void unknown_key(flat_ctx *c, scope *s, const keyval *k, body *b)
 {
     if (!flat_first(c, k->key_span))
@@ -716,7 +717,8 @@ void flat_expand_elem(flat_ctx *c, scope *s, const elem *e)
         make_inst(c, s, e, e->letter);
 }
 
-/* Elements below a body, before any is made: a few lines may stand for 2^40. */
+/* Counts the elements of a body with those of its subcircuits before any is made, since a few lines
+ * may stand for 2^40 of them. */
 static double count_body(flat_ctx *c, body *b, int depth)
 {
     if (b->count >= 0)

@@ -46,7 +46,8 @@ static void find_reads(flat_ctx *c, model_def *m)
     m->reads = vec_freeze(c->mem, r.name);
 }
 
-/* Their values in this instance; false: not all are numbers, or they may be others later. */
+/* Reads the values of these names in this instance. false: some value is no number, or depends on a
+ * knob. */
 static bool read_values(flat_ctx *c, scope *s, const model_def *m, double *value)
 {
     const uint64_t mask = c->mask;
@@ -90,8 +91,9 @@ static void keep_shared(flat_ctx *c, const model_def *m, const double *value, fl
 
 /* -- values -- */
 
-/* Evaluates the card. *same: all instances have these values; *ours: so have those in which what
- * the card reads is the same. */
+/* Evaluates the card in scope s.
+ *   same  out  all instances have these values
+ *   ours  out  instances in which m->reads have equal values have these values */
 static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad, bool *same,
                               bool *ours)
 {
@@ -167,8 +169,8 @@ static flat_model *make_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
     return fm;
 }
 
-/* A part that is expanded again is the first to ask for the same shared models, and for no other.
- */
+/* Notes that the scope asks for m. A part that is expanded again must be the first to ask for the
+ * same shared models as before and for no others, else the order of models would change. */
 static flat_model *seen_model(flat_ctx *c, flat_model *m)
 {
     bool seen = !c->first_new || !m;
@@ -306,7 +308,8 @@ flat_model *flat_find_bin(flat_ctx *c, scope *s, const char *name, const flat_in
 {
     const geometry g = geometry_of(c, x);
     int32_t i;
-    const char *found = NULL; /* the first that fits, so the last of this walk backwards */
+    const char *found =
+        NULL; /* the first bin that fits: the walk is backwards, the last one wins */
     s = bins_of(s, name, &i);
     for (; s && i >= 0; i = s->b->model[i].bin_prev) {
         model_def *m = &s->b->model[i];

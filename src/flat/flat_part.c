@@ -136,7 +136,8 @@ static void note_scope(move *m, scope *s)
         note_tree(m, s->param[i].folded);
 }
 
-/* All numbers of nodes outside the part, except those in lists that are moved themselves. */
+/* Notes all places that hold the number of a node, outside of the part and of the lists that move
+ * as a whole. */
 static void note_places(move *m, flat_plan *p, const part *o)
 {
     flat *f = p->c.f;
@@ -194,7 +195,7 @@ static void move_ics(flat_ic *list, int32_t begin, int32_t end, int32_t from, in
             vec_push(copy_, (v)[i_]);              \
         (v) = copy_;                               \
     } while (0)
-/* What is behind `to` goes to the vec `tail`, and the list ends at `from`. */
+/* Cuts a list: its entries behind `to` go to the vec `tail`, those from `from` on are dropped. */
 #define CUT(v, from, to, tail)                                \
     do {                                                      \
         for (size_t i_ = (size_t)(to); i_ < vec_len(v); i_++) \
@@ -209,7 +210,7 @@ static void move_ics(flat_ic *list, int32_t begin, int32_t end, int32_t from, in
         vec_free(tail);                               \
     } while (0)
 
-/* The lists of an expansion stand in its arena; these grow and shrink. */
+/* Copies the lists of the expansion, which are in its arena, to vecs that can grow and shrink. */
 static void own_lists(flat_plan *p)
 {
     flat *f = p->c.f;
@@ -310,7 +311,7 @@ static void forget_part(flat_plan *p, const part *o)
         vec_head_of(p->aim)->len = n;
 }
 
-/* The first n slots are of elements and cards outside the part. */
+/* Moves the numbers that slots hold. The first n slots are those outside of the part. */
 static void move_slots(flat_plan *p, size_t n, const part *o, const int32_t *by)
 {
     for (size_t i = 0; i < n; i++) {
@@ -344,8 +345,8 @@ static void move_parts(flat_plan *p, size_t k, const part *o, const int32_t *by,
     APPEND(p->part, *tail);
 }
 
-/* The instance itself, as the expansion of what it is in does it. false: a message, or more than
- * this part. */
+/* Expands the instance again, as the expansion of the scope that it is in does. false: a message
+ * was given, or more than this part would change. */
 static bool expand_again(flat_ctx *c, const part *o)
 {
     const int n_error = c->n_error = c->d->n_error;
@@ -357,7 +358,8 @@ static bool expand_again(flat_ctx *c, const part *o)
     c->first_new = 0;
     c->redoing = true;
     for (size_t i = 0; i < vec_len(c->lent); i++)
-        c->structural |= c->lent[i].m != NULL; /* another one would be the first */
+        c->structural |=
+            c->lent[i].m != NULL; /* another part would now be the first to ask for it */
     for (scope *s = o->s->caller; s; s = s->caller)
         s->b->in_progress = false;
     return !c->stop && !c->structural && c->d->n_error == n_error;

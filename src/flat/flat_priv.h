@@ -1,15 +1,24 @@
 /* flat_priv.h - between the files that expand a deck (flat*.c).
  * A subcircuit body is read once into a `body` (elements with their nodes as slots, right sides as
  * trees); every instance of it is a `scope`: arrays over the body's slots. Parameters and models
- * are evaluated when first asked for. flat.c        driver, printing flat_body.c   body:
- * declarations, .if branches; .model, .param, .func flat_elem.c   element cards to `elem`
+ * are evaluated at their first use. The files:
+ *
+ *     flat.c        driver
+ *     flat_body.c   body: declarations, .if branches; .model, .param, .func
+ *     flat_elem.c   element cards to `elem`
  *     flat_code.c   A elements, values in square brackets
  *     flat_eval.c   parameters, evaluation and folding of expressions
+ *     flat_model.c  values of model cards, bins
  *     flat_inst.c   expansion
+ *     flat_share.c  heavy expressions of several elements become unknowns
  *     flat_card.c   dc and transient, options, saves, initial conditions
  *     flat_probe.c  .probe of currents, voltages and powers of elements
  *     flat_ana.c    small-signal analyses
- *     flat_redo.c        which values depend on what, and their evaluation again */
+ *     flat_step.c   families of runs
+ *     flat_file.c   tables of numbers in files
+ *     flat_redo.c   which values depend on what, and their evaluation again
+ *     flat_part.c   subcircuit instances, expanded again
+ *     flat_print.c  text form */
 #ifndef FLAT_PRIV_H
 #define FLAT_PRIV_H
 
@@ -119,7 +128,7 @@ typedef struct model_def {
     double limit[4];      /* of a bin: lmin lmax wmin wmax */
     /* A card inside a subcircuit: instances in which these parameters are equal share it. */
     enum { READS_UNKNOWN, READS_KNOWN, READS_MORE } reads_state; /* MORE: it reads other things */
-    const char **reads;                                          /* vec */
+    const char **reads;                                          /* vec: their names */
 } model_def;
 typedef struct sub_def {
     net_sub *sub;
@@ -184,7 +193,7 @@ struct scope {
     const char *path; /* "x1.x2." or "" */
     size_t path_len;
     double m;
-    uint64_t m_mask, guard_mask; /* what m, which branches are taken depends on */
+    uint64_t m_mask, guard_mask; /* knobs that m depends on; that the branches taken depend on */
     int depth;
     pval *param;        /* [param slots] */
     int32_t *node;      /* [slots], -1: not yet */
@@ -195,7 +204,7 @@ struct scope {
         SCOPE_HERE,
         SCOPE_GOES,
         SCOPE_GONE
-    } life; /* another one is, was made in its place (flat_part.c) */
+    } life; /* flat_part.c: GOES: it is being replaced by a new one; GONE: it has been */
 };
 
 typedef struct busy {
@@ -241,10 +250,10 @@ typedef struct flat_ctx {
     const char **top;         /* vec; with a plan: names of top_node, except ground */
     const scope **model_home; /* vec; with a plan: where each of f->model was evaluated */
     struct lent {
-        flat_model *m; /* NULL: asked for again */
+        flat_model *m; /* NULL: the new part has asked for it again */
         const scope *home;
-    } *lent; /* vec; first_new: model cards that others use too, and that the part was the first to
-                ask for */
+    } *lent; /* vec; while a part is expanded again: the model cards that its old form was the first
+                to ask for, and that others use too */
     map is_global;
     map sub_param;      /* names that are parameters of some subcircuit */
     bool touched_local; /* evaluation used a parameter that a subcircuit defines */
@@ -260,11 +269,11 @@ typedef struct flat_ctx {
     pending_node *pend_node;
     probe_item *probe; /* vec */
     int64_t n_made;
-    int n_error;       /* before */
-    bool stop;         /* too much, or more errors than are kept */
+    int n_error;       /* errors in d before this expansion */
+    bool stop;         /* give up: the circuit is too large, or d is full of errors */
     bool declarations; /* read no elements: for the options alone */
-    flat_plan *plan;   /* NULL: dependences are not written down */
-    uint64_t mask;     /* knobs that what was evaluated since it was set to 0 depends on */
+    flat_plan *plan;   /* NULL: nobody asks what depends on what */
+    uint64_t mask;     /* knobs that values depend on which were evaluated since it was set to 0 */
     map shared;        /* hash of a card and of what it reads -> its place in `share`, + 1 */
     struct share {     /* a card inside subcircuits, for one set of values that it reads */
         const model_def *def;
@@ -274,41 +283,43 @@ typedef struct flat_ctx {
     } *share;           /* vec; [0] is not used */
     double scale;       /* .option scale, once it is needed; 0: not looked up yet */
     bool per_finger;    /* .option wnflag, looked up with it: bins hold w/nf */
-    int muted;          /* > 0: what is evaluated is multiplied by 0, draws do not matter */
-    bool amperes;       /* values are currents: 1A is one ampere */
-    bool ever_drew;     /* the same, in the whole netlist */
-    bool drew;          /* a statistical function that matters was evaluated since it was false */
-    bool redoing;       /* values again, after the expansion */
+    int muted;          /* > 0: a factor 0 multiplies the present value, draws do not matter */
+    bool amperes;       /* the present value is a current: 1A is one ampere, not one atto */
+    bool ever_drew;     /* a statistical function that matters was evaluated, in all */
+    bool drew;          /* the same, since somebody set it to false */
+    bool redoing;       /* the expansion is over, values are evaluated again */
     bool structural;    /* redoing: more would change than values */
-    int32_t first_new;  /* a part is expanded again: its first node; those of the top level from
-                          there on came later. 0: none is */
+    int32_t first_new;  /* 0; or a part is expanded again, and its nodes begin here: nodes of the
+                          top level from here on were made after it */
     const char **alter; /* vec: names of runs: "main", those of .alter cards */
     diag_span alter_at;
     diag_span temp_at; /* of the last .temp card */
 } flat_ctx;
 
-/* flat_eval.c. All give a message and return false/NULL on error. */
+/* flat_eval.c. On an error each function gives a message and returns false or NULL. */
 bool flat_eval(flat_ctx *c, scope *s, const rhs *v, double *y);
 /* Number or text: *str is NULL for a number. */
 bool flat_value(flat_ctx *c, scope *s, const rhs *v, double *y, const char **str);
 /* The expression with parameters folded, functions inlined and nodes resolved. */
 const net_expr *flat_fold(flat_ctx *c, scope *s, const rhs *v);
 pval *flat_find_param(flat_ctx *c, scope *s, const char *name);
-/* The name under which a parameter of .csparam is stored; no expression can have it. */
+/* The name under which a parameter of .csparam is stored. No expression can contain this name. */
 const char *flat_csparam_name(const flat_ctx *c, const char *name);
-/* true: no message was given for this place so far. An element of a subcircuit is read many times,
- * but its message is given once. */
+/* True at the first call for this place: an element of a subcircuit is read many times, but its
+ * message is given once. */
 bool flat_first(flat_ctx *c, diag_span at);
-/* The same for one of several messages that can be given there. */
+/* Like flat_first, where several messages can belong to a place; `what` tells them apart. */
 bool flat_first_of(flat_ctx *c, diag_span at, uint64_t what);
 /* diag_suggest among names of about the right length, so that large circuits cost little. */
 void flat_suggest(flat_ctx *c, const char *name, const char *const *cand, size_t n);
 void flat_where(flat_ctx *c, const scope *s); /* the note "in instance x1.x2" */
-void flat_start_eval(flat_ctx *c);
+void flat_start_eval(flat_ctx *c); /* a new value: its budget of operations is whole again */
+/* Evaluates all parameters of a scope; flat_decide_guards: which of its .if branches are taken.
+ * false: a message was given. */
 void flat_eval_all(flat_ctx *c, scope *s);
 bool flat_decide_guards(flat_ctx *c, scope *s);
-/* The definition that counts for each parameter: the last one in a branch that is taken. Forgets
- * values. */
+/* Chooses the definition of each parameter that counts, the last one in a branch that is taken, and
+ * forgets the values. */
 void flat_choose_params(scope *s);
 static inline bool flat_on(const scope *s, int32_t guard)
 {
@@ -318,29 +329,34 @@ static inline bool flat_on(const scope *s, int32_t guard)
 /* The parameter of this name, evaluated; NULL: it has no number. */
 const pval *flat_number_of(flat_ctx *c, scope *s, const char *name);
 
-/* flat_body.c */
+/* flat_body.c: the body of a definition, read at the first call; c owns it. */
 body *flat_body(flat_ctx *c, const net_sub *sub);
 void flat_body_free(body *b);
-/* Visible from the body, whatever .if decides: is it a model, a binned model, a parameter? */
+/* Whether the name is that of a model, a binned model or a parameter that the body can see, in any
+ * branch of an .if. */
 bool flat_names_model(const body *b, const char *name);
 const func_def *flat_find_func(scope *s, const char *name);
 /* The model in scope; NULL: none of that name. *bad: it exists, but has an error. */
 flat_model *flat_find_model(flat_ctx *c, scope *s, const char *name, bool *bad);
-/* flat_model.c: the bin of name.1, name.2 ... that holds the geometry of an element; only its
- * limits of the others are evaluated. NULL: none does, or an error was reported (*bad). */
+/* flat_model.c: the bin among the cards name.1, name.2 ... that holds the geometry of an element.
+ * Of the other bins only the limits are evaluated. NULL: none holds it, or *bad: a message was
+ * given. */
 flat_model *flat_find_bin(flat_ctx *c, scope *s, const char *name, const flat_inst *x, bool *bad);
 /* Says that no bin holds it, and which are near. */
 void flat_no_bin(flat_ctx *c, scope *s, const elem *e, const flat_inst *x, const char *name);
 /* All bins that this search looks at, a vec in c->mem. */
 const flat_model **flat_bins(flat_ctx *c, scope *s, const char *name);
-/* The definition `m` of the scope s: its values, with those of the models that it is like. */
+/* A value of a model card, its own or that of a card that it is like (ako:), and the scope to
+ * evaluate it in. */
 typedef struct model_value {
     const keyval *kv;
     scope *where;
 } model_value;
 model_def *flat_find_def(scope **s, const char *name, const model_def *but);
 bool flat_model_values(flat_ctx *c, scope *s, model_def *m, model_value **v, const char **type);
+/* The definition of a subcircuit that s can see; NULL: none.  lex  out  the scope around it */
 net_sub *flat_find_sub(scope *s, const char *name, scope **lex);
+/* The slot of a node's name in the body, made at its first use. */
 int32_t flat_slot(flat_ctx *c, body *b, const char *name);
 
 /* A cursor over the tokens of a card, and values read from it. */
@@ -366,27 +382,30 @@ void flat_unique_keys(flat_ctx *c, keyval *kv);
 /* The message that this token is not expected. */
 void cur_unexpected(const cur *q, const char *what);
 
-/* flat_file.c: reads the file that the cursor's word or quoted text names, relative to that of the
- * card. what in message if there is no name at out the place of the name file out number of the
- * file in c->d false: a message was given. */
+/* flat_file.c: reads the file that the cursor's word or quoted text names, relative to the file of
+ * the card. false: a message was given.
+ *   what  the message if there is no name
+ *   at    out  place of the name
+ *   file  out  number of the file in c->d */
 bool cur_file(cur *q, const char *what, diag_span *at, int32_t *file);
 /* Offset of the end of the line that begins at i of a table as text. */
 size_t flat_table_line_end(const diag_file *f, size_t i);
-bool flat_table_line_blank(const char *s, size_t i,
-                           size_t end); /* is there nothing, or a comment behind #? */
+/* Is s[i..end) empty, or a comment behind #? */
+bool flat_table_line_blank(const char *s, size_t i, size_t end);
 /* The file of a PWL: lines of time and value. pairs: vec in the arena. false: a message was given.
  */
 bool flat_pwl_file(cur *q, double **pairs);
 
-/* flat_code.c: the card with brackets as tokens of their own, for which the lexer has no rule:
- * names may contain them. An A element: all that do not belong to a name, %type and ~; else: the
- * lists of "name=[value value ...]". */
+/* flat_code.c: a copy of the card in which brackets are tokens of their own. The lexer cannot know
+ * them, since names may contain brackets.
+ *   element  true: an A element, whose %type and ~ become tokens too; false: only the brackets of
+ *            lists "name=[value value ...]" */
 const net_card *flat_split_brackets(flat_ctx *c, const net_card *card, bool element);
-/* "delay=200 ps": the number *v (NULL: none) that was read last gets the scale of its unit, with a
- * warning. false: it is none. */
+/* If the cursor is at a unit behind a blank, as in "delay=200 ps", multiplies *v, the number before
+ * it, by the unit's scale, with a warning. false: there is no unit, or v is NULL (no number). */
 bool flat_take_unit(cur *q, rhs *v);
-/* list = "[" value* "]" behind "name=", as entries name[0], name[1], ...; false: a message was
- * given */
+/* list = "[" value* "]" behind "name=": appends the entries name[0], name[1], ... to *kv. false: a
+ * message was given. */
 bool flat_read_list(cur *q, const char *name, keyval **kv);
 /* The connections and the model of an A element, from the token behind its name; vecs. false: a
  * message was given. */
@@ -401,10 +420,12 @@ typedef struct code_card {
 bool flat_read_code(cur *q, code_card *a);
 /* flat_elem.c: reads an element card into *e. false: a message was given. */
 bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e);
-/* The same if it is plain. false: it is not, nothing was done. */
+/* Like flat_read_elem for a plain element, into *x. false: it is not plain, nothing was done. */
 bool flat_read_plain(flat_ctx *c, body *b, const net_card *card, item *x);
 
-/* flat_inst.c */
+/* flat_inst.c: flat_root makes the scope of the deck itself; flat_expand all elements of a scope;
+ * flat_expand_elem one. flat_node: the node of a slot in this scope, made at its first use.
+ * flat_resolve_pending looks up the names that had to wait for all nodes and elements. */
 scope *flat_root(flat_ctx *c);
 void flat_expand(flat_ctx *c, scope *s);
 void flat_expand_elem(flat_ctx *c, scope *s, const elem *e);
@@ -416,14 +437,15 @@ void flat_fill_maps(flat_ctx *c); /* names of all nodes and elements */
 /* "did you mean" among the elements. */
 void flat_suggest_element(flat_ctx *c, const char *name);
 
-/* flat_probe.c: the item of .probe at the cursor, taken for flat_probes. false: the item is
- * another one. */
+/* flat_probe.c: stores the item of .probe at the cursor for flat_probes. false: the item is none of
+ * its kinds, the cursor is where it was. */
 bool flat_read_probe(cur *q);
-/* All items, when every element is there; true: elements were added. */
+/* Carries out the stored items, after all elements were made. true: it added elements. */
 bool flat_probes(flat_ctx *c);
 
-/* flat_share.c: heavy expressions that several elements have in common become unknowns; true if
- * there are any. dry: only tells. */
+/* flat_share.c: makes unknowns of heavy expressions that several elements have in common.
+ *   dry  change nothing, only tell
+ * true: there are such expressions. */
 bool flat_share(flat_ctx *c, bool dry);
 
 /* flat_redo.c: dependences. The caller evaluates a value between flat_slot_begin and flat_slot_end,
@@ -453,28 +475,29 @@ typedef struct flat_slot_at { /* where the value goes */
 busy flat_slot_begin(flat_ctx *c);
 void flat_slot_end(flat_ctx *c, scope *s, const rhs *v, busy before, flat_slot_at at);
 size_t flat_n_slot(const flat_ctx *c); /* so far; 0 without a plan */
-/* Notes that the values evaluated since c->mask was 0 decide more than a value: which elements
- * there are. */
+/* Notes that the values evaluated since c->mask was 0 decide which elements there are. */
 void flat_structural(flat_ctx *c);
-/* Facts that are decided once per scope, with what was evaluated for them: its branches, its m
- * (given by `m`, NULL: that of its caller). They are decided again when what they depend on
- * changes. */
+/* Notes facts that are decided once per scope, to decide them again when a knob of `mask` changes:
+ * which branches are taken; its m (m: the value on the instance's line, NULL: that of its caller).
+ */
 void flat_guards_fact(flat_ctx *c, scope *s, uint64_t mask);
 void flat_m_fact(flat_ctx *c, scope *s, const rhs *m, uint64_t mask);
-/* Element i was taken out of a list of parameters of the instance under way. */
+/* To call when element i was taken out of a parameter list of the present instance. */
 void flat_slots_shift(flat_ctx *c, const flat_param *list, size_t i);
-/* Around the evaluation of a parameter: returns what c->mask was. */
+/* To call around the evaluation of a parameter; begin returns the c->mask that end restores. */
 uint64_t flat_param_begin(flat_ctx *c, const pval *p);
 void flat_param_end(flat_ctx *c, pval *p, uint64_t outer);
 void flat_plan_keep(flat_plan *p, const flat_ctx *c, bool shares); /* takes c over */
 
-/* flat_part.c: around the expansion of a subcircuit instance; begin returns what end wants. */
+/* flat_part.c: to call around the expansion of a subcircuit instance; end takes what begin returns.
+ */
 int32_t flat_part_begin(flat_ctx *c, scope *s, const elem *e);
 void flat_part_end(flat_ctx *c, int32_t part);
 
 /* flat.c */
 void flat_ctx_free(flat_ctx *c);
-/* flat_inst.c: tests of take_rcl, take_m and take_source that are made again when values change. */
+/* flat_inst.c: checks of values, at the expansion and when values have changed. flat_pwl_goes_back:
+ * do times of a PWL decrease?  at  out  index of the first that does */
 bool flat_pwl_goes_back(const flat_source *o, size_t *at);
 bool flat_take_m(flat_ctx *c, scope *s, const rhs *m, double *out); /* m NULL: 1 */
 

@@ -129,8 +129,8 @@ static const char *terminal_name(flat_ctx *c, const flat_inst *in, int32_t t)
                                          : arena_printf(&c->scratch, "%s:%d", in->name, (int)t + 1);
 }
 
-/* The element whose branch current is that into terminal t: itself, or a source that is put there.
- */
+/* Name of the element whose branch current is the current into terminal t: the element itself, or a
+ * source of 0 V that is put there. */
 static const char *into(flat_ctx *c, const probe_item *p, int32_t k, int32_t t)
 {
     flat_inst *in = &c->f->inst[k];
@@ -184,8 +184,8 @@ static void probe_current(flat_ctx *c, const probe_item *p)
             name);
 }
 
-/* alli: the currents into all terminals of the elements of the top level; sources of voltage and
- * inductors have theirs. */
+/* alli: adds sources for the currents into all terminals of the top level's elements; voltage
+ * sources and inductors need none. */
 static void probe_all(flat_ctx *c, const probe_item *p, size_t n)
 {
     for (size_t k = 0; k < n; k++) {

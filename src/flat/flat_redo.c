@@ -68,7 +68,7 @@ void flat_guards_fact(flat_ctx *c, scope *s, uint64_t mask)
     if (!c->plan || c->redoing || !mask)
         return;
     s->guard_mask = mask;
-    flat_choose_params(s); /* whose values depend on it too */
+    flat_choose_params(s); /* the branches decide which definitions count */
     vec_push(c->plan->fact, (fact){FACT_GUARDS, mask, s, NULL});
 }
 
@@ -147,7 +147,7 @@ uint64_t flat_param_begin(flat_ctx *c, const pval *p)
 void flat_param_end(flat_ctx *c, pval *p, uint64_t outer)
 {
     if ((c->redoing || (c->first_new && p->listed)) && c->mask & ~p->mask)
-        c->structural = true; /* it depends on more than was known */
+        c->structural = true; /* the value depends on knobs that the plan does not know of */
     if (c->plan && c->mask && !p->listed) {
         vec_push(c->plan->param, p);
         p->listed = true;
@@ -281,7 +281,9 @@ static void set_knobs(flat_plan *p, const flat_override *over, size_t n_over)
             continue;
         ((net_expr *)(uintptr_t)root->param[k].v->e)->num = over[i].value;
         root->param[k].value =
-            over[i].value; /* that nothing depended on it does not say that nothing will */
+            over[i]
+                .value; /* also of knobs without slots: values evaluated from now on may read them
+                           */
     }
 }
 

@@ -7,7 +7,7 @@
 
 enum {
     MAX_TREES = 16 << 20
-}; /* bytes of expressions made again, before the deck is expanded anew */
+}; /* bytes of trees that redos may make; with more the deck is expanded anew */
 
 typedef struct slot {
     flat_slot_at at;
@@ -15,8 +15,8 @@ typedef struct slot {
     scope *s;
     const rhs *v;
     int32_t inst;   /* owner; -1: none */
-    busy before;    /* statistical functions count on from here */
-    int32_t n_draw; /* and are here when it is evaluated */
+    busy before;    /* the count of statistical functions before its evaluation */
+    int32_t n_draw; /* and behind it */
 } slot;
 
 typedef struct fact { /* decided once per scope; in the order of the expansion */
@@ -26,8 +26,8 @@ typedef struct fact { /* decided once per scope; in the order of the expansion *
     const rhs *m; /* M: NULL: as its caller's */
 } fact;
 
-/* What a subcircuit instance gave to the flat netlist: from .. to of each list, those of its own
- * subcircuits included. */
+/* The entries of the flat netlist that a subcircuit instance made: from .. to of each list, with
+ * those of its own subcircuits. */
 typedef enum part_list {
     PART_NODE,
     PART_INST,
@@ -40,19 +40,19 @@ typedef enum part_list {
 typedef struct part {
     scope *s;
     const elem *e;
-    int32_t n_part; /* with those below it, which follow */
+    int32_t n_part; /* itself and the parts inside it, which follow it */
     int32_t from[PART_N_LIST], to[PART_N_LIST];
 } part;
-typedef struct aim {
+typedef struct aim { /* a name that something outside looked up; path: of the scope it stands in */
     const char *path, *name;
 } aim;
 
 struct flat_plan {
     fact *fact;         /* vec */
     part *part;         /* vec; in the order of the expansion */
-    aim *aim;           /* vec; names that were looked up when all was there */
-    scope **dirty;      /* vec: scopes that are to be expanded again */
-    const char **again; /* vec: those that were, in the present redo */
+    aim *aim;           /* vec; names that were looked up after all elements had been made */
+    scope **dirty;      /* vec: scopes to expand again */
+    const char **again; /* vec: paths of those that the present redo has expanded again */
     bool own;           /* node, inst, model, ic and nodeset of the netlist are vecs of the plan */
     slot *slot;         /* vec; in the order of owners when kept */
     pval **param;       /* vec; parameters that depend on knobs */
@@ -67,11 +67,11 @@ struct flat_plan {
     arena_pos scratch;
 };
 
-/* flat_redo.c: owners of the slots that there are. */
+/* flat_redo.c: sorts the slots by owner and makes the list of owners. */
 void flat_sort_slots(flat_plan *p);
 
 /* -- flat_part.c -- */
-/* Is it a scope that is to be expanded again, or inside one? */
+/* Is s one of the scopes to expand again, or inside one? */
 bool flat_is_dirty(const flat_plan *p, const scope *s);
 /* Notes which names the expansion looked up, before its tables are freed. */
 void flat_note_aims(flat_plan *p, const flat_ctx *c);

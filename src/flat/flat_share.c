@@ -162,7 +162,8 @@ static const char *free_name(graph *g, const value *v)
     return str_intern0(g->names, arena_printf(g->mem, "shared#%d", (int)++g->n_named));
 }
 
-/* From the users down: a chosen value is evaluated once, so its operands are once for it. */
+/* Proposes values, users before operands: a proposed value is evaluated once, and so evaluates its
+ * operands once. */
 static void propose(graph *g)
 {
     for (int32_t k = (int32_t)vec_len(g->v) - 1; k >= 0; k--) {
@@ -177,7 +178,8 @@ static void propose(graph *g)
     }
 }
 
-/* From the operands up: what is left of a value when its chosen operands are unknowns. */
+/* Settles the proposals, operands before users, by what is left of a value when its chosen operands
+ * are unknowns. */
 static bool settle(graph *g, bool dry)
 {
     bool any = false;

@@ -45,7 +45,7 @@ static bool is_param(const flat_ctx *c, const char *name)
     return map_get(&c->root->b->param_slot, map_key(name), -1) >= 0;
 }
 
-/* kinds: bits 1 << flat_target_kind whose names come into question */
+/* The message of an unknown name.  kinds  bits 1 << flat_target_kind of the names to suggest */
 static bool unknown(flat_ctx *c, const char *name, diag_span at, unsigned kinds, const char *what)
 {
     const char **cand = NULL;

@@ -97,9 +97,10 @@ typedef struct net_expr {
 const char *net_op_text(net_op op);
 const char *net_fn_text(net_fn fn);
 
-/* Parses the expression in at.off .. at.off + at.len of a file of d (continuation lines inside are
- * skipped). Returns NULL after a message. All of the text must be used, unless
- *   end  out  not NULL: offset where the expression ended, the rest is the caller's */
+/* Parses the expression in at.off .. at.off + at.len of a file of d; continuation lines inside are
+ * skipped. The tree is in mem. NULL: a message was given.
+ *   end  NULL: text behind the expression is an error. Else out: offset of the end of the
+ *        expression, what follows is the caller's */
 const net_expr *net_expr_parse(diag *d, str_pool *names, arena *mem, diag_span at, uint32_t *end);
 /* In the tree e, replaces each parameter named s by NET_S, the variable of a transfer function. */
 void net_expr_in_s(const net_expr *e);
@@ -239,12 +240,13 @@ typedef struct net_draw {
     int32_t k;
     double sigma; /* of the number: 1, of uniform ones 1 / sqrt(3) */
 } net_draw;
-/* What an expansion does with them beside drawing. */
+/* What an expansion does with random numbers beside drawing them: it lists them, and may move some.
+ */
 typedef struct net_draws {
-    net_draw *seen;       /* vec: those that matter, each once */
+    net_draw *seen;       /* vec: each number that a result depends on, once */
     map known;            /* of keys of `seen` */
-    const net_draw *like; /* those with this name and k, at its depth, are moved */
-    double by;            /* by so much; 0: none is */
+    const net_draw *like; /* numbers with its name and k, in instances as deep, are moved */
+    double by;            /* how far they are moved, in standard deviations; 0: none is */
 } net_draws;
 
 typedef struct net_deck {
@@ -259,10 +261,10 @@ typedef struct net_deck {
     uint64_t seed;
     int64_t sample;
     net_draws *draws; /* the owner's, or NULL */
-    bool taken;    /* its analyses were taken from an earlier expansion: later ones leave .dc out */
-    bool stepping; /* its .step cards were taken from an earlier expansion */
-    const char **metered; /* vec, the owner's: device, value, device, value ...: values inside of
-                             devices that commands save; interned lower case */
+    bool taken;       /* the owner has its analyses from an earlier expansion: skip values of .dc */
+    bool stepping;    /* the owner has its .step cards from an earlier expansion: skip them */
+    const char **metered; /* vec, the owner's: device, name, device, name ... of the values inside
+                             of devices that commands save; interned lower case */
     diag_span *control;   /* vec; the lines of .control blocks, with what continues them */
     diag_span control_at; /* the first .control card; DIAG_NOWHERE: none */
 } net_deck;
@@ -270,7 +272,7 @@ typedef struct net_deck {
 typedef struct net_define { /* a parameter of the top level that is set from outside */
     const char *name;
     double value;
-    bool used; /* out: a loop's bound or an index asked for it */
+    bool used; /* out: a bound of a .for loop or an index has read it */
 } net_define;
 typedef struct net_opt {
     const char *const *include; /* [n_include] folders to search */
@@ -310,10 +312,11 @@ net_card net_card_full(const net_card *c, diag *d, str_pool *names, net_tok **to
  * next blank or the punctuation `stop` (0: none), for the name may contain what splits words.
  * *next: the token behind it. */
 net_tok net_file_tok(const net_card *c, int32_t k, char stop, int32_t *next);
-/* Its text without quotes or braces, in mem. */
+/* The text of such a token without quotes or braces, in mem. */
 const char *net_file_text(const diag *d, arena *mem, const net_card *c, const net_tok *t);
-/* Whether an element card is its name and three words of letters, digits and _.-+:# on one line,
- * which are then in word: most of a large deck, read without tokens. */
+/* Whether an element card is its name and three words of letters, digits and _.-+:# on one line, as
+ * most cards of a large deck are; flat_read_plain then needs no tokens.
+ *   word  out  where the three words stand */
 bool net_three_words(const net_card *c, const diag *d, diag_span word[3]);
 /* Writes the text form for --dump=cards. */
 void net_print(const net_deck *deck, diag *d, str_pool *names, FILE *out);

@@ -1,13 +1,13 @@
-/* net_draw.h - which random numbers of a deck may move at once. */
+/* net_draw.h - which random numbers of a deck one expansion may move together. */
 #ifndef NET_DRAW_H
 #define NET_DRAW_H
 
 #include "net.h"
 
-/* Instances that it lies in: dots in the path. */
+/* How many instances the number lies in: the dots of its path. */
 int net_draw_depth(const net_draw *d);
-/* Of one name and number, in instances of which none lies in the other: what lies in an instance
- * depends on the one of this instance alone. */
+/* Whether two numbers have one name and one k and lie in instances of which neither contains the
+ * other. Then what is inside of either instance depends on that instance's number alone. */
 bool net_draw_alike(const net_draw *a, const net_draw *b);
 
 #endif

@@ -12,8 +12,8 @@
 #include "net_priv.h"
 #include "vec.h"
 
-/* Nesting and length of an operator chain: bounds the depth of the tree, so of every walk over it.
- */
+/* Most levels of nesting, and most operators of a chain: they bound the depth of a tree, and so the
+ * recursion of every function that walks over it. */
 enum { MAX_DEPTH = 2000 };
 
 typedef struct eparse {
@@ -108,8 +108,9 @@ static uint32_t count_digits(const eparse *p, uint32_t from)
     return n;
 }
 
-/* coded = digits suffix digits [unit]: the suffix stands in place of the point, as parts are marked
- * (IEC 60062): 4k7, 2R5 (1), 4L7 (1e-3). true: it is one, and p stands behind it. */
+/* coded = digits suffix digits [unit]: a value as printed on parts (IEC 60062), whose suffix stands
+ * in place of the point: 4k7 is 4700, 2R5 is 2.5, 4L7 is 4.7e-3. true: there was one, p is behind
+ * it. */
 static bool parse_coded(eparse *p, double *x)
 {
     static const char *const suffix[] = {"meg", "t", "g", "k", "m", "u", "n", "p", "f", "r", "l"};

@@ -165,7 +165,7 @@ static bool tree_value(net_for *l, const net_expr *e, double *y)
     return net_apply(e->op, e->fn, x, e->n_arg, y, why, sizeof why);
 }
 
-/* The number that a text stands for; no message if there is none. */
+/* The value of a text, an expression of known numbers. false, without a message: it has none. */
 static bool value_of(net_for *l, const char *s, size_t n, double *y)
 {
     trim(&s, &n);
@@ -274,7 +274,7 @@ static void track(walk *w, char c)
         w->quote = !w->quote;
 }
 
-/* s[0..n) with `name` replaced by its value where it is one. */
+/* Writes s[0..n) with the loop variable `name` replaced by its value. */
 static void bind(FILE *out, const char *s, size_t n, const char *name, double value, bool inside)
 {
     walk w = {.brace = inside};
@@ -448,7 +448,7 @@ static void finish(net_for *l, FILE *out, const char *s, size_t n, diag_span at,
     }
 }
 
-/* The brace of an index at s[i]? */
+/* Is the brace at s[i] that of an index? */
 static bool index_brace(const char *s, size_t n, size_t i)
 {
     if (s[i] == '{')
@@ -576,8 +576,8 @@ static void one_turn(net_for *l, FILE *out, const net_turns *h, int64_t k, const
     vs_free(text);
 }
 
-/* A loop in a loop: its lines once per value; where these are many, the loop itself, s[i..n), to be
- * asked for its turns later. */
+/* Expands a loop inside a loop: writes its lines once for each value. A loop of many turns is
+ * copied as it is, s[i..n); the reader asks for its turns later. */
 static void inner_loop(net_for *l, FILE *out, const net_turns *h, const char *s, size_t i,
                        size_t body, size_t end, size_t n, diag_span at, int depth)
 {

@@ -28,15 +28,15 @@ typedef struct net_for {
 
 void net_for_init(net_for *l, diag *d, str_pool *names, const net_opt *opt);
 void net_for_fini(net_for *l);
-/* Takes note of a .param card of the top level. */
+/* Notes the parameters of a .param card of the top level, for bounds and indices. */
 void net_for_param(net_for *l, const net_card *c);
 /* Does the text of a card need net_for_card? */
 bool net_for_wanted(const char *s, size_t n);
 /* A card's text with indices replaced by numbers and sums written out: [*len] bytes that the caller
  * frees with vs_free. NULL after a message. */
 char *net_for_card(net_for *l, diag_span at, size_t *len);
-/* A loop that gives its turns piece by piece. An error that every one of a million turns has is
- * then found in the first piece. */
+/* A loop whose turns are read piece by piece, so that an error in every one of a million turns is
+ * said after the first piece. */
 typedef struct net_turns {
     char name[NET_FOR_NAME + 1];
     double from, to, step;

@@ -9,8 +9,8 @@
 #include "net_priv.h"
 #include "vec.h"
 
-/* Variables that change nothing here: how ngspice reads other dialects, its windows, its threads.
- */
+/* Variables of ngspice that vsim needs not, or that have no meaning here: dialects, windows,
+ * threads. */
 static const char *const silent[] = {
     "ngbehavior",   "ng_nomodcheck",  "num_threads", "interactive", "noaskquit",   "nomoremode",
     "skywaterpdk",  "enable_noisy_r", "noinit",      "filetype",    "color0",      "color1",

@@ -62,7 +62,8 @@ static bool is_comment(const net_lex *l, uint32_t p, bool at_start)
     return c == '$' && apart && (at_start || is_blank(next) || next == '\n');
 }
 
-/* A bracket alone on its line: it closes that of a model above, and says nothing. */
+/* Is a closing bracket alone on its line? It ends a model card above and needs no card of its own.
+ */
 static bool is_lone_bracket(const char *s, uint32_t len, uint32_t p)
 {
     const uint32_t q = skip_blank(s, len, p + 1);
@@ -253,8 +254,8 @@ bool net_lex_card(net_lex *l)
     return true;
 }
 
-/* Without a backslash a line of another kind has nothing to do with those after it: continuations
- * start with '+'. */
+/* A line that starts with no dot and ends with no backslash can be passed over at once: a line that
+ * continues it starts with '+'. */
 bool net_lex_dot_card(net_lex *l)
 {
     for (;;) {

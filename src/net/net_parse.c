@@ -18,8 +18,8 @@ typedef struct open_if {
     bool has_else;
 } open_if;
 
-/* The logical lines of a file that was read as a whole: a library that each of its users includes
- * is the same lines again. */
+/* The logical lines of an included file, kept so that a library that many files include is read
+ * once. */
 typedef struct known_file {
     int32_t file;   /* its text */
     net_card *line; /* vec; an element as it stands in the deck, others with their tokens, which
@@ -173,7 +173,8 @@ static void add_element(reader *r, int32_t file, uint32_t off, const char *name)
     add_card(r, &(net_card){.kind = NET_ELEMENT, .file = file, .off = off, .name = name});
 }
 
-/* Its tokens are those of the lexer, until the next card. */
+/* The card of the line just read. Its tokens belong to the lexer, which overwrites them with the
+ * next line. */
 static net_card card_of(const net_lex *l)
 {
     return (net_card){.file = l->file, .n_tok = (int32_t)vec_len(l->tok), .tok = l->tok};
@@ -530,7 +531,7 @@ static bool looks_like_file(const net_tok *t)
            t->text[0] == '~';
 }
 
-/* Skips to the .endl of a section that nobody asked for. */
+/* Skips a section that no .lib card asked for, up to its .endl. */
 static void skip_section(reader *r, net_lex *l, diag_span from)
 {
     l->quiet = true;
@@ -600,8 +601,8 @@ static void read_lib(reader *r, net_lex *l, net_card *c)
 
 /* -- the loop -- */
 
-/* Cards that open or close something are taken even if they are wrong: what follows belongs to
- * them. */
+/* Whether a card opens or closes a body, an .if or a block. Such a card counts even if it has an
+ * error, because the cards that follow belong to it. */
 static bool shapes_deck(net_card_kind kind)
 {
     return kind == NET_CARD_SUBCKT || kind == NET_CARD_IF || kind == NET_CARD_ELSEIF ||
@@ -610,7 +611,7 @@ static bool shapes_deck(net_card_kind kind)
 
 /* -- loops and indices -- */
 
-/* Cards from a text that was made; freed here. */
+/* Reads cards from a text that vsim wrote itself (turns of a loop, wires of a layout); frees it. */
 static void read_made(reader *r, char *text, size_t len, diag_span from, const char *what)
 {
     if (!text)
@@ -729,8 +730,8 @@ static diag_span card_text(const net_card *c)
     return diag_join(net_card_span(c), net_tok_span(c, &c->tok[c->n_tok - 1]));
 }
 
-/* A line that begins with what begins no card is somebody's comment or decoration; ngspice skips it
- * as well. */
+/* Whether a line begins with a character that begins no card. It is taken for a comment, as ngspice
+ * does. */
 static bool is_foreign(const reader *r, const net_lex *l, const net_tok *t)
 {
     if (l->s[t->off] == '\x1a') /* DOS ended files with it */
@@ -854,7 +855,8 @@ static void read_rest(reader *r, net_lex *l)
     l->pos = end;
 }
 
-/* A card that neither reads another text nor goes on elsewhere in this one. */
+/* Whether a card is complete in itself: it neither includes another text nor changes where this one
+ * is read on. */
 static bool is_plain(const net_card *c)
 {
     const char *word = c->tok[0].text;
@@ -875,7 +877,7 @@ static bool is_plain(const net_card *c)
     }
 }
 
-/* -1: a text like it was not read yet. */
+/* Index of a known file with the same text; -1: none was read yet. */
 static int64_t find_known(const reader *r, int32_t file)
 {
     const diag_file *f = &r->d->file[file];
@@ -911,7 +913,8 @@ static void read_known(reader *r, int32_t file, size_t known)
     net_lex_fini(&l);
 }
 
-/* Is the element there the card that came last? Else it was left out, or written out. */
+/* Whether the element at this place gave the last card. If not, it was left out, or .for loops
+ * replaced it by others. */
 static bool is_last(const reader *r, int32_t file, uint32_t off)
 {
     const net_card *c = vec_len(r->cur->card) ? &vec_last(r->cur->card) : NULL;

@@ -43,9 +43,11 @@ typedef struct net_range { /* cards [from, to) of the top level that a file or a
     const char *path, *section; /* interned; section NULL: the whole file */
     size_t from, to;
 } net_range;
-/* The cards of the top level from `from` on are an .alter block: they replace those before them. */
+/* Applies an .alter block, the cards of the top level from `from` on: each replaces the earlier
+ * card that says what the same thing is, or is added. */
 void net_alter_merge(net_sub *top, size_t from);
-/* .del lib: the cards of a file or section are no longer there. */
+/* Applies `.del lib`: takes out the cards that a file, or a section of it, gave.
+ *   range  [n] what files gave; path, section as in net_range */
 void net_alter_delete(net_sub *top, const net_range *range, size_t n, const char *path,
                       const char *section);
 

@@ -22,8 +22,8 @@ enum { PIN, DRIVER, PORT, SAME }; /* nodes for the name of a net; SAME: it has t
 
 typedef struct node {
     const char *text; /* interned: name in the deck if it is a node of its own, */
-    const char *base; /* and without its pin or number */
-    int32_t net, to;  /* -1: not yet known; the node that it is joined to, itself: the root */
+    const char *base; /* the same without its pin or number */
+    int32_t net, to;  /* net: -1 not yet known. to: the node that it is one with, itself if none */
     diag_span at;
 } node;
 
@@ -125,7 +125,7 @@ static bool is_index(const word *w)
     return w->len > 1 && w->s[0] == '*' && w->s[1] >= '0' && w->s[1] <= '9';
 }
 
-/* The word under way begins the next part of the file. */
+/* Whether the present word is a keyword, which begins the next part of the file. */
 static bool at_keyword(const spef *f)
 {
     return f->now.len == 0 || (f->now.s[0] == '*' && !is_index(&f->now));
@@ -246,7 +246,7 @@ static int32_t root_of(spef *f, int32_t k)
 
 /* -- sections of a net -- */
 
-/* Node k is of the net under way, and may have its name. */
+/* Gives node k to the present net, and the net's name to it if its rank is the best so far. */
 static void own(spef *f, int32_t k, int rank)
 {
     net *n = &f->net[f->cur];
@@ -499,8 +499,8 @@ static void read_file(spef *f)
     }
 }
 
-/* Second ends of coupling capacitors: nodes that their own section does not name, and nets without
- * a section, which are nodes of the deck. */
+/* Settles nodes that only coupling capacitors name: those that their own net's section leaves out,
+ * and nets without a section, which are nodes of the deck. */
 static void settle_nodes(spef *f)
 {
     for (size_t k = 0; k < vec_len(f->node) && !f->failed; k++) {
@@ -633,7 +633,7 @@ static void place_pin(spef *f, const net_card *c, const pin *p, const char **to)
     diag_note(f->in->d, net_tok_span(c, &c->tok[k]), "its node is here");
 }
 
-/* Writes a card again, in which the words of some pins are others. */
+/* Writes a card again with other nodes at some of its pins. */
 static void write_card(spef *f, FILE *out, const net_card *c, const pin *p, size_t n)
 {
     const char *s = f->in->d->file[c->file].text;
