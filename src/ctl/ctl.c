@@ -25,8 +25,8 @@ typedef enum kind {
 typedef struct stmt {
     kind kind;
     diag_span at;
-    const char *text; /* behind the word of loops, conditions, label and goto, else the line */
-    struct stmt *body, *other; /* vecs; `other`: behind else */
+    const char *text; /* loops, conditions, label, goto: the text behind the word; else the line */
+    struct stmt *body, *other; /* vecs; `other`: the branch behind else */
 } stmt;
 
 typedef struct parser {
@@ -205,7 +205,7 @@ static vs_status cmd_quit(ctl *c, const char *text)
     return VS_OK;
 }
 
-/* What is not done, but the script goes on: a warning for scripts that were written for ngspice. */
+/* Warns that vsim does not do what a command of ngspice does; the script goes on. */
 static vs_status refuse(ctl *c, const char *fmt, ...) VS_PRINTF(2, 3);
 static vs_status refuse(ctl *c, const char *fmt, ...)
 {
@@ -245,7 +245,7 @@ static vs_status cmd_interactive(ctl *c, const char *text)
     return refuse(c, "'%.*s' is a command of ngspice that is not supported here", (int)n, c->line);
 }
 
-/* Of a block: its deck has one circuit. What was computed stays. */
+/* Removes the circuit of a deck, for a block: a deck has one alone. Results stay. */
 static vs_status remove_circuit(ctl *c)
 {
     if (c->none)
@@ -255,7 +255,7 @@ static vs_status remove_circuit(ctl *c)
     return VS_OK;
 }
 
-/* A deck's block has nobody who could do it. */
+/* A command that only a session can carry out; in a deck's block a message says so. */
 static vs_status cmd_session(ctl *c, const char *text)
 {
     const size_t n = strcspn(c->line, " \t");
@@ -284,7 +284,7 @@ static vs_status cmd_nothing(ctl *c, const char *text)
     return VS_OK;
 }
 
-/* esave all | none | node...: which event nodes are kept. There are none. */
+/* esave all | none | node...: chooses the event nodes to save. vsim has no event nodes. */
 static vs_status cmd_esave(ctl *c, const char *text)
 {
     char **w = ctl_words(c, text);
@@ -480,7 +480,7 @@ static vs_status unknown_command(ctl *c, const char *word)
     return VS_EINPUT;
 }
 
-/* A session takes the name of a file alone for `source`, as ngspice does. */
+/* Whether a word is the name of a file: a session then takes it for `source`, as ngspice does. */
 static bool is_file(const char *path)
 {
     struct stat sb;
@@ -496,8 +496,8 @@ static bool interrupted(ctl *c)
     return c->stopped;
 }
 
-/* What a stopped block does not do any more: new results in place of those that are to be saved,
- * and programs. */
+/* Whether a stopped block ends at this command: one that would replace results which the block
+ * still should save, or start a program. */
 static bool ends_when_stopped(vs_status (*run)(ctl *, const char *))
 {
     return run == ctl_analysis || run == ctl_run_all || run == ctl_resume || run == ctl_step ||
@@ -536,12 +536,11 @@ static vs_status dispatch(ctl *c)
 
 static void end_command(ctl *c, vs_status st)
 {
-    if (st && st != VS_PAUSED &&
-        !c->worst) /* a script goes on behind a paused run, as in ngspice */
+    if (st && st != VS_PAUSED && !c->worst) /* behind a pause the script goes on, as in ngspice */
         c->worst = st;
     if (c->o.flush)
         c->o.flush(c->o.user);
-    c->e.line = NULL; /* it is in the memory that goes */
+    c->e.line = NULL; /* it is in scratch, which is released here */
     arena_fini(&c->scratch);
     arena_init(&c->scratch);
 }
@@ -574,10 +573,10 @@ static bool prepare(ctl *c, const stmt *x)
 
 static ctl_flow run_block(ctl *c, const stmt *list);
 
-/* Of the list whose statements run. */
+/* The frame of the innermost list that runs. */
 static ctl_frame *frame(ctl *c) { return &c->where[vec_len(c->where) - 1]; }
 
-/* false also after a message. */
+/* The value of a statement's condition; false also after a message. */
 static bool condition(ctl *c, const stmt *x)
 {
     double v = 0;
@@ -591,12 +590,12 @@ static bool condition(ctl *c, const stmt *x)
 
 typedef struct loop {
     const stmt *x;
-    int n_late;    /* turns that began when the block was stopped */
-    ctl_flow flow; /* of what is around it */
+    int n_late;    /* turns that began after the block was stopped */
+    ctl_flow flow; /* what the statements around the loop do next */
 } loop;
 
-/* Is there one more turn in the budget of the block? Else a message, once; the loops around end,
- * and what stands behind them runs. */
+/* Whether the block's budget has one more turn. If not, gives a message, once; the loops around
+ * end, and the statements behind them run. */
 static bool may_turn(ctl *c, const stmt *x)
 {
     const double most = ctl_number_value(c, "maxturns", MAX_TURNS);
@@ -613,8 +612,8 @@ static bool may_turn(ctl *c, const stmt *x)
     return false;
 }
 
-/* One turn of a loop: true to go on with the next. A loop in which nothing works any more is left,
- * and one that was under way when the block was stopped; one that begins then may save results. */
+/* One turn of a loop; true: go on with the next. A loop ends whose turns all fail. A stop of the
+ * block ends a loop that was running; a loop that begins later may run, to save results. */
 static bool turn(ctl *c, loop *l)
 {
     const int before = c->d->n_error;
@@ -677,7 +676,7 @@ static ctl_flow run_foreach(ctl *c, const stmt *x)
     const char **word = back ? frame(c)->word : values_of(c, x, &mem);
     frame(c)->word = word;
     for (size_t i = 1 + (size_t)frame(c)->turn; i < vec_len(word); i++) {
-        if (!ctl_goes_back(c)) /* or it has its value, perhaps another one by now */
+        if (!ctl_goes_back(c)) /* a loop that goes on has its variable already */
             ctl_put(c, word[0], &word[i], 1);
         if (!turn(c, &l))
             break;
@@ -689,7 +688,7 @@ static ctl_flow run_foreach(ctl *c, const stmt *x)
     return l.flow;
 }
 
-/* Jumps are turns of a loop; one in which nothing works any more ends. */
+/* Whether a goto may jump. Jumps count as turns of a loop; they end when all of them fail. */
 static bool may_jump(ctl *c, const stmt *x)
 {
     c->n_jump_failed = c->d->n_error > c->jump_errors ? c->n_jump_failed + 1 : 0;
@@ -741,7 +740,7 @@ static ctl_flow run_stmt(ctl *c, const stmt *x)
     return FLOW_ON;
 }
 
-/* The place of the label c->label among these statements; their number: it is not there. */
+/* Index of the label c->label in the list; the length of the list: it is not there. */
 static size_t find_label(const ctl *c, const stmt *list)
 {
     size_t i = 0;
@@ -750,7 +749,8 @@ static size_t find_label(const ctl *c, const stmt *list)
     return i;
 }
 
-/* A goto leads to a label of its own block or of one around it, never into a block. */
+/* Runs the statements from the i-th on. A goto leads to a label of its own list or of a list around
+ * it, never into an inner one. */
 static ctl_flow run_from(ctl *c, const stmt *list, size_t i)
 {
     const bool back = ctl_goes_back(c);
@@ -769,7 +769,8 @@ static ctl_flow run_from(ctl *c, const stmt *list, size_t i)
     return FLOW_ON;
 }
 
-/* The list that goes on begins with the statement that was under way. */
+/* Runs a list from its beginning, or, where it goes on from an image, from the statement that was
+ * running then. */
 static ctl_flow run_block(ctl *c, const stmt *list)
 {
     const ctl_frame begin = {0};
@@ -779,7 +780,7 @@ static ctl_flow run_block(ctl *c, const stmt *list)
     return flow;
 }
 
-/* The statements of a block from the outside: whether a goto found no label. */
+/* Runs a block's outermost list. A goto that leads out of it has no label: a message says so. */
 static void run_all(ctl *c, const stmt *list)
 {
     if (run_block(c, list) != FLOW_GOTO)
@@ -861,7 +862,8 @@ void ctl_free(ctl **p)
     *p = NULL;
 }
 
-/* A first word that no command has; what a variable gives is only known when it runs. */
+/* Checks that the first word of each statement is a command. One from a variable is only known when
+ * it runs. */
 static void check_commands(ctl *c, const stmt *list)
 {
     for (size_t i = 0; i < vec_len(list); i++) {
@@ -913,7 +915,8 @@ int ctl_opens(const char *line)
     return starts_block(line, &k, &rest);
 }
 
-/* Lines that a command brings run with the state of theirs put aside. */
+/* Saves the state of the present lines in *was and clears it, so that a command can run other
+ * lines. */
 static void put_aside(ctl *c, ctl *was)
 {
     *was = *c;
@@ -939,10 +942,11 @@ static void take_up(ctl *c, const ctl *was)
     c->worst = was->worst;
     c->stopped |= was->stopped;
     c->ended |= was->ended;
-    c->quit |= was->quit; /* a script's quit ends what called it */
+    c->quit |= was->quit; /* quit in a script ends the lines that called it, too */
 }
 
-/* pre_set counts before all other commands of its block; a block that goes on has done so. */
+/* Runs the pre_set commands, which come before all others of their block. A block that goes on ran
+ * them before its checkpoint. */
 static void run_pre_set(ctl *c, stmt *list, bool back)
 {
     const char *rest;

@@ -25,8 +25,8 @@ typedef struct ctl_opt {
     size_t n_variable;
     uint64_t seed;        /* that rnd, sgauss and sunif begin from; 0: 1 */
     const char *measures; /* file for the table of measures, NULL: none; .json or comma separated */
-    /* analysed: called when an analysis ended. flush: called when messages are to be shown. NULL:
-     * not called. */
+    /* analysed: called at the end of each analysis (t0: s, when it began). flush: called when new
+     * messages should be shown. NULL: not called. */
     void (*analysed)(void *user, const flat_ana *a, const sim_stat *before, double t0,
                      vs_status st);
     void (*flush)(void *user);
@@ -47,52 +47,57 @@ typedef struct ctl ctl;
 ctl *ctl_new(sim *s, const ctl_opt *o);
 void ctl_free(ctl **c);
 
-/* The deck has a .control block. */
+/* Whether the deck has a .control block. */
 bool ctl_has_block(const sim *s);
 /* Tells the engine which vectors the deck's cards (or its block: all) need in memory. */
 void ctl_want(sim *s);
-/* The form of the deck's cards, before anything runs; `commands`: also that of its blocks.
- * Status: VS_OK, VS_EINPUT with messages. */
+/* Checks the form of the deck's cards before anything runs; with `commands` also that of its
+ * blocks. Status: VS_OK, VS_EINPUT (messages). */
 VS_MUST_USE vs_status ctl_check(sim *s, bool commands);
-/* Runs the blocks. *quit: `quit` was reached, with its exit code in *code.
+/* Runs the blocks.
+ *   quit, code  out  the command `quit` was reached, with this exit code
  * Status: VS_OK; VS_STOP: interrupted; that of the first failure. */
 VS_MUST_USE vs_status ctl_run(ctl *c, bool *quit, int *code);
-/* The same of other lines, spans [n] in files of the diag; also from within a command (`session`).
- * VS_PAUSED: nothing failed, and they made a transient pause. */
+/* Like ctl_run, for the lines [n] in files of the diag. A command may call it (`session`).
+ * Status: also VS_PAUSED: nothing failed, and a transient of theirs has paused. */
 VS_MUST_USE vs_status ctl_lines(ctl *c, const diag_span *line, size_t n, bool *quit, int *code);
 /* How many blocks a line opens: 1 (while, if, ...), -1 (end), else 0. */
 int ctl_opens(const char *line);
 /* -- of sessions -- */
-/* The commands work on engine s from now on; none: s has no circuit. A paused run of the engine
- * before ends. */
+/* Lets the commands work on engine s from now on; ends a paused run of the engine before.
+ *   none  s has no circuit */
 void ctl_use(ctl *c, sim *s, bool none);
-/* Output goes there from now on. */
+/* The commands print to `log` from now on. */
 void ctl_set_log(ctl *c, FILE *log);
-/* A transient waits for `resume`. */
+/* Whether a transient has paused and waits for `resume`. */
 bool ctl_paused(const ctl *c);
-/* A transient is under way: the engine is inside it. */
+/* Whether the engine is inside a transient. */
 bool ctl_in_transient(const ctl *c);
-/* Asked for each point that was accepted: is it time to pause (stop, step)? Only transients do. */
+/* Whether a command (stop, step) makes the transient pause at the newest accepted point. To call
+ * once for each. */
 bool ctl_is_break(ctl *c);
 /* The value of an expression. false: it has none (no message). Not to be called inside a command.
  */
 bool ctl_number(ctl *c, const char *text, double *value);
-/* A message of the command under way; gives VS_EINPUT. */
+/* Gives a message that points to the present command; returns VS_EINPUT. */
 vs_status ctl_fail(ctl *c, const char *fmt, ...) VS_PRINTF(2, 3);
-/* Words at blanks; quotes are removed and keep blanks. vec, words live until the command ends; the
- * caller frees the vec. */
+/* Splits a text at blanks outside of quotes, and removes the quotes. A vec that the caller frees;
+ * the words live until the command ends. */
 char **ctl_words(ctl *c, const char *text);
-/* The deck's analyses in their order (none: the operating point), each followed by the cards for
- * it. again: their cards are read again before each, for values may depend on what is stepped.
- * Status: VS_OK; that of the first analysis that failed, the others did not run; that of a card. */
+/* Runs the deck's analyses in their order, each followed by the cards for its results; a deck
+ * without any gets the operating point. The first analysis that fails is the last one to run.
+ *   again  read the card of each analysis again before it runs, since its values may depend on
+ *          what a sweep changes
+ * Status: VS_OK; that of the analysis that failed, else that of a card that failed. */
 VS_MUST_USE vs_status ctl_deck(ctl *c, bool again);
-/* Copies to or from an image the results so far, which of the deck's analyses is under way, and
- * which statement of the block. After it was given back, the next ctl_deck and ctl_run begin with
- * these. */
+/* Copies the results so far, and which of the deck's analyses and which statement of its block is
+ * running, to or from an image. After a copy from an image, the next ctl_deck and ctl_run begin
+ * with these. */
 void ctl_image(ctl *c, image *im);
-/* Why the transient under way cannot be written to a checkpoint, as a sentence; NULL: it can. */
+/* Why the present transient cannot be written to a checkpoint, as a sentence; NULL: it can. */
 const char *ctl_unkept(const ctl *c);
-/* Whether a block was under way in the image that was given back, and ctl_run did not begin yet. */
+/* Whether the image last copied from was written inside a block that ctl_run has not gone on with
+ * yet. */
 bool ctl_goes_back(const ctl *c);
 /* Whether a command wrote results after the run was stopped. */
 bool ctl_saved(const ctl *c);

@@ -6,7 +6,8 @@
 
 /* -- analyses -- */
 
-/* false, and a message: a paused run needs the circuit as it is, or there is none. */
+/* Whether the circuit may be changed. false, with a message: a paused run needs it as it is, or
+ * there is none. */
 static bool may_change(ctl *c)
 {
     if (!c->run.paused && !c->none)
@@ -17,7 +18,7 @@ static bool may_change(ctl *c)
     return false;
 }
 
-/* A change makes sense beside a run that is paused, too. */
+/* Whether there is a circuit, for changes that a paused run allows; false: a message was given. */
 static bool has_circuit(ctl *c) { return !c->none || may_change(c); }
 
 bool ctl_paused(const ctl *c) { return c->run.paused; }
@@ -47,7 +48,7 @@ void ctl_end_run(ctl *c)
     (void)end_analysis(c, sim_tran_end(c->s, VS_STOP));
 }
 
-/* A transient to its end, or until it pauses. */
+/* Runs a transient to its end, or until it pauses. */
 static vs_status go(ctl *c)
 {
     c->run.going = true;
@@ -60,8 +61,9 @@ static vs_status go(ctl *c)
     return c->run.paused ? st : end_analysis(c, sim_tran_end(c->s, st));
 }
 
-/* What was changed takes effect: in the paused run, or in the circuit, where wrong names show.
- * A change that is wrong is taken back; `alter`: it was one of sim_alter. */
+/* Puts a change into effect, in the paused run or by building the circuit, which finds wrong names.
+ * A wrong change is taken back.
+ *   alter  the change was made by sim_alter */
 static vs_status take_effect(ctl *c, const sim_saved *before, bool alter)
 {
     vs_status st;
@@ -84,7 +86,7 @@ static vs_status run_one(ctl *c, const flat_ana *a)
     ctl_end_run(c);
     c->run = (ctl_under_way){
         .a = *a, .before = *sim_stats(c->s), .t0 = vs_seconds(), .step = c->run.step};
-    c->run.a.span = DIAG_NOWHERE; /* the command's text may be gone when the run goes on */
+    c->run.a.span = DIAG_NOWHERE; /* the command's text may be freed before the run goes on */
     if (a->kind != FLAT_TRAN)
         return end_analysis(c, sim_run(c->s, a));
     const vs_status st = sim_tran_begin(c->s, a);
@@ -92,7 +94,7 @@ static vs_status run_one(ctl *c, const flat_ana *a)
     return st ? end_analysis(c, st) : go(c);
 }
 
-/* An analysis whose values outlive the flat netlist. */
+/* A copy of an analysis that does not point into the flat netlist. */
 static flat_ana own_analysis(const flat_ana *a)
 {
     flat_ana k = *a;
@@ -112,7 +114,7 @@ static const flat_ana *analyses(sim *s, bool again, size_t *n)
     return sim_flat(s)->ana;
 }
 
-/* The deck's analyses from the i-th on. */
+/* Runs the deck's analyses from the i-th on. */
 static vs_status run_from(ctl *c, size_t i, bool again)
 {
     static const flat_ana op = {.kind = FLAT_OP};
@@ -212,7 +214,8 @@ static bool read_values(ctl *c, const char *text, double **out)
     return ok;
 }
 
-/* A session's command does not last as long as the change: messages get its place here. */
+/* Gives messages without a place that of the present command. Changes carry no place themselves:
+ * they outlive the text of a session's command. */
 static void place_messages(ctl *c, size_t from)
 {
     for (size_t i = from; i < vec_len(c->d->msg); i++)
@@ -222,7 +225,7 @@ static void place_messages(ctl *c, size_t from)
 
 const flat_inst *ctl_find_instance(const ctl *c, const char *name, size_t n);
 
-/* altermod also takes an element: its model is meant, as in ngspice. */
+/* The model that a name of altermod means: if it is an element, its model, as in ngspice. */
 static const char *model_meant(ctl *c, const char *name)
 {
     if (sim_build(c->s) < 0)
@@ -235,8 +238,7 @@ static const char *model_meant(ctl *c, const char *name)
     return in && in->model ? in->model->name : name;
 }
 
-/* Where the value begins that stands behind no '=': a list in brackets of its own, or the last
- * word. */
+/* Start of the value where the text has no '=': its list in brackets, else its last word. */
 static const char *value_of_change(const char *text)
 {
     const char *end = text + strlen(text);
@@ -319,7 +321,7 @@ static void list_subcircuits(const net_sub *in, const char ***name)
         }
 }
 
-/* On the line of the subcircuit: names before '='. */
+/* Appends the names of the parameters on a subcircuit's line. */
 static void list_parameters(const net_sub *sub, const char ***name)
 {
     const net_tok *t = sub->head->tok;
@@ -387,8 +389,8 @@ vs_status ctl_alterparam(ctl *c, const char *text)
 }
 
 /* Parameters that were set stay, as in ngspice; alter is undone. */
-/* The deck is read anew: its statistical functions draw the next sample, as .mc with the same seed
- * counts them. */
+/* Lets statistical functions draw the next sample when the deck is expanded anew. Samples are
+ * numbered as .mc with this seed numbers them. */
 static void draw_again(sim *s, uint64_t seed, diag_span at)
 {
     const bool given = sim_option(s)->given[OPTION_seed];
@@ -466,7 +468,7 @@ static bool source_value(const flat_source *s, const char *param, double *value)
     return true;
 }
 
-/* The names of the value that a line of an R, C or L gives. */
+/* Whether the name means the main value of an R, C or L, which its line gives without a name. */
 static bool is_main_value(char letter, const char *name)
 {
     static const char *const word[][4] = {{"resistance", "r", "value", "res"},

@@ -17,8 +17,9 @@ static bool is_of(const post_plot *p, const char *word)
     return p && !str_ncasecmp(p->name, word, n) && p->name[n] >= '0' && p->name[n] <= '9';
 }
 
-/* The current plot if it is of that analysis, else the newest; one with an axis before others
- * (noise has its spectra in one plot and their integrals in another). NULL: none. */
+/* The plot of that analysis that cards work on: the current plot if it is one, else the newest,
+ * first of those with an axis (noise has a plot of spectra and one of their integrals). NULL: none.
+ */
 static post_plot *plot_of(ctl *c, const char *word)
 {
     post_set *s = sim_plots(c->s);
@@ -52,7 +53,7 @@ static void keep_result(ctl *c, const char *analysis, const post_plot *p, const 
 {
     ctl_result r = {str_intern0(c->names, analysis), p->name, *m};
     for (size_t i = 0; c->o.session && i < vec_len(c->result); i++)
-        if (c->result[i].m.name == m->name) { /* a session has no table, and no end */
+        if (c->result[i].m.name == m->name) { /* a session measures the same again and again */
             r.m.why = NULL;
             c->result[i] = r;
             return;
@@ -152,7 +153,8 @@ typedef struct dot_card {
     diag_span at;
 } dot_card;
 
-/* A measure without its analysis, NAME FORM ... as LTspice has it, is of the deck's first. */
+/* The analysis of a measure that names none, "NAME FORM ..." as LTspice writes it: the deck's
+ * first. */
 static const char *first_analysis(const sim *s, const char *form)
 {
     size_t n;
@@ -247,7 +249,7 @@ static vs_status print_card(ctl *c, const dot_card *d)
     return VS_OK;
 }
 
-/* Messages point into the card from now on. */
+/* Lets messages point into the card from now on. */
 static void stand_at(ctl *c, const dot_card *d)
 {
     c->at = c->e.span = d->at;
@@ -256,7 +258,7 @@ static void stand_at(ctl *c, const dot_card *d)
     c->same_text = true;
 }
 
-/* .fft: plots that measures use, so these cards come before all others. */
+/* Runs a .fft card. These come before all others, since measures use the plots that they make. */
 static vs_status fft_card(ctl *c, const dot_card *d)
 {
     post_fft_card card;
@@ -304,7 +306,7 @@ static bool over_time(const dot_card *d)
     return !strcmp(d->word, "four") || !strcmp(d->word, "fft") || !strcmp(d->analysis, "fft");
 }
 
-/* A card about results that no analysis of the deck makes; a block may still run one. */
+/* Warns of a card about an analysis that the deck does not have; a block may still run one. */
 static void warn_idle(ctl *c, const dot_card *d)
 {
     const char *word = over_time(d) ? "tran" : strcmp(d->word, "width") ? d->analysis : "";
@@ -315,7 +317,7 @@ static void warn_idle(ctl *c, const dot_card *d)
         diag_warning(c->d, d->at, "this card does nothing: the deck has no .%s analysis", word);
 }
 
-/* An error of form is told before the analysis has run for an hour. */
+/* An error of form should be said before an analysis has run for an hour. */
 vs_status ctl_check_cards(ctl *c)
 {
     vs_status st = VS_OK;

@@ -70,7 +70,7 @@ static void functions_image(ctl *c, image *im)
     c->e.def = c->def;
 }
 
-/* The statements under way; given back, those that the block begins with. */
+/* Copies the present statements to the image, or from it those that the block begins with. */
 static void place_image(ctl *c, image *im)
 {
     const size_t n = image_count(im, vec_len(c->where), sizeof(ctl_frame) / 2);
@@ -131,7 +131,8 @@ void ctl_image(ctl *c, image *im)
         c->flow_image = flow.bytes;
     }
     IMAGE_VEC(im, c->flow_image);
-    if (!im->giving && c->flow) /* else it waits for the first points of this process */
+    if (!im->giving && c->flow) /* a copy from the image waits for the first points of this process
+                                   */
         vec_free(c->flow_image);
     IMAGE_ONE(im, c->first);
     IMAGE_ONE(im, c->n_analysis);

@@ -9,7 +9,7 @@ typedef struct listing {
     bool numbered;
 } listing;
 
-/* number 0: the line stands nowhere. */
+/* Prints a line of a listing.  number  0: the line has none, it is in no file */
 static void print_line(const listing *l, int number, const char *text)
 {
     if (l->numbered && !number)
@@ -56,7 +56,7 @@ static void list_cards(const listing *l)
 
 /* -- physical, deck: the lines of the deck's own file -- */
 
-/* Included files say where they were included. */
+/* The first file of the circuit that no other one includes. */
 int32_t ctl_own_file(const ctl *c)
 {
     const net_sub *top = sim_deck(c->s)->top;
@@ -105,7 +105,7 @@ vs_status ctl_listing(ctl *c, const char *text)
     char **w = ctl_words(c, text);
     int which = vec_len(w) ? -1 : LOGICAL;
     for (int k = 0; k < N_FORM && vec_len(w); k++)
-        if (!str_ncasecmp(form[k], w[0], strlen(w[0]))) /* ngspice takes beginnings */
+        if (!str_ncasecmp(form[k], w[0], strlen(w[0]))) /* words may be abbreviated */
             which = which < 0 ? k : which;
     if (which < 0 || vec_len(w) > 1) {
         vec_free(w);

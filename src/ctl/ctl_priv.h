@@ -3,10 +3,10 @@
  *     ctl_text.c  $variables, words, redirection; variables and their effects
  *     ctl_ana.c   analyses, alter
  *     ctl_list.c  listing
- *     ctl_show.c  what there is: show, devhelp, rusage
+ *     ctl_show.c  show, showmod, devhelp, rusage
  *     ctl_step.c  transients that pause: stop, step, resume
  *     ctl_vec.c   let, print, write, meas, spectra, pictures
- *     ctl_image.c all of it as an image; which statement is under way
+ *     ctl_image.c the state of all of these as an image
  *     ctl_dot.c   .meas .four .print of the deck, also as points come; the table of measures */
 #ifndef CTL_PRIV_H
 #define CTL_PRIV_H
@@ -27,14 +27,14 @@ typedef struct ctl_result { /* of a measure */
     post_meas m; /* texts in the arena of the run */
 } ctl_result;
 
-/* An analysis under way, or paused. */
+/* The analysis that runs or has paused. */
 typedef struct ctl_under_way {
     flat_ana a;
     sim_stat before;
     double t0;          /* s, when it began */
-    bool paused, going; /* going: points of a transient are computed */
-    bool of_deck;       /* a command `run`: after it come the deck's cards and further analyses */
-    size_t number;      /* of_deck: which one */
+    bool paused, going; /* going: the engine is computing points of a transient */
+    bool of_deck;       /* command `run`: the deck's cards and its further analyses follow */
+    size_t number;      /* of_deck: number of the analysis */
     const post_plot *plot;
     int64_t n_point; /* since it began */
     int64_t step;    /* > 0: it pauses after so many points */
@@ -42,12 +42,12 @@ typedef struct ctl_under_way {
 
 typedef struct ctl_break ctl_break;
 
-/* The statement under way of a list of them. */
+/* The present statement of a list of statements. */
 typedef struct ctl_frame {
-    size_t at;         /* which one */
-    bool other;        /* of `if`: it is behind else */
-    double turn, most; /* of loops: turns that are over; of `repeat`, how many there shall be */
-    int n_failed;      /* of loops: turns with errors since the last one without */
+    size_t at;         /* its number */
+    bool other;        /* of `if`: the branch behind else runs */
+    double turn, most; /* of loops: turns so far; of `repeat`: turns in all */
+    int n_failed;      /* of loops: turns with errors since the last turn without */
     const char **word; /* vec: of `foreach`, the variable and its values; of where: the loop's */
 } ctl_frame;
 
@@ -61,46 +61,48 @@ struct ctl {
     post_env e;          /* e.mem is scratch */
     ctl_var *var;        /* vec */
     ctl_result *result;  /* vec */
-    post_flow *flow;     /* measures of the transient of the deck; NULL: its plot is kept */
+    post_flow *flow;     /* computes measures as points of the deck's transient come; NULL: a plot
+                            of it is kept */
     uint8_t *flow_image; /* vec: post_flow_image of a transient that another process began */
     post_def *def;       /* vec */
     uint64_t seed;
     post_plot *constants;
     FILE *out;         /* of the command under way: o.log, or a file by > */
     diag_span at;      /* of the command: its line */
-    diag_span line_at; /* of `line`, if same_text */
-    bool same_text;    /* the command's text is that of its line: columns agree */
+    diag_span line_at; /* place of `line`, if same_text */
+    bool same_text;    /* `line` is the text in the file, so that columns agree */
     const char *line;  /* the command after substitution */
     vs_status worst;   /* first failure */
     int64_t n_analysis;
-    bool stopped; /* by a signal: what there is may still be written; */
-    bool saved;   /* that was done; */
-    bool ended;   /* there is nothing more that a stopped block does */
+    bool stopped; /* by a signal: the block may still write results; */
+    bool saved;   /* it has written some; */
+    bool ended;   /* it has reached a command that a stopped block may not run */
     bool quit;
     int code;
     double tran[3]; /* step, end, start of the last transient */
     int n_picture;
     ctl_under_way run;
-    size_t first; /* of the deck's analyses: with which ctl_deck begins, then the one under way */
+    size_t first;    /* number of the deck's analysis that ctl_deck begins with; then of the present
+                     one */
     ctl_break *stop; /* vec: those of `stop` */
     int n_stop;
     int64_t n_pause;
-    int n_inside;     /* lists of lines under way, each called by a command of the one before */
-    double n_turn;    /* of the loops of the outermost one; */
-    ctl_frame *where; /* vec: the statements under way, outermost first */
-    ctl_frame *back;  /* vec: the same, of an image: where a block goes on; */
-    size_t n_back;    /* so many of them are reached */
+    int n_inside;     /* nesting of ctl_lines, each called by a command of the lines around it */
+    double n_turn;    /* turns of all loops of the outermost lines, for their budget */
+    ctl_frame *where; /* vec: the present statements, outermost first */
+    ctl_frame *back;  /* vec: those of an image, where a block goes on; */
+    size_t n_back;    /* so many of them have been reached */
     int jump_errors, n_jump_failed; /* errors at the last goto; jumps in a row with new ones */
     const char *label;              /* where FLOW_GOTO leads to, in the memory of the statements */
-    bool spent;                     /* there were too many, which was told */
-    bool none;    /* a session without a circuit, or a block that removed its own */
-    bool removed; /* the block did: nothing runs behind it */
+    bool spent;                     /* the budget of turns is spent, a message said so */
+    bool none;    /* there is no circuit: a session has none yet, or a block removed its own */
+    bool removed; /* a block removed it: nothing runs behind the block */
 };
 
 typedef enum ctl_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_GOTO, FLOW_QUIT } ctl_flow;
 
-/* Functions that are called like a command run it: `text` is what stands behind the command's word,
- * with variables replaced. Status: VS_OK; VS_EINPUT after a message; VS_EIO; VS_STOP, VS_PAUSED of
+/* A function named like a command runs it: `text` is the text behind the command's word, with
+ * variables replaced. Status: VS_OK; VS_EINPUT after a message; VS_EIO; VS_STOP, VS_PAUSED of
  * analyses; others as an analysis ended. Texts in `scratch` live until the line has run. */
 
 /* The place of a part of c->line. */
@@ -113,11 +115,13 @@ const char *ctl_substitute(ctl *c, const char *line);
 const ctl_var *ctl_get(const ctl *c, const char *name); /* NULL: not set */
 /* The first word of a variable; "" for a flag, NULL: not set. */
 const char *ctl_value(const ctl *c, const char *name);
-/* The number of a variable; absent: it is not set, or no number. */
+/* The number of a variable; `absent` if it is not set, or no number. */
 double ctl_number_value(const ctl *c, const char *name, double absent);
-/* A variable that is a whole number from lo to hi, or absent; else a message and false. */
+/* The value of a variable that must be a whole number from lo to hi; `absent` if it is not set.
+ * false: a message was given. */
 bool ctl_whole_value(ctl *c, const char *name, int absent, int lo, int hi, int *value);
-/* How tables are printed: `set numdgt`, `set width`. false: a message was given. */
+/* Digits and width of printed tables, from the variables numdgt and width. false: a message was
+ * given. */
 bool ctl_table_form(ctl *c, post_table *t);
 /* Restarts the sequence of numbers that sunif, sgauss and rnd draw. */
 vs_status ctl_seed(ctl *c, double seed);
@@ -128,8 +132,8 @@ void ctl_free_vars(ctl *c);
 vs_status ctl_redirect(ctl *c, const char **text);
 /* Closes that file. Status: VS_OK; VS_EIO: not all was written (message). */
 vs_status ctl_end_redirect(ctl *c);
-/* Opens a file to write. Status: VS_OK; VS_EINPUT: the run uses the file otherwise; VS_EIO. With
- * messages. ctl_no_file gives the message of errno, and returns the status that goes with it. */
+/* Opens a file to write. Status: VS_OK; VS_EINPUT: the run uses the file for something else;
+ * VS_EIO; with messages. ctl_no_file gives the message of errno and returns its status. */
 vs_status ctl_open(ctl *c, const char *path, bool append, files_role role, FILE **fp);
 vs_status ctl_no_file(ctl *c, const char *path);
 vs_status ctl_set(ctl *c, const char *text);
@@ -153,12 +157,12 @@ const flat_inst *ctl_find_instance(const ctl *c, const char *name, size_t n);
 bool ctl_device_value(ctl *c, const char *name, double *value);
 /* Goes on with a paused run. Status: VS_PAUSED: again. */
 vs_status ctl_go_on(ctl *c);
-/* A paused run ends; what it computed stays. */
+/* Ends a paused run; its results so far stay. */
 void ctl_end_run(ctl *c);
 
 /* -- ctl_list.c -- */
 vs_status ctl_listing(ctl *c, const char *text);
-/* Index among the texts of the diag: the circuit's own file; -1: it has no cards. */
+/* Number of the circuit's own file among the texts of the diag; -1: it has no cards. */
 int32_t ctl_own_file(const ctl *c);
 
 /* -- ctl_show.c -- */
@@ -195,8 +199,10 @@ vs_status ctl_settype(ctl *c, const char *text);
 vs_status ctl_destroy(ctl *c, const char *text);
 
 /* -- ctl_shape.c: arrays -- */
-/* let name[i][j] = expr; `index` is the text from the first bracket on. The value has as many
- * values as the part of the array that the indices leave. */
+/* Runs "let name[i][j] = expr" for the array `old`.
+ *   index  the text from the first bracket on
+ *   v      the value of expr, with as many values as the part of the array that the indices choose
+ */
 vs_status ctl_assign_part(ctl *c, post_vec *old, const char *name, const char *index,
                           const post_val *v);
 vs_status ctl_reshape(ctl *c, const char *text);

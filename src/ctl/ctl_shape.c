@@ -131,7 +131,7 @@ vs_status ctl_reshape(ctl *c, const char *text)
     return st;
 }
 
-/* Not a list, and not one to which a run has added values. */
+/* Whether a vector is an array whose sizes fit its values: a run may have added some. */
 static bool is_array(const post_vec *v)
 {
     int64_t product = 1;
@@ -140,7 +140,7 @@ static bool is_array(const post_vec *v)
     return vec_len(v->dim) >= 2 && vec_len(v->dim) <= MOST_DIM && product == v->n;
 }
 
-/* The last two indices change places. */
+/* Exchanges the last two indices of an array. */
 static void transpose(ctl *c, post_vec *v)
 {
     const size_t n_dim = vec_len(v->dim), w = 1 + (size_t)v->complex;

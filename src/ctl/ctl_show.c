@@ -1,4 +1,4 @@
-/* ctl_show.c - what there is: show, showmod, devhelp, rusage. */
+/* ctl_show.c - commands that show elements, models and figures: show, showmod, devhelp, rusage. */
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -9,7 +9,7 @@
 
 static bool as_ngspice(const ctl *c) { return sim_opts(c->s)->manner.ngspice; }
 
-/* The main value of an element under its usual name. */
+/* The name of a parameter as show prints it: the main value of an element gets its usual name. */
 static const char *shown_name(const ctl *c, const flat_param *p, char letter)
 {
     static const char *const name[] = {"resistance", "capacitance", "inductance"};
@@ -18,7 +18,7 @@ static const char *shown_name(const ctl *c, const flat_param *p, char letter)
     return main_value ? name[at - "rcl"] : p->name;
 }
 
-/* A line of the table; ngspice-json-cli goes by the widths of ngspice's. */
+/* Prints a line of the table, with ngspice's column widths, which ngspice-json-cli relies on. */
 static void show_text(ctl *c, const char *name, const char *text)
 {
     fprintf(c->out, as_ngspice(c) ? "%11s %21s\n" : " %12s  %s\n", name, text);
@@ -37,12 +37,11 @@ static void show_params(ctl *c, const flat_param *p, char letter)
     for (size_t i = 0; i < vec_len(p); i++)
         if (p[i].str)
             show_text(c, p[i].name, p[i].str);
-        else if (!isnan(p[i].value)) /* an expression's */
+        else if (!isnan(p[i].value)) /* NaN: the value is an expression */
             show_value(c, shown_name(c, &p[i], letter), p[i].value);
 }
 
-/* What ngspice says of devices of a letter, in front of them: PySpice takes the first line for a
- * description. */
+/* The line that ngspice prints above devices of a letter; PySpice reads it as their description. */
 static const char *kind_of(char letter)
 {
     static const char *const kind[26] = {
@@ -81,7 +80,7 @@ static void show_head(ctl *c, const flat_inst *in)
         show_text(c, "model", letter);
 }
 
-/* What the device has computed at the last operating point. */
+/* Prints the values that the device computed at the last operating point. */
 static void show_computed(ctl *c, const flat_inst *in)
 {
     sim_detail *v = sim_device_computed(c->s, in->name);
@@ -109,8 +108,8 @@ static void show_instance(ctl *c, const flat_inst *in)
     fputc('\n', c->out);
 }
 
-/* The values that stand behind ':'; `from`: the name in "@name[value]". A device need not have
- * them all, but one of them must have each. */
+/* Prints the values named behind ':' that a device has, and notes in had[] which it has: each must
+ * be one of some device.  from  the device's name in "@name[value]" */
 static void show_named(ctl *c, const char *from, char *const *name, bool *had)
 {
     for (size_t i = 0; i < vec_len(name); i++) {
@@ -137,10 +136,10 @@ static char **take_names(char **w)
     return name;
 }
 
-/* What show and showmod are asked for: names of what to show, and of the values. */
+/* What show or showmod should print: names of elements or models, and of values. */
 typedef struct request {
     char **what, **name; /* vec; both empty: all */
-    bool *had;           /* vec, of name: something has it */
+    bool *had;           /* vec, for each of `name`: some element or model has it */
 } request;
 
 static request read_request(ctl *c, const char *text)

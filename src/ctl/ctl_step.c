@@ -109,7 +109,7 @@ static vs_status bad_stop(ctl *c)
                        "stop after 100");
 }
 
-/* "time=1u" is three words as "time = 1u" is. */
+/* The words of a text in which "time=1u" counts as three, like "time = 1u". */
 static char **spaced_words(ctl *c, const char *text)
 {
     char *s = arena_alloc(&c->scratch, 3 * strlen(text) + 1), *to = s;

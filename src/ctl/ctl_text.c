@@ -70,7 +70,7 @@ vs_status ctl_seed(ctl *c, double seed)
 
 void ctl_put(ctl *c, const char *name, const char *const *word, size_t n)
 {
-    char **copy = NULL; /* the words may be those that are replaced */
+    char **copy = NULL; /* word[] may point into the old value, which is freed below */
     for (size_t i = 0; i < n; i++)
         vec_push(copy, vs_strdup(word[i]));
     for (size_t i = 0; i < vec_len(c->var); i++)
@@ -110,7 +110,8 @@ static const char *input_folder(ctl *c)
                            : arena_strndup(&c->scratch, path, (size_t)(slash - path));
 }
 
-/* What is known without being set. vec of words in scratch; false: nothing of that name. */
+/* The words of a variable that has a value without being set. vec of words in scratch; false: there
+ * is none of that name. */
 static bool words_of(ctl *c, const char *name, const char ***out)
 {
     const ctl_var *v = ctl_get(c, name);
@@ -161,8 +162,8 @@ static bool name_char(char ch)
            ch == '_';
 }
 
-/* $&vector, $&plot.vector[3], $&v(out): the text of its values. Behind it is returned, NULL: a
- * message. */
+/* Appends the values of $&vector, $&plot.vector[3] or $&v(out) to *text. Returns the text behind
+ * it; NULL: a message was given. */
 static const char *put_vector(ctl *c, char **text, const char *s)
 {
     const char *a = s;
@@ -379,7 +380,7 @@ static bool effect_of(ctl *c, const char *name, vs_status *st)
     return true;
 }
 
-/* Those that nobody set stand behind a '*'. */
+/* Prints all variables; a '*' marks those that nobody has set. */
 static void print_variables(ctl *c)
 {
     static const char *const own[] = {"curplot",      "curplotdate", "curplotname",

@@ -11,7 +11,7 @@
 
 /* -- lists of expressions -- */
 
-/* The vector as commands show its name: under the name ngspice as it is called there. */
+/* A vector's name as commands show it: ngspice's name for it if the program runs as ngspice. */
 static const char *shown_name(ctl *c, const post_vec *v)
 {
     char name[OUT_NAME];
@@ -73,7 +73,8 @@ vs_status ctl_let(ctl *c, const char *text)
         return ctl_fail(c, "'%s' cannot be the name of a vector", name);
     if (!post_eval(&c->e, eq + 1, &v))
         return VS_EINPUT;
-    if (v.derived && sim_opts(c->s)->manner.ngspice) /* its type is part of its name in files */
+    if (v.derived && sim_opts(c->s)->manner.ngspice) /* in ngspice's files the type shows in the
+                                                        name */
         v.type = "notype";
     post_vec *made = let_target(c, p, name, whole != name);
     if (index)
@@ -280,7 +281,8 @@ vs_status ctl_echo(ctl *c, const char *text)
 
 /* -- files -- */
 
-/* The first word is the file, the rest a list of vectors; none: all. */
+/* Splits a text into a file, its first word, and the vectors that the rest lists, all if it is
+ * empty. */
 static bool file_and_values(ctl *c, const char *text, const char **path, post_val **v)
 {
     size_t n = strcspn(text, " \t");
@@ -500,7 +502,7 @@ vs_status ctl_destroy(ctl *c, const char *text)
     post_set *s = sim_plots(c->s);
     char **w = ctl_words(c, text);
     vs_status st = VS_OK;
-    ctl_end_run(c); /* its plot may be the one that goes */
+    ctl_end_run(c); /* the plot of a paused run may be among those that are freed */
     if (vec_len(w) && !str_casecmp(w[0], "all")) {
         for (size_t i = vec_len(s->plot); i-- > 0;)
             if (s->plot[i] != c->constants)

@@ -26,7 +26,7 @@ vs_status ctl_linearize(ctl *c, const char *text)
         const post_vec *w = post_plot_find(sim_plots(c->s)->current, name[i]);
         x[i] = w && w->n ? w->v[0] : NAN;
     }
-    size_t n = 0; /* numbers that were let stay behind */
+    size_t n = 0; /* vectors so far; single numbers (let) are left out */
     for (size_t i = 0; i < vec_len(v); i++)
         if (post_axis(&v[i]) || *text)
             v[n++] = v[i];
@@ -35,7 +35,8 @@ vs_status ctl_linearize(ctl *c, const char *text)
     return ok ? VS_OK : VS_EINPUT;
 }
 
-/* cutout: a new plot of what lies between cut-tstart and cut-tstop, vectors of the plot. */
+/* cutout: a new plot with the part of the current one between its vectors cut-tstart and cut-tstop.
+ */
 vs_status ctl_cutout(ctl *c, const char *text)
 {
     post_plot *from = sim_plots(c->s)->current;
@@ -225,7 +226,8 @@ static vs_status read_request(ctl *c, const char *text, request *r)
     return st;
 }
 
-/* Drawn in memory first: what cannot be drawn replaces no file. */
+/* Draws a picture in memory, then writes the file, so that a picture that fails replaces no file.
+ */
 static vs_status write_picture(ctl *c, const fig *f, const fig_request *p, const char *path)
 {
     const char *why = "";

@@ -58,7 +58,7 @@ static void take_results(const swp *w, const ctl *c, swp_rec *r)
                 r->value[i] = y;
 }
 
-/* Those of the present process group have names, so that a kill leaves what a point had. */
+/* Spools of rank 0 have names, so that a kill leaves the results that a point had so far. */
 bool swp_has_name(const swp *w)
 {
     struct stat sb;
@@ -69,7 +69,8 @@ bool swp_has_name(const swp *w)
 
 char *swp_spool_name(const swp *w, int i) { return vs_text("%s.point-%d", w->o->out, i); }
 
-/* Those that a killed run left: the results are locked, nobody else has them. */
+/* Removes the spools that a killed run left. The result file is locked, so no other run uses them.
+ */
 static void drop_old_spools(const swp *w)
 {
     const int most = swp_has_name(w) ? SWP_MOST_JOBS : 0;
@@ -141,7 +142,8 @@ static vs_status close_spool(swp *w, vs_status st)
     return VS_EIO;
 }
 
-/* im: NULL, or what its transient goes on from. */
+/* Runs the deck's analyses for the point.  im  NULL, or a checkpoint that its transient goes on
+ * from */
 static vs_status run_analyses(swp_now *now, swp_rec *r, image *im)
 {
     swp *w = now->w;
@@ -161,7 +163,7 @@ static vs_status run_analyses(swp_now *now, swp_rec *r, image *im)
     return close_spool(w, st);
 }
 
-/* Figures count what other processes did for the point, too. */
+/* Adds the figures of the process that computed the point up to its checkpoint. */
 static void count_earlier(swp_now *now)
 {
     const sim_figures then = {.st = now->then}, before = {.st = now->before.st};
@@ -273,7 +275,8 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
 
 /* -- the sweep -- */
 
-/* A deck that fails at both ends is wrong as a whole; that is said once. */
+/* Builds the first and the last point. If both fail, the deck is wrong as a whole, and one message
+ * says so in place of one for each point. */
 static vs_status check_ends(swp *w)
 {
     sim *s = w->s;
@@ -407,7 +410,8 @@ static vs_status report(swp *w, vs_status st)
     return st ? st : b->worst;
 }
 
-/* Standard input cannot be read twice: its text is still there. -1: it is a file. */
+/* Number of the deck's text in the diag if it came from standard input, which cannot be read again;
+ * -1: the deck is a file. */
 static int32_t file_of(const sim *s, const char *deck)
 {
     for (size_t i = 0; i < vec_len(sim_diag(s)->file) && !strcmp(deck, "/dev/stdin"); i++)

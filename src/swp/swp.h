@@ -16,9 +16,9 @@
 #include "rank.h"
 
 typedef struct swp_opt {
-    const char *deck;    /* file, as it was read */
-    const net_opt *read; /* how */
-    FILE *log;           /* reports */
+    const char *deck;    /* path of the deck's file */
+    const net_opt *read; /* the options that it was read with */
+    FILE *log;           /* for reports */
     FILE *say;           /* messages of points and of lost ranks; NULL: nowhere */
     const char *out;     /* result file, NULL: none */
     out_format format;
@@ -30,21 +30,25 @@ typedef struct swp_opt {
     rank_link *link;
     int shard, n_shard; /* this run computes points shard, shard + n_shard, ... of all; 0, 1: all */
     bool resume, fsync; /* fsync: what is written is on disk before the next point is */
-    bool checkpoint;    /* transients of points under way are kept: when the run is stopped, and */
-    double minutes;     /* each so many of them; 0: no more often */
+    bool checkpoint;    /* write checkpoints of unfinished points when the run is stopped, */
+    double minutes;     /* and every so many minutes; 0: only then */
     bool quiet;
     const char *version;
-    bool redo; /* report for each point what was made anew */
+    bool redo; /* report for each point what the engine made anew for it */
 } swp_opt;
 
 /* Whether the deck has .step or .mc. */
 bool swp_wanted(const sim *s);
-/* Status: VS_OK; VS_STOP: interrupted; VS_EINPUT: the sweep as a whole is wrong; VS_EIO; else that
- * of the first point that failed, after all were tried. Messages in the diag of s; those of points
- * went to `say`. */
+/* Computes all points of this shard and writes their results. A failed point does not end the
+ * sweep. Messages about the sweep are in the diag of s; those of points go to o->say.
+ * Status: VS_OK; VS_STOP: interrupted; VS_EINPUT: the sweep as a whole is wrong; VS_EIO; else that
+ * of the first point that failed. */
 VS_MUST_USE vs_status swp_run(sim *s, const swp_opt *o);
-/* Result files of all shards to one; *worst: of the first point that failed, as swp_run returns it.
- * Status: VS_OK, VS_EIO or VS_EINPUT with a sentence in why. */
+/* Writes the result files part[n] of all shards as one file, and their tables as one if `measures`
+ * is not NULL.
+ *   worst  out  status of the first point that failed, as swp_run returns it
+ *   why    out  a sentence, if the status is not VS_OK
+ * Status: VS_OK, VS_EIO, VS_EINPUT. */
 VS_MUST_USE vs_status swp_merge(const char *out, const char *measures, const char *const *part,
                                 size_t n, FILE *log, FILE *say, vs_status *worst, char why[300]);
 

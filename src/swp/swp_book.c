@@ -27,7 +27,7 @@ static vs_status fail(swp_book *b, vs_status st, const char *fmt, ...)
     return st;
 }
 
-/* FNV-1a, of bytes that go on behind those of `sum`. */
+/* Checksum FNV-1a of bytes that follow those of `sum`. */
 #define SUM_BEGIN 0xcbf29ce484222325u
 static uint64_t add_sum(uint64_t sum, const char *s, size_t n)
 {
@@ -62,7 +62,7 @@ static vs_status write_all(swp_book *b, int fd, const char *s, size_t n, off_t *
 #define HEAD "vsim-sweep "
 static const char version[] = HEAD "2";
 
-/* Lines [n], each with its sum behind it. */
+/* Writes n bytes of lines to the journal, with the checksum of the chain behind each line. */
 static vs_status write_lines(swp_book *b, const char *text, size_t n)
 {
     char *with = NULL;
@@ -137,7 +137,8 @@ static bool read_line(swp_journal *j)
     return true;
 }
 
-/* A file that a journal may replace: another one, or the beginning of one, or empty, or none. */
+/* Whether a new journal may replace the file: it is a journal or the beginning of one, it is empty,
+ * or there is none. */
 static bool is_ours(const char *path)
 {
     char head[sizeof HEAD] = "";
@@ -183,7 +184,8 @@ bool swp_journal_open(swp_journal *j, const char *path, arena *mem)
     return true;
 }
 
-/* The next point; before: the header of the points so far. false: what follows is not whole. */
+/* Reads the next point.  before  the header of the points so far
+ * false: its line is not whole. */
 static bool read_point(swp_journal *j, const char *before, arena *mem)
 {
     do {
@@ -223,7 +225,7 @@ static bool read_point(swp_journal *j, const char *before, arena *mem)
     return true;
 }
 
-/* The point that was read last does not count. */
+/* Takes back the point that was read last: its files are not as its line says. */
 static void take_back(swp_journal *j)
 {
     j->good = j->good_before;
@@ -248,13 +250,13 @@ bool swp_sum_is(int fd, off_t from, off_t to, uint64_t sum)
     char block[BLOCK];
     uint64_t found = SUM_BEGIN;
     if (fd < 0 || fstat(fd, &sb) || !S_ISREG(sb.st_mode))
-        return true; /* nobody can tell */
+        return true; /* no regular file: it cannot be read again */
     while (from < to) {
         const size_t n = to - from < BLOCK ? (size_t)(to - from) : BLOCK;
         const ssize_t k = pread(fd, block, n, from);
         if (k < 0 && errno == EINTR)
             continue;
-        if (k < 0 && errno == EBADF) /* it may be written, not read */
+        if (k < 0 && errno == EBADF) /* open for writing only */
             return sb.st_size >= to;
         if (k <= 0)
             return false;
@@ -350,7 +352,8 @@ static void print_row(swp_book *b, const swp_rec *r, const char *label)
 
 enum { CSV_HEADER, CSV_DATA, CSV_LINE_END };
 
-/* Sections of CSV with the header of the one before go on in its table. */
+/* Writes sections of CSV. A section whose header equals the last one written goes on in its table.
+ */
 static vs_status put_csv(swp_book *b, const char *s, size_t n, bool *new_header)
 {
     vs_status st = VS_OK;
@@ -485,7 +488,8 @@ static void tell(swp_book *b, const swp_rec *r, const char *label)
     vs_free(text);
 }
 
-/* The results are on disk before the journal says so. */
+/* Waits until the results, or the journal, are on disk: results first, so that the journal never
+ * says more than the disk has. */
 static vs_status sync_files(swp_book *b, bool results)
 {
     const int fd[] = {results ? b->fd : b->jfd, results ? b->mfd : -1};
@@ -515,7 +519,7 @@ vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src
 
 /* -- opening -- */
 
-/* The head of a journal was not finished, or is of another version. */
+/* Begins anew where the head of the journal is not whole, or of another version. */
 static vs_status restart(swp_book *b)
 {
     char head[sizeof version] = "";
@@ -527,7 +531,7 @@ static vs_status restart(swp_book *b)
     return begin_journal(b);
 }
 
-/* More than what a kill leaves of a line. */
+/* Whether a whole line stands at `at`: then it was not a kill that broke the journal there. */
 static bool has_line(int fd, off_t at)
 {
     char block[BLOCK];
@@ -590,7 +594,8 @@ static vs_status cut(swp_book *b, int fd, off_t end, const char *path)
     return VS_OK;
 }
 
-/* Where memory is missing the files are closed with the heap, and so are no longer locked. */
+/* The heap calls this for the open files when memory is missing: it closes them and so unlocks
+ * them. */
 static void drop_fd(void *fd, size_t n)
 {
     (void)n;

@@ -107,14 +107,14 @@ static vs_status serve(void *arg)
     const mdl_lib *lib = sim_opts(d->w->s)->lib;
     int64_t point;
     size_t n;
-    vs_free(lib ? mdl_compare_take(lib, &n) : NULL); /* what the parent found is its own */
+    vs_free(lib ? mdl_compare_take(lib, &n) : NULL); /* the parent reports what it found itself */
     while (io_read(d->ask, &point, sizeof point)) {
         swp_rec r;
         swp_point(d->w, point, &r);
         r.compare = lib ? mdl_compare_take(lib, &n) : NULL;
         r.n_compare = r.compare ? (uint32_t)n : 0;
-        /* A signal cut the point off. It is no result, whoever else has got the signal: the parent
-         * stops too, or gives it to another worker. */
+        /* A signal stopped the point, so it has no result. If the parent has the signal too, it
+         * stops; else it gives the point to another worker. */
         if (r.status == VS_STOP && swp_stopped(d->w))
             return VS_STOP;
         if (!send_record(d->answer, &r, vec_len(d->w->meas)))
@@ -262,7 +262,7 @@ static vs_status add(swp_crew *c, const swp_rec *r, int src)
     return st;
 }
 
-/* Records whose turn has come. */
+/* Writes the records whose turn has come. */
 static vs_status write_due(swp_crew *c)
 {
     vs_status st = VS_OK;
@@ -280,7 +280,8 @@ static vs_status write_due(swp_crew *c)
     return st;
 }
 
-/* The point of a worker that ended goes to another one, once; then it has failed. */
+/* Gives the point of a worker that died to another one, once; if that dies too, the point has
+ * failed. */
 void swp_died(swp_crew *c, int64_t k, int how)
 {
     if (++c->tries[k % c->window] < TRIES) {
@@ -395,7 +396,8 @@ static vs_status manage(swp_crew *c)
     return st;
 }
 
-/* The run was stopped: workers hear of it too, and write checkpoints of their points. */
+/* Passes a stop on to the workers, which write checkpoints of their points, and waits for their
+ * end. */
 static void let_keep(const swp_crew *c)
 {
     const double until = vs_seconds() + KEEPING;
@@ -419,7 +421,7 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
     sim_drop_circuit(w->s);
     arena mem;
     arena_init(&mem);
-    /* beside other ranks all at once: these are there anyhow */
+    /* beside other ranks it starts all workers at once */
     swp_crew c = {.w = w,
                   .n = others ? jobs : 1,
                   .most = jobs,

@@ -132,13 +132,14 @@ static void not_used(const swp *w, const char *name, const char *why)
                 name, why);
 }
 
-/* A kill may come between the results of a point and the end of its checkpoint. */
+/* Whether the results of the point are written: a kill may come before its checkpoint is removed.
+ */
 static bool is_written(const swp *w, int64_t point, int64_t next)
 {
     return point < swp_mine(w, next);
 }
 
-/* Gives what worker i left the number of its point. */
+/* Renames the checkpoint that worker i left after its point. */
 static void hold(const swp *w, int i, int64_t next)
 {
     image im;
@@ -170,7 +171,7 @@ end:
     vs_free(spool);
 }
 
-/* Behind WORD and digits of a name BASE WORD DIGITS ...; NULL: it has another form. */
+/* The rest of a name BASE WORD DIGITS REST; NULL: the name has another form. */
 static const char *behind(const char *name, const char *base, const char *word)
 {
     const size_t n = strlen(base), k = strlen(word);
@@ -198,8 +199,8 @@ static bool is_part(const char *name, const char *base)
     return end && !strncmp(end, CHECKPOINT, n) && !strncmp(end + n, ".part-", strlen(".part-"));
 }
 
-/* Parts that a killed run left; and what was held of points whose results are written or, if the
- * sweep begins anew, of any. */
+/* Removes unfinished files that a killed run left, and the checkpoints of points whose results are
+ * written; if the sweep begins anew (next 0), those of all points. */
 static void drop_left(const swp *w, int64_t next)
 {
     const char *slash = strrchr(w->o->out, '/'), *base = slash ? slash + 1 : w->o->out;
@@ -230,7 +231,7 @@ void swp_keep_find(const swp *w, int64_t next)
     drop_left(w, next);
 }
 
-/* All of `from` to the begin of `to`. */
+/* Copies the whole file `from` to the beginning of `to`. */
 static bool copy_file(int from, int to)
 {
     char some[1 << 16];

@@ -33,7 +33,7 @@ static vs_status open_part(part *p, const char *path, arena *mem, char why[300])
     return VS_EIO;
 }
 
-/* In the order of the shards, one of each. */
+/* Sorts the parts by shard. Status: VS_EINPUT: one is missing or there twice. */
 static vs_status sort_parts(part *p, size_t n, char why[300])
 {
     for (size_t i = 0; i < n; i++) {
@@ -59,7 +59,7 @@ static vs_status sort_parts(part *p, size_t n, char why[300])
     return VS_OK;
 }
 
-/* Behind the last point there is nothing, neither there nor in the journal. */
+/* Checks that nothing follows the last point, in the file and in its journal. */
 static vs_status check_end(part *p, char why[300])
 {
     struct stat sb;

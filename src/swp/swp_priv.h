@@ -1,8 +1,8 @@
 /* swp_priv.h - between the files of a sweep:
  *     swp.c        points: values, what they change, the run of one
- *     swp_jobs.c   who computes which: this process, workers, other ranks
- *     swp_keep.c   checkpoints of points under way
- *     swp_ranks.c  ranks of MPI: given out to, and serving
+ *     swp_jobs.c   which process computes which point: this one, workers, other ranks
+ *     swp_keep.c   checkpoints of unfinished points
+ *     swp_ranks.c  ranks of MPI: rank 0 gives points out, the others compute them
  *     swp_book.c   results in order: files, table, journal
  *     swp_stat.c   statistics of samples
  *     swp_merge.c  parts of several machines to one */
@@ -22,9 +22,9 @@ typedef struct swp_rec {
     uint32_t n_text, n_msg, n_compare;
     int64_t n_bytes;     /* of results */
     double seconds;      /* that it took */
-    char why[160];       /* what changed */
+    char why[160];       /* what the engine made anew for it (redo) */
     sim_figures own;     /* of the point alone */
-    sim_figures figures; /* of it, and of what its process did before it and after its last one */
+    sim_figures figures; /* of all that its process did since it sent the record before */
     double *value;       /* [n_meas], NaN: failed */
     char *text, *msg;    /* what cards print; messages */
     char *compare;       /* [n_compare] of --check-kernels (mdl_compare_take), from workers */
@@ -51,26 +51,31 @@ typedef struct swp_book {
 
     int fd, mfd, jfd;
     off_t end, mend;
-    uint64_t sum, msum, chain;  /* of what was written of the next point; of the journal's lines */
+    uint64_t sum, msum, chain;  /* checksums: of the present point's bytes in the result file and in
+                                   the table, of the journal's lines */
     const char *journal;        /* file; NULL: none */
     char *header, *last_header; /* vecs: of CSV */
     int csv_state;
-    bool any_header,
-        elided; /* of the results of a point: one was read; the first was not repeated */
+    bool any_header, elided; /* of the present point: it had a header; its first header equals the
+                                last one and was left out */
     int64_t n_done, n_failed;
     vs_status worst;
-    double *sample; /* [mc][n_meas] of the present group */
+    double *sample; /* [mc][n_meas] of the present combination of steps */
     swp_sample *who;
     int64_t n_sample;
     arena mem;
     char why[300];
 } swp_book;
 
-/* Opens the files. resume: goes on behind what the journal says; *next: how many points are done.
- * Status: VS_OK; VS_EIO, VS_EINPUT with why. */
+/* Opens the files.
+ *   resume  go on behind the last point that the journal has
+ *   next    out  how many points are done
+ * Status: VS_OK; VS_EIO, VS_EINPUT with b->why. */
 VS_MUST_USE vs_status swp_book_open(swp_book *b, bool resume, int64_t *next);
-/* The next point in order, `label` its values as CSV; its results stand in src from `at` on, behind
- * `header` (NULL: none) if that is not repeated there. */
+/* Writes the next point in order.
+ *   label    its values as CSV
+ *   src, at  file and offset of its results
+ *   header   header of its results that the file does not repeat, NULL: it has all of them */
 VS_MUST_USE vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src,
                                    off_t at, const char *header);
 /* Closes the files. finished: all points were added; then the journal is removed, unless this run
@@ -87,15 +92,15 @@ typedef struct swp_journal {
     uint64_t id;
     const char **step, **meas;
     double *min, *max;
-    off_t start, mstart; /* of the present point in the result file and in the table */
-    off_t end, mend;     /* behind it */
-    uint64_t sum, msum;  /* of what is between */
-    uint64_t chain;      /* of the lines so far */
+    off_t start, mstart; /* where the present point begins in the result file and in the table */
+    off_t end, mend;     /* where it ends */
+    uint64_t sum, msum;  /* checksums of the bytes between */
+    uint64_t chain;      /* checksum of the lines so far */
     int64_t n_point;
     char *label;
     const char *header; /* CSV header that was written last */
-    const char *elided; /* the one that stands for the present point too, NULL: it has its own */
-    off_t good;         /* bytes of the journal that are whole */
+    const char *elided; /* earlier header that the present point shares, NULL: it has its own */
+    off_t good;         /* bytes of the journal up to the last whole line */
     const char *before; /* header, good and chain of the point before */
     off_t good_before;
     uint64_t chain_before;
@@ -103,7 +108,7 @@ typedef struct swp_journal {
     char *line;
     size_t cap;
 } swp_journal;
-/* false: not a journal. */
+/* Opens a journal and reads its head. false: the file is none. */
 bool swp_journal_open(swp_journal *j, const char *path, arena *mem);
 bool swp_journal_next(swp_journal *j, arena *mem); /* false: no further whole line */
 void swp_journal_close(swp_journal *j);
@@ -119,26 +124,26 @@ typedef struct swp {
     sim *s;
     const swp_opt *o;
     fam fam;          /* its points */
-    sim_figures told; /* figures of this process up to its last point */
-    bool tell_all;    /* the next worker's begin with those of this process, a rank */
+    sim_figures told; /* figures of this process that its records have reported */
+    bool tell_all;    /* of a rank: its next worker also reports what the rank itself did */
     sim_hook client;
     arena mem;
     const char **meas;
     swp_book book;
     out_stamp stamp;
     bool stopped;
-    int spool;      /* results of the point under way, */
-    int station;    /* whose file is RESULTS.point-STATION */
+    int spool;      /* file for the results of the present point */
+    int station;    /* the number in its name, RESULTS.point-STATION */
     double kept_at; /* s of vs_coarse_seconds: the last checkpoint, or the begin */
 } swp;
 
-/* The point under way. */
+/* The point that this process computes at present. */
 typedef struct swp_now {
     swp *w;
     int64_t point;
-    FILE *text; /* what its cards print */
-    char **said;
-    size_t *n_said; /* that, after fflush */
+    FILE *text;     /* what its cards print, to memory: */
+    char **said;    /* the bytes, valid after fflush */
+    size_t *n_said; /* their number */
     ctl *c;
     sim_figures before; /* of this process, when the point began */
     char *earlier;      /* NULL, or what cards printed before the checkpoint; for vs_free */
@@ -159,7 +164,8 @@ static inline int64_t swp_turn(const swp *w, int64_t point)
 int swp_spool(const swp *w, int i);
 void swp_end_spool(swp *w, int i, int fd, bool keep);
 
-/* Results have a name beside which files of points may stand. */
+/* Whether spools have names: the results of this sweep are a file, and other files may stand beside
+ * it. */
 bool swp_has_name(const swp *w);
 char *swp_spool_name(const swp *w, int i); /* for vs_free */
 
@@ -167,9 +173,9 @@ char *swp_spool_name(const swp *w, int i); /* for vs_free */
 /* Sets what makes the point's transient write checkpoints, if they are wanted; the hook's user is a
  * swp_now. */
 void swp_keep_hook(const swp *w, sim_hook *h);
-/* Before points are computed; next: the turn of the first one without results. resume: checkpoints
- * that a stopped run left get the numbers of their points. Those of points with results, and
- * without resume all, are removed. */
+/* To call before any point is computed. With resume, it names the checkpoints that a stopped run
+ * left after their points, and removes those of points that have results; without, it removes all.
+ *   next  turn of the first point without results */
 void swp_keep_find(const swp *w, int64_t next);
 /* Reads the checkpoint of the point, if there is one, and copies its results to the spool. *bytes,
  * for vec_free, must live as long as the image. */
@@ -177,69 +183,77 @@ bool swp_keep_read(swp_now *now, image *im, uint8_t **bytes);
 /* With the spool open and now->c new: makes the next transient go on from the image. Status: VS_OK;
  * VS_EINPUT: im->wrong. */
 VS_MUST_USE vs_status swp_keep_give(swp_now *now, image *im);
-/* The results of the point are written, or its checkpoint is not wanted. */
+/* Removes the checkpoint of a point whose results are written, or that is not to go on. */
 void swp_keep_done(const swp *w, int64_t point);
-/* What worker i keeps is over. */
+/* Removes the checkpoint of the point that worker i computed last. */
 void swp_keep_drop(const swp *w, int i);
 
 /* -- swp_jobs.c -- */
 
-/* A process that computes. */
+/* A process that computes points. */
 typedef struct swp_worker {
     pid_t pid;       /* 0: none */
-    int ask, answer; /* ends of this process */
+    int ask, answer; /* this process' ends of the two pipes */
     int spool;
-    int64_t k; /* what it computes, -1: nothing */
+    int64_t k; /* turn of the point that it computes, -1: none */
 } swp_worker;
 
-/* A record that came before its turn; the results are a copy. */
+/* A record that came before its turn, with a copy of the point's results. */
 typedef struct swp_early {
     bool there;
     swp_rec r;
     char *bytes;
 } swp_early;
 
-/* Who gives points out and writes their results. */
+/* The process that gives points out and writes their results. */
 typedef struct swp_crew {
     swp *w;
     swp_worker *one; /* [n] */
     int n;
-    int most;                /* of n: more are started when they pay */
+    int most;                /* most workers; the crew starts with few and adds what pays */
     double t0, start;        /* s: when it began, what a worker's start costs */
-    double spent;            /* s, of the points that are written, */
-    int64_t n_spent;         /* so many */
+    double spent;            /* s that the points took whose results are written */
+    int64_t n_spent;         /* number of these points */
     struct swp_ranks *ranks; /* NULL: none */
-    int64_t window;          /* points that may be under way or wait for their turn */
-    int64_t next;            /* given out next */
-    int64_t due;             /* written next */
+    int64_t window;          /* most points that are being computed or wait for their turn */
+    int64_t next;            /* turn of the point to give out next */
+    int64_t due;             /* turn of the point to write next */
     int64_t *again;          /* vec: points that a worker took with it when it died */
-    int *tries;              /* [window] by k modulo: deaths at this point */
-    swp_early *wait;         /* [window] by k modulo */
+    int *tries;              /* [window] of turn k at k % window: workers that died of the point */
+    swp_early *wait;         /* [window] of turn k at k % window */
     int copy;                /* file for the results of a record that waited */
     double seconds;          /* of a point, sliding mean */
 } swp_crew;
 
 enum { SWP_MOST_JOBS = 256 };
-/* Computes the points of this shard from the k-th on: in this process; by `jobs` workers. */
+/* Compute the points of this shard from the k-th on: swp_alone in this process, swp_workers by
+ * `jobs` workers and, if there are any, other ranks. Status: as swp_run. */
 VS_MUST_USE vs_status swp_alone(swp *w, int64_t k);
 VS_MUST_USE vs_status swp_workers(swp *w, int64_t k, int jobs);
-/* all: [n] the workers of this process, v one of them. false: errno */
+/* Forks worker v, one of all[n], the workers of this process. false: errno says why it cannot. */
 bool swp_hire(swp *w, swp_worker *all, int n, swp_worker *v);
-int swp_dismiss(swp_worker *v, int sig); /* how it ended; sig 0: it is asked to */
+/* Ends a worker and returns its status as of waitpid.  sig  signal to send; 0: close its pipe, upon
+ * which it ends by itself */
+int swp_dismiss(swp_worker *v, int sig);
 /* Room for n workers in `mem`, none there yet. They are killed when the heap is freed before
  * swp_let_go: each holds the run's files, and their locks. */
 swp_worker *swp_room(arena *mem, int n);
 void swp_let_go(swp_worker *all);
+/* Reads one record; swp_rec_fini by the caller. false: the worker has ended. */
 bool swp_receive(int fd, swp_rec *r, size_t n_meas);
 /* All results of a record in the spool, as malloc'ed bytes. NULL: errno */
 char *swp_results_of(const swp_rec *r, int spool);
-int64_t swp_next(swp_crew *c); /* -1: nothing to give out now */
-void swp_came(swp_crew *c, int64_t k, const swp_rec *r, char *bytes); /* takes over what they own */
+/* Turn of the point to give out next; -1: none now. */
+int64_t swp_next(swp_crew *c);
+/* To call when the record of turn k has come, with its results; takes over *r and bytes. */
+void swp_came(swp_crew *c, int64_t k, const swp_rec *r, char *bytes);
+/* To call when the worker that computed turn k has died.  how  its status as of waitpid */
 void swp_died(swp_crew *c, int64_t k, int how);
 
 /* -- swp_ranks.c -- */
 typedef struct swp_ranks swp_ranks;
-/* Of rank 0; w->o->link is the link to the others. It sends them RANK_GO. The caller frees it. */
+/* For rank 0, whose w->o->link leads to the others: sends them RANK_GO. swp_ranks_free by the
+ * caller. */
 swp_ranks *swp_ranks_new(swp *w);
 void swp_ranks_free(swp_ranks *p);
 /* Sends points to the ranks that have fewer than they can use. */

@@ -16,11 +16,11 @@
 #include "io.h"
 #include "stream.h"
 
-static const double WAY = 5e-3; /* s, of an answer and the next point, generously */
+static const double WAY = 5e-3; /* s, upper estimate for an answer and the next point to arrive */
 enum { MOST_SPARE = 7 };        /* points per worker beyond the one it computes */
-enum { ROUNDS = 3 };            /* with fewer points left for each worker none waits in a rank */
+enum { ROUNDS = 3 };            /* with fewer points left a worker, ranks hold no spare ones */
 
-/* What all have to agree on. */
+/* What rank 0 sends first: each rank checks that it has read the same sweep. */
 typedef struct go {
     uint64_t id;
     int64_t total;
@@ -30,10 +30,10 @@ typedef struct go {
 
 typedef struct peer {
     bool gone;
-    int32_t workers; /* 0: not there yet */
-    int64_t *has;    /* vec: points under way */
-    swp_early part;  /* whose results are coming */
-    int64_t n_part;  /* bytes that are there */
+    int32_t workers; /* 0: it has not reported yet */
+    int64_t *has;    /* vec: turns that it was given */
+    swp_early part;  /* a record whose results are arriving */
+    int64_t n_part;  /* bytes of them so far */
 } peer;
 
 struct swp_ranks {
@@ -112,7 +112,7 @@ vs_status swp_ranks_give(swp_crew *c)
     return VS_OK;
 }
 
-/* k is no longer with the peer; false: it never was. */
+/* Takes turn k off the peer's list. false: it is not on it. */
 static bool take_from(peer *p, int64_t k)
 {
     for (size_t i = 0; i < vec_len(p->has); i++)
@@ -140,7 +140,7 @@ static void lose(swp_crew *c, int rank, const char *why)
     vec_clear(p->has);
 }
 
-/* A whole record with its results. */
+/* To call when a record has arrived with all its results. */
 static bool complete(swp_crew *c, peer *p)
 {
     if (p->n_part < p->part.r.n_bytes)
@@ -294,7 +294,8 @@ static vs_status lost(server *s, const char *what)
     return VS_EIO;
 }
 
-/* A worker that ended is replaced; rank 0 says who tries its point again. */
+/* Reads a worker's answer. Replaces it if it has ended: rank 0 decides who tries its point again.
+ */
 static vs_status take_answer(server *s, swp_worker *v)
 {
     swp_rec r;
