@@ -22,8 +22,8 @@ struct out_file {
     size_t used;
     off_t written;            /* bytes given to the system */
     off_t count_at;           /* place of the point count in the file */
-    off_t point_end;          /* of the last point, */
-    off_t whole;              /* and of the last one that is on disk as a whole */
+    off_t point_end;          /* where the last point ends, */
+    off_t whole;              /* and the last one that is in the file as a whole */
     int64_t n_point, n_shown; /* points so far; the count that the file states */
     int32_t n_vec;
     bool complex;   /* a value is a real and an imaginary part */
@@ -33,14 +33,14 @@ struct out_file {
     out_manner manner;
     double last_flush; /* seconds */
     int64_t n_ticked;  /* points at the last out_tick */
-    vs_status status;  /* the first failure sticks, */
-    int why;           /* with its errno */
+    vs_status status;  /* the first failure */
+    int why;           /* its errno */
     off_t *count;      /* vec: places of point counts, which change while a plot grows */
     hash128 sum;       /* of the blocks before `summed` (out_image) */
     off_t summed;
-    bool goes_on;   /* what is behind `written` is to go */
-    file_new to;    /* what fd belongs to; path NULL: fd is its own */
-    heap_owned own; /* the points that are in buf, and fd */
+    bool goes_on;   /* the file is longer than `written`: the first write cuts that off */
+    file_new to;    /* the new file that fd belongs to; path NULL: fd is no new file's */
+    heap_owned own; /* lets the heap write the points in buf and close fd if memory is missing */
 };
 
 static void fail(out_file *f, int why)
@@ -102,8 +102,8 @@ static void cut_off(out_file *f, size_t n)
         show_count(f);
 }
 
-/* The file ends where the image said that it goes on from: with the first bytes that do. Until then
- * a run that is refused leaves it alone. */
+/* Cuts the file at the place that the image gave, just before the first bytes are written there: a
+ * run that is refused earlier leaves the file as it was. */
 static void cut_back(out_file *f)
 {
     f->goes_on = false;
@@ -111,7 +111,7 @@ static void cut_back(out_file *f)
         fail(f, errno);
 }
 
-/* The points first, then their number, so that the number never promises too much. */
+/* Writes the points first and then their number, so that the number is never too high. */
 static void flush(out_file *f)
 {
     if (f->goes_on && f->used)
@@ -143,7 +143,7 @@ static void drop_fd(void *fd, size_t n)
     close((int)(intptr_t)fd);
 }
 
-/* Where memory ended the run, the file has all points so far. */
+/* The heap calls this when memory is missing: writes all points so far and closes the file. */
 static void drop(void *what, size_t n)
 {
     out_file *f = what;
@@ -155,7 +155,7 @@ static void drop(void *what, size_t n)
         close(f->fd);
 }
 
-/* Owns fd, also when it fails. */
+/* Makes an out_file of fd, which it owns from now on, also when it fails. */
 static vs_status take_fd(out_file **f, int fd, out_format format, bool can_seek)
 {
     heap_hold(drop_fd, (void *)(intptr_t)fd, 0);
@@ -178,7 +178,8 @@ static int close_as(int fd, int why)
     return -1;
 }
 
-/* A file in its place, locked; empty, or at its end. -1: errno */
+/* Opens and locks a file in place.  empty  true: drops its contents; false: goes to its end
+ * -1: errno says why it cannot. */
 static int open_in_place(const char *path, files_role role, bool empty)
 {
     struct stat sb;
@@ -270,7 +271,7 @@ static void put(out_file *f, const char *s, size_t n)
 
 static void puts_to(out_file *f, const char *s) { put(f, s, strlen(s)); }
 
-/* A name as one field: control characters would break the header's lines. */
+/* Writes a name, with blanks for control characters, which would break the header's lines. */
 static void put_line_text(out_file *f, const char *s)
 {
     for (; *s; s++) {
@@ -310,9 +311,9 @@ static void put_csv_header(out_file *f, const out_vector *vec, int32_t n)
     puts_to(f, "\n");
 }
 
-/* The date, and the program behind it as ngspice 44 and later write it. In ngspice's manner that
- * line contains the date, since vlsirtools expects the plot's name in the third line of a header,
- * as before ngspice 44; spicelib looks for the program in any line. */
+/* Writes the lines "Date:" and "Command:", as ngspice 44 and later do. In ngspice's manner the date
+ * is part of the line "Command:", since vlsirtools expects the plot's name in the third line of a
+ * header, as before ngspice 44. spicelib looks for the program in any line. */
 static void put_origin(out_file *f, const char *date)
 {
     const bool apart = !f->manner.ngspice || !f->manner.program || f->manner.server;
@@ -433,7 +434,7 @@ vs_status out_point(out_file *f, const double *value)
 
 void out_tick(out_file *f)
 {
-    const bool no_point = f->n_point == f->n_ticked; /* a point looks at the clock itself */
+    const bool no_point = f->n_point == f->n_ticked; /* out_point flushes by the clock itself */
     f->n_ticked = f->n_point;
     if (no_point && f->used && vs_coarse_seconds() - f->last_flush > OUT_FLUSH_SECONDS)
         flush(f);
@@ -461,7 +462,8 @@ vs_status out_plot_end(out_file *f)
 
 enum { SUM_BLOCK = 1 << 20 };
 
-/* n bytes of the file from `at` on, counts of points as blanks. false: errno. */
+/* Reads n bytes of the file from `at` on. Counts of points, which change later, are read as blanks.
+ * false: errno says why it cannot. */
 static bool read_still(const out_file *f, char *buf, size_t n, off_t at)
 {
     for (size_t done = 0; done < n;) {
@@ -481,7 +483,7 @@ static bool read_still(const out_file *f, char *buf, size_t n, off_t at)
     return true;
 }
 
-/* Sum of the file up to `end`: of what was summed before, then block by block. */
+/* Checksum of the file up to `end`: goes on from the checksum of its earlier blocks. */
 static bool sum_to(out_file *f, off_t end, hash128 *sum)
 {
     struct {

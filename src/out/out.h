@@ -27,39 +27,45 @@ typedef struct out_vector {
 
 typedef struct out_file out_file;
 
-/* The results of a run: opens `path` ("-" is standard output), whose contents are replaced, so that
- * readers may look on, and locks it.
+/* Opens and locks a file for the results of a run; `path` "-" is standard output. The contents are
+ * replaced in place, so that a reader that has the file open sees the new results grow.
+ *   f  out  out_close or out_drop by the caller; NULL on failure
  * Status: VS_OK; VS_EIO with errno set, for files_why. */
 VS_MUST_USE vs_status out_open(out_file **f, const char *path, out_format format);
-/* The same for files of a block: one that gets its name when it is closed (file_begin); at the end
- * of what is there. */
+/* Like out_open, for files that a block writes: out_create makes a file that gets its name when it
+ * is closed (file_begin); out_append writes behind the contents of a file. */
 VS_MUST_USE vs_status out_create(out_file **f, const char *path, out_format format);
 VS_MUST_USE vs_status out_append(out_file **f, const char *path, out_format format);
 
 /* Opens and locks a file that another process wrote, without changing it; out_image then goes on
  * with it. */
 VS_MUST_USE vs_status out_go_on(out_file **f, const char *path, out_format format);
-/* Taking: notes the length of the file and a checksum of its contents, after they have reached the
- * disk. Giving back, after out_go_on: further points go to that place, and the first one cuts off
- * what stood behind it. Status: VS_OK; VS_EIO: errno, or the file is a pipe; VS_EINPUT: im->wrong:
- * the file does not begin with what was written. */
+/* Copies the place in the file to or from an image. To: notes the length of the file and a checksum
+ * of its contents, after they have reached the disk. From, after out_go_on: points are written from
+ * that length on, and the first one cuts off what the file has behind it.
+ * Status: VS_OK; VS_EIO: errno, or the file is a pipe; VS_EINPUT: the file does not begin with what
+ * was written (im->wrong). */
 VS_MUST_USE vs_status out_image(out_file *f, image *im);
 
-/* A new file STEM.part.raw, or, if there is one, STEM.part-2.raw ...: *path, for vs_free. */
+/* Opens a new file STEM.part.raw or, if that exists, STEM.part-2.raw ...
+ *   path  out  its name, for vs_free
+ * Status: as out_open. */
 VS_MUST_USE vs_status out_unique(out_file **f, const char *stem, char **path);
 
 /* Like out_open for an open file: writing starts at its present place; fd stays the caller's. */
 VS_MUST_USE vs_status out_open_fd(out_file **f, int fd, out_format format);
-/* What each plot carries besides: a fixed date in place of now; columns in front of each line of
- * CSV, as text
- * ("r,temp", "1000,27"). Texts are the caller's and must stay. NULL: none. */
+/* Further text of each plot. Texts belong to the caller and must outlive the file.
+ *   date           seconds since 1970, in place of the present time
+ *   names, values  columns in front of each line of CSV, as text ("r,temp", "1000,27"); NULL: none
+ */
 typedef struct out_stamp {
     int64_t date;
     const char *names, *values;
 } out_stamp;
 void out_set_stamp(out_file *f, const out_stamp *stamp);
-/* How raw files speak of themselves and of their vectors. Readers of ngspice's files ask for the
- * first (spicelib for the line, vlsirtools for its place), Xschem's annotator for the second. */
+/* What raw files say beside the results, for programs that read ngspice's: spicelib looks for a
+ * line "Command:", vlsirtools for its place, Xschem's annotator for names as ngspice writes them.
+ */
 typedef struct out_manner {
     const char *program; /* "vsim 0.1", in the line "Command:"; NULL: no such line */
     const char *server;  /* lines in front of the first plot of `ngspice -s`; NULL: a file */
@@ -67,8 +73,8 @@ typedef struct out_manner {
 } out_manner;
 void out_set_manner(out_file *f, const out_manner *m);
 
-/* The place in the file where the count of the last plot's points stands, and the count: `ngspice
- * -s` tells both after its results. */
+/* The count of the last plot's points, and its offset in the file: `ngspice -s` prints both after
+ * its results. */
 void out_last_count(const out_file *f, int64_t *place, int64_t *n);
 
 /* Starts a plot of n vectors; the names are copied.
@@ -80,16 +86,17 @@ VS_MUST_USE vs_status out_plot_begin(out_file *f, const char *title, const char 
 /* One point: value[n], complex: [2 n], real and imaginary part in turn. Allocates nothing. Status:
  * VS_OK; VS_EIO (disk full, ...). */
 VS_MUST_USE vs_status out_point(out_file *f, const double *value);
-/* Called again and again while no point comes: flushes points that have waited for longer than
- * OUT_FLUSH_SECONDS, so that a kill loses no more than these seconds. The next call returns a
- * failure. */
+/* To call often while no point comes: flushes points that have waited for longer than
+ * OUT_FLUSH_SECONDS, so that a kill loses no more than these seconds. If that fails, the next
+ * out_point or out_plot_end returns the failure. */
 void out_tick(out_file *f);
-/* What waits is written. A failure is told by the next call. */
+/* Writes all points so far. If that fails, the next out_point or out_plot_end returns the failure.
+ */
 void out_flush(out_file *f);
 VS_MUST_USE vs_status out_plot_end(out_file *f);
 /* From now on each flush waits until the disk has it. */
 void out_set_sync(out_file *f, bool on);
-/* Closes a file in which nothing was written; what out_create had begun is removed. */
+/* Closes a file that nothing was written to; the file of out_create is removed. */
 void out_drop(out_file **f);
 /* Flushes and closes; *f is NULL afterwards. Status of the writes; *why (or NULL): errno of the
  * first that failed. */
@@ -117,12 +124,16 @@ typedef struct out_plot {
 } out_plot;
 #define OUT_NO_PLOT "has no such plot"
 typedef struct out_reader out_reader;
-/* The plots one behind the other. The file stays mapped, or in memory where it is no regular one.
- * Status of opening: VS_OK; VS_EIO. Of out_read_next as out_read; p is then empty. */
+/* Reads the plots of a file one behind the other.
+ *   r    out  out_read_close by the caller
+ *   p    out  out_plot_free by the caller; empty on failure
+ *   why  out  what is wrong (static text)
+ * Status of out_read_open: VS_OK, VS_EIO; of out_read_next: as out_read. */
 VS_MUST_USE vs_status out_read_open(out_reader **r, const char *path, const char **why);
 VS_MUST_USE vs_status out_read_next(out_reader *r, out_plot *p, const char **why);
-/* The same without memory for the points: those of a binary plot are passed over, those of text go
- * to `row`, one after the other. */
+/* Like out_read_next, but keeps no points in memory: out_read_place passes over those of a binary
+ * plot and says where they are, and gives those of a text plot to `text->row`, one after the other.
+ */
 typedef struct out_place {
     bool binary;
     int64_t head, at; /* bytes: where the header and the points begin; binary alone */
@@ -135,13 +146,15 @@ typedef struct out_sink {
 #define OUT_GIVEN_UP "cannot be kept"
 VS_MUST_USE vs_status out_read_place(out_reader *r, out_plot *p, out_place *place,
                                      const out_sink *text, const char **why);
-/* The open file. */
+/* Descriptor of the open file, the reader's. */
 int out_read_fd(const out_reader *r);
-/* The next plot is the one whose header is at `head`. Status: VS_OK, VS_EIO. */
+/* Goes to the plot whose header is at offset `head`, the next to read. Status: VS_OK, VS_EIO. */
 VS_MUST_USE vs_status out_read_from(out_reader *r, int64_t head);
 void out_read_close(out_reader **r);
-/* The k-th plot (from 0) of a file. Status: VS_OK; VS_EIO: no file; VS_EINPUT: *why says what is
- * wrong with it (static text), OUT_NO_PLOT behind the last. */
+/* Reads the k-th plot (from 0) of a file.
+ *   p    out  out_plot_free by the caller
+ *   why  out  what is wrong (static text); OUT_NO_PLOT: there are fewer
+ * Status: VS_OK; VS_EIO: no file; VS_EINPUT. */
 VS_MUST_USE vs_status out_read(out_plot *p, const char *path, int32_t k, const char **why);
 void out_plot_free(out_plot *p);
 

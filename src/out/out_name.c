@@ -27,7 +27,7 @@ static char letter_of(const char *element, size_t n)
     return letter;
 }
 
-/* PRE element[n] POST END with the letter in front of the element. */
+/* Writes PRE LETTER.element[n] POST END to buf. */
 static const char *with_letter(char *buf, const char *pre, const char *element, size_t n,
                                const char *post, const char *end)
 {
@@ -67,7 +67,7 @@ const char *out_ng_type(const char *name, const char *type)
         return "power";
     if ((name[1] | 32) == 'i' &&
         (!strcmp(open, "[c]") || !strcmp(open, "[current]") || !strcmp(open, "[dc]")))
-        return "current"; /* of a current source */
+        return "current"; /* @i1[c], of a current source */
     switch (open[1] | 32) {
     case 'g': return "admittance";
     case 'c': return "capacitance";

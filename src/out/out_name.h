@@ -20,15 +20,16 @@ enum { OUT_NAME = 640 }; /* size of the buffers; longer names stay as they are *
 const char *out_ng_name(char buf[OUT_NAME], const char *name, const char *type);
 /* "admittance" of @m1[gm], "voltage" of @m1[vth]; of names without @ their own. */
 const char *out_ng_type(const char *name, const char *type);
-/* As it is called in ngspice's memory: "v(out)" -> "out", "i(x1.l1)" -> "l.x1.l1#branch". */
+/* The name of a vector in ngspice's memory: "v(out)" -> "out", "i(x1.l1)" -> "l.x1.l1#branch". */
 const char *out_ng_memory(char buf[OUT_NAME], const char *name);
 /* From ngspice's names to ours, for names that a user types: "l.x1.l1#branch" -> "i(x1.l1)",
  * "i(@m.x1.m1[id])" -> "@x1.m1[id]", "v(v-sweep)" -> "v-sweep". Gives `name` itself if nothing
  * changes. */
 const char *out_own_name(char buf[OUT_NAME], const char *name);
-/* Is a plot's first vector of this name and type what the others are drawn over? */
+/* Whether a plot's first vector, of this name and type, is the axis of the others. */
 bool out_is_axis(const char *name, const char *type);
-/* The type that a file gives; where it is "notype" (VACASK), that of time and of frequency. */
+/* The type that a file states. Where it states "notype", as VACASK's do, time and frequency get
+ * theirs by their names. */
 const char *out_own_type(const char *name, const char *type);
 
 #endif

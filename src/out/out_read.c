@@ -16,14 +16,14 @@ enum { MAX_VECTORS = 1 << 24 };
 
 struct out_reader {
     FILE *fp;
-    char *line; /* the last one, without its end */
+    char *line; /* the last line, without its end */
     size_t cap;
-    bool held;                /* it is to be given once more */
-    int64_t line_at, next_at; /* bytes: where the line and the one behind it begin */
+    bool held;                /* next_line is to give it once more */
+    int64_t line_at, next_at; /* offsets of the line and of the one behind it */
     const out_sink *sink;     /* rows of text go there; NULL: to the plot */
     out_place *place;         /* rows of binary plots are passed over; NULL: they are read */
     bool table;               /* comma separated values */
-    bool end;                 /* nothing follows, or nothing that could be read */
+    bool end;                 /* there is no further plot, or the file is damaged here */
 };
 
 /* The next line; NULL: there is none. */
@@ -108,7 +108,7 @@ static const char *read_header(out_reader *r, out_plot *p, bool *binary)
     return "has no values";
 }
 
-/* Passes over the points; those that the file has are counted. */
+/* Passes over the points and counts those that the file has. */
 static void pass_binary(out_reader *r, out_plot *p)
 {
     const int64_t row = (int64_t)p->n_vec * (1 + p->complex) * (int64_t)sizeof(double);
@@ -121,7 +121,7 @@ static void pass_binary(out_reader *r, out_plot *p)
         r->end = true;
 }
 
-/* The header's number is believed for as much as is there. */
+/* Reads as many points as the header states, or fewer if the file ends before. */
 static void read_binary(out_reader *r, out_plot *p)
 {
     const size_t row = (size_t)p->n_vec * (1 + p->complex) * sizeof(double);
@@ -149,7 +149,7 @@ static void read_binary(out_reader *r, out_plot *p)
 
 typedef struct rows {
     const out_sink *sink;
-    double *v; /* vec: all, or the row under way */
+    double *v; /* vec: all rows, or with a sink the present one */
     size_t n_value;
     int64_t n; /* whole rows */
     bool given_up;
@@ -174,7 +174,7 @@ static void rows_add(rows *t, double x)
     vec_clear(t->v);
 }
 
-/* The first n rows. */
+/* Gives the plot the first n rows. */
 static void rows_end(rows *t, out_plot *p, int64_t n)
 {
     p->n_point = t->n < n ? t->n : n;
@@ -266,7 +266,7 @@ static bool has_ending(const char *s, const char *ending)
     return n > k && !strcmp(s + n - k, ending);
 }
 
-/* Is it an axis, and behind it pairs NAME.re, NAME.im alone? */
+/* Whether the columns are an axis and, behind it, nothing but pairs NAME.re, NAME.im. */
 static bool is_complex(char *const *name, size_t n)
 {
     bool pairs = n >= 3 && n % 2;
@@ -303,8 +303,8 @@ static void name_columns(out_plot *p, char **name)
     p->n_vec = (int32_t)vec_len(p->name);
 }
 
-/* One row; false: it has fewer fields than `n`, or no number. A field of words, as the section of a
- * corner or the status of a point, is NAN. */
+/* Adds a row. A field of words, such as a corner's section or a point's status, becomes NAN. false:
+ * the line has fewer than n fields, or not one number. */
 static bool add_row(rows *t, const char *at, size_t n, bool complex)
 {
     bool any = false;

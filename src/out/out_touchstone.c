@@ -18,8 +18,8 @@ struct out_touchstone {
     int32_t n;
     double *z0;  /* [n] */
     cplx *s, *m; /* [n][n] */
-    bool same;   /* all z0 alike */
-    bool own;    /* fp is closed with it */
+    bool same;   /* all z0 are equal */
+    bool own;    /* out_touchstone_close closes fp */
 };
 
 out_touchstone *out_touchstone_stream(FILE *fp, const double *z0, int32_t n)
@@ -52,7 +52,7 @@ vs_status out_touchstone_open(out_touchstone **f, const char *path, const double
     return VS_OK;
 }
 
-/* x m = b, both n by n, for x in place of b: columns of m are eliminated. */
+/* Solves x m = b, all n by n, by eliminating the columns of m; x takes the place of b. */
 static void divide_right(int32_t n, cplx *b, cplx *m)
 {
     for (int32_t k = 0; k < n; k++) {

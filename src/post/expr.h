@@ -18,7 +18,7 @@ typedef struct post_val {
     size_t n_dim;          /* 0: a list */
     const post_plot *plot; /* where its axis is, NULL: a number */
     const char *type;      /* "voltage", ..., "notype" */
-    bool derived;          /* type is ours, of a sum or a multiple; ngspice's would be "notype" */
+    bool derived;          /* vsim found the type of a sum or a multiple; ngspice has "notype" */
     const char *name;      /* the text, as tables show it */
 } post_val;
 
@@ -31,17 +31,17 @@ typedef struct post_def { /* define f(x,y) text */
 typedef struct post_env {
     post_set *set; /* set->current is where names are looked up first */
     diag *d;
-    diag_span span; /* where messages point */
-    const char
-        *line; /* text that stands in a file at line_at, letter by letter: messages point to the */
-    diag_span line_at; /* part that is wrong; NULL: they point to `span` */
+    diag_span span;    /* where messages point */
+    const char *line;  /* NULL: messages point to `span`. Else the text that a file has at line_at,
+                          */
+    diag_span line_at; /* so that they point to the part that is wrong */
     arena *mem;
     post_def *def;  /* vec, the owner's */
-    bool check;     /* only the form is looked at: every vector is there and is the number 1 */
+    bool check;     /* look at the form only: every vector exists and is the number 1 */
     bool degrees;   /* angles */
     uint64_t *seed; /* of sunif, sgauss, rnd; the owner's */
-    /* set to true by an operation that needs whole vectors: from a part of its vectors it does not
-     * give that part of the value. NULL: not wanted */
+    /* set to true by an operation whose value at a point depends on other points, so that parts of
+     * vectors do not give the parts of its value. NULL: not wanted */
     bool *whole;
     /* called for names that are no vectors: parameters, results of measures, device values. NULL:
      * there are none */
@@ -51,19 +51,21 @@ typedef struct post_env {
     int n_call; /* of user functions, in the outermost one */
 } post_env;
 
-/* The whole text. false: a message was given. */
+/* Evaluates an expression, the whole text. false: a message was given. */
 bool post_eval(post_env *e, const char *text, post_val *out);
-/* The expression at the start of *text, which is moved behind it; NULL at the end of the list. */
+/* Evaluates the expression at the start of *text and moves *text behind it, to NULL at the end of
+ * the list. false: a message was given. */
 bool post_eval_next(post_env *e, const char **text, post_val *out);
 /* The expressions of a list; "all", "allv", "alli" and "PLOT.all" stand for many. vec, the caller
  * frees it, also NULL. */
 bool post_eval_list(post_env *e, const char *text, post_val **out);
-/* A single real number; false with a message if it is none. */
+/* Evaluates an expression that must be a single real number. false: a message was given. */
 bool post_eval_number(post_env *e, const char *text, double *x);
-/* The vectors that a text names, for saving what will be needed: each is interned and pushed. */
+/* Appends the names of the vectors that a text needs to the vec *list, interned, so that a run can
+ * save them. */
 void post_names(str_pool *names, const char *text, const char ***list);
 
-/* The axis of a value; NULL: none, or of another length. */
+/* The axis of a value; NULL: it has none of its length. */
 const post_vec *post_axis(const post_val *v);
 
 #endif

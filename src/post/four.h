@@ -17,7 +17,10 @@ typedef struct post_four {
         *phase; /* [n] amplitude and degrees, of a sine from the start of the period; env->mem */
 } post_four;
 
-/* The last period of v, on `grid` points joined by straight lines. n 0: 10; grid 0: 200.
+/* Fourier series of the last period of v.
+ *   freq  Hz
+ *   n     harmonics with the constant part, 0: 10
+ *   grid  equally spaced points to which lines between the points of v are sampled, 0: 200
  * false: a message was given. */
 bool post_fourier(post_env *e, const post_val *v, double freq, int n, int grid, post_four *f);
 /* The table that ngspice prints. */
@@ -31,13 +34,17 @@ typedef struct post_window {
     double order;
 } post_window;
 
-/* Vectors of the current plot onto equal steps: a new plot, which becomes the current one.
- *   v [n]   step 0: mean step of the axis; from, to NAN: the axis' ends */
+/* Samples vectors v [n] of the current plot at equal steps, into a new plot, which becomes the
+ * current one. false: a message was given.
+ *   step      0: mean step of the axis
+ *   from, to  NAN: the ends of the axis */
 bool post_linearize(post_env *e, const post_val *v, size_t n, double step, double from, double to);
-/* Amplitude spectra on k / span, k = 0 .. (points - 1) / 2: a new plot "sp". The last point is that
- * of the next period. psd: powers, smoothed over `average` lines. */
+/* Makes a new plot "sp" with the amplitude spectra of v [n] at the frequencies k / span, k = 0 ..
+ * (points - 1) / 2. The last point counts as the first of the next period. false: a message was
+ * given.
+ *   psd  powers, smoothed over `average` lines to each side */
 bool post_fft(post_env *e, const post_val *v, size_t n, post_window w, bool psd, int average);
-/* Spectra on from, from + step, ... to. */
+/* The same at the frequencies from, from + step, ... to, in Hz. */
 bool post_spec(post_env *e, const post_val *v, size_t n, post_window w, double from, double to,
                double step);
 

@@ -14,7 +14,7 @@
 
 typedef struct post_meas {
     const char *name; /* interned lower case; NULL: the text has none */
-    bool ok;          /* false: the curve has no such value, or why says what else */
+    bool ok;          /* false: there is no such value; `why` says why, NULL: the curve lacks it */
     double value;
     int n_part; /* further numbers: targ, trig; at; with; from, to */
     const char *part[2];
@@ -22,8 +22,10 @@ typedef struct post_meas {
     const char *why;
 } post_meas;
 
-/* Status: VS_OK: look at m->ok; VS_EINPUT: the text is no measure (message). Texts in env->mem.
- *   at   where the text stands in its file; its length is that of the text if columns agree */
+/* Computes a measure. Its texts are in e->mem.
+ *   at  place of the text in its file; as long as the text if columns agree
+ * Status: VS_OK: m->ok says whether there is a value; VS_EINPUT: the text is no measure (message).
+ */
 VS_MUST_USE vs_status post_measure(post_env *e, const char *text, diag_span at, post_meas *m);
 /* The derivative of a measure by one point of a vector. */
 typedef struct post_slope {
@@ -35,37 +37,39 @@ typedef struct post_measured {
     post_meas m;
     post_slope *slope; /* vec, the caller's */
 } post_measured;
-/* post_measure with the derivatives of its value by the points of the vectors of a plot that has
- * just these and, behind them, the results of the measures `before` [n]. The axis is held.
- * Status: VS_OK; VS_EINPUT, with a message: the measure failed, or has no derivatives. */
+/* Computes a measure and the derivatives of its value by each point of the vectors, with the axis
+ * held. The current plot has just these vectors and, behind them, the results of the measures
+ * before[n], whose derivatives enter by the chain rule.
+ * Status: VS_OK; VS_EINPUT (message): the measure failed, or has no derivatives. */
 VS_MUST_USE vs_status post_measure_slope(post_env *e, const char *text, diag_span at,
                                          const post_measured *before, size_t n, post_measured *out);
-/* The names of the vectors that it needs. */
+/* Appends the names of the vectors that a measure needs to the vec *list, interned. */
 void post_measure_names(str_pool *names, const char *text, const char ***list);
-/* Whether the word text[n] begins a form: "avg", "param", ... */
+/* Whether the word text[n] is the first of a form of measure: "avg", "param", ... */
 bool post_measure_form(const char *text, size_t n);
-/* A line as ngspice prints it. */
+/* Prints a measure as ngspice does, a line. */
 void post_measure_print(const post_meas *m, FILE *out);
 
-/* Measures of a transient whose points are not kept: post_flow_new and, when the first piece of the
- * waveforms is there, post_flow_add for each measure; post_flow_take for each piece, the first
- * included; post_flow_result. Results are those of post_measure on the whole, bit by bit. If add or
- * the first take says no, the waveforms have to be kept. */
+/* Measures of a transient whose points come in pieces that nobody stores. Use: post_flow_new;
+ * post_flow_add for each measure, when the first piece has come; post_flow_take for each piece,
+ * the first included; post_flow_result. Results have the same bits as post_measure on the whole. If
+ * post_flow_add or the first post_flow_take returns false, the caller must store the waveforms. */
 typedef struct post_flow post_flow;
 post_flow *post_flow_new(void);
 void post_flow_free(post_flow **f);
-/* e->set->current is the plot with the first piece; later: vec of names that are not known before
- * the end, those of measures. false: the measure needs the whole curve, or is none. */
+/* Adds a measure; e->set->current is the plot with the first piece.
+ *   later  vec of names whose values are known at the end only, those of measures
+ * false: the measure needs the whole curve, or the text is none. */
 bool post_flow_add(post_flow *f, const post_env *e, const char *text, diag_span at,
                    const char *const *later);
-/* The next points: e->set->current has these alone. false (for the first piece only): an expression
- * cannot be told from a piece. */
+/* Takes the next piece; e->set->current has its points alone. false, for the first piece only: an
+ * expression cannot be computed piece by piece. */
 bool post_flow_take(post_flow *f, const post_env *e);
-/* After the last piece, of the text that stands at `at`; texts in mem. false: it was not added, or
- * needs no points. */
+/* The result of the measure at `at`, after the last piece; texts in mem. false: it was not added,
+ * or needs no points. */
 bool post_flow_result(post_flow *f, diag_span at, arena *mem, post_meas *m);
-/* Copies the state after the points so far to or from the image. It is given back to a post_flow to
- * which the same measures were added. */
+/* Copies the state after the points so far to an image, or from one to a post_flow to which the
+ * same measures were added. */
 void post_flow_image(post_flow *f, image *im);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct clause { /* a place on the axis */
     const char *expr, *val;
     double at, td, from, to; /* NAN: not given */
     edge edge;
-    int number; /* which one; -1: the last */
+    int number; /* the k-th such edge, from 1; -1: the last one */
     bool edge_given;
 } clause;
 
@@ -26,9 +26,9 @@ typedef enum range_kind {
     R_MAX_AT
 } range_kind;
 
-/* What a text asks for. */
+/* The form of a measure. */
 typedef enum meas_kind {
-    MEAS_OTHER, /* a form that needs the whole curve, or none */
+    MEAS_OTHER, /* no measure, or a form that needs the whole curve */
     MEAS_PARAM,
     MEAS_DELAY, /* b - a */
     MEAS_FIND,  /* expr at a */
@@ -45,20 +45,20 @@ typedef struct meas_plan {
 VS_MUST_USE vs_status meas_read(post_env *e, const char *text, diag_span at, post_meas *m,
                                 meas_plan *plan);
 
-/* Where a curve, whose points are added, crosses 0. */
+/* Finds where a curve crosses 0 while its points are added. */
 typedef struct meas_crossing {
     bool any;    /* a point was added */
-    double x, y; /* the last one */
+    double x, y; /* the last point */
     int n;       /* crossings so far that the clause counts */
-    double t;    /* the last of these */
+    double t;    /* place of the last of these crossings */
 } meas_crossing;
-/* true: there is a new t. */
+/* Adds a point. true: there is a new crossing, at s->t. */
 bool meas_crossing_add(meas_crossing *s, const clause *c, double x, double y);
 static inline bool meas_crossing_found(const meas_crossing *s, const clause *c)
 {
     return s->n && (c->number < 0 || s->n == c->number);
 }
-/* Why there is none: a sentence in mem. */
+/* A sentence in mem that says why there is no such crossing.  n  crossings that there are */
 const char *meas_no_crossing(arena *mem, const clause *c, int n);
 
 /* Sums over points that are added from left to right. */
@@ -70,13 +70,13 @@ typedef struct meas_sum {
 void meas_sum_add(meas_sum *s, double x, double y);
 void meas_sum_tell(const meas_sum *s, range_kind kind, post_meas *m);
 
-/* FROM and TO as given, NAN: not, on a curve from first to last; NULL, or why there is no such
- * part. */
+/* Why a curve from first to last has no part from FROM to TO (NAN: not given), a sentence in mem;
+ * NULL: it has. */
 const char *meas_no_part(arena *mem, double from, double to, double first, double last);
 /* "t is outside the curve, ..." */
 const char *meas_outside(arena *mem, double t, double first, double last);
 void meas_part(post_meas *m, const char *name, double value);
-/* A result that is no finite number is none. */
+/* Sets m->ok to false if the value is not finite. */
 void meas_check(post_meas *m);
 
 #endif

@@ -10,7 +10,7 @@
 
 typedef double _Complex cplx;
 
-/* Room for n values; complex: 2 n doubles. */
+/* A value with room for n values (complex: 2 n doubles) in e->mem. */
 post_val post_new_val(post_env *e, int64_t n, bool complex);
 post_val post_number(post_env *e, double x);
 /* Value k, the last one if there are fewer; NAN if there are none. */
@@ -41,7 +41,8 @@ void post_close_sources(post_set *s); /* of post_load_late */
 bool post_fail(post_env *e, const char *fmt, ...) VS_PRINTF(2, 3);
 
 /* -- func.c -- */
-/* false: a message was given. *known: there is a function of that name. */
+/* Calls a function of vectors. false: a message was given, or *known is false: there is none of
+ * that name. */
 bool post_call(post_env *e, const char *name, post_val *arg, int n_arg, post_val *out, bool *known);
 extern const char *const post_function_names[];
 extern const size_t post_n_function;
@@ -56,9 +57,11 @@ typedef struct post_word { /* of a card: text, or text=value */
 post_word *post_words(post_env *e, const char *text);
 
 /* -- four.c -- */
-/* Real curve x, y [v->n] over its axis, in e->mem; false: a message was given. */
+/* The points x, y [v->n] of a real curve over its axis, in e->mem. false: a message was given, in
+ * which `what` is the operation that needs them. */
 bool post_over_time(post_env *e, const post_val *v, double **x, double **y, const char *what);
-/* out [n], scaled to the mean 1; false: a message was given (no such window). */
+/* The values of a window, out [n], scaled to the mean 1. false: a message was given (no such
+ * window). */
 bool post_window_values(post_env *e, const char *name, double order, int64_t n, double *out);
 /* Lines on each side of a tone up to the first zero of the window's spectrum, or to where it is
  * below 1e-6 (gauss, kaiser). */

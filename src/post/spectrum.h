@@ -26,20 +26,21 @@ typedef struct post_fft_card {
     double fmin, fmax;  /* Hz; NAN: all lines but the constant */
     double alfa;        /* of gauss and kaiser */
     int64_t n;          /* samples, a power of two */
-    bool as_they_are;   /* format=unorm: the table shows amplitudes, not parts of the largest */
+    bool as_they_are;   /* format=unorm: the table has amplitudes, not shares of the largest */
 } post_fft_card;
 
-/* Reads "v(out) start=1u stop=2u np=1024 window=hann ...". at: where the text stands. false: a
- * message was given. */
-VS_MUST_USE bool post_fft_read(post_env *e, const char *text, diag_span at, post_fft_card *c);
-/* From the current plot, a transient: a new plot "fft", the current one from now on, with the
- * frequency as axis and the complex amplitudes of cosines, whose phases count from time 0.
+/* Reads "v(out) start=1u stop=2u np=1024 window=hann ...".  at  place of the text, for messages
  * false: a message was given. */
+VS_MUST_USE bool post_fft_read(post_env *e, const char *text, diag_span at, post_fft_card *c);
+/* Makes a new plot "fft" from the current plot, a transient, and makes it current. Its axis is the
+ * frequency; its values are complex amplitudes of cosines, whose phases count from time 0. false: a
+ * message was given. */
 VS_MUST_USE bool post_fft_make(post_env *e, const post_fft_card *c, post_plot **p);
-/* The table of the lines, of the harmonics alone if the card has a fundamental, and the figures. */
+/* Prints the table of the spectral lines (of the harmonics alone if the card has a fundamental),
+ * and the figures. */
 void post_fft_print(post_env *e, const post_fft_card *c, const post_plot *p, FILE *out);
 
-/* The vectors that a card names, for saving what will be needed: each is interned and pushed. */
+/* Appends the names of the vectors that a card needs to the vec *list, interned. */
 void post_fft_names(str_pool *names, const char *text, const char ***list);
 
 /* How the figures of a spectrum are taken. */
@@ -57,8 +58,9 @@ typedef struct post_tone {
     double snr, sndr, sfdr, enob; /* dB, dB, dB, bits; infinite where nothing is left */
 } post_tone;
 
-/* v: a spectrum over equally spaced frequencies from 0 on. NULL: t is made; else why not, in
- * e->mem. */
+/* Computes the figures of a tone.
+ *   v  a spectrum over equally spaced frequencies from 0 on
+ * NULL: *t is set; else a sentence in e->mem that says why not. */
 const char *post_tone_of(post_env *e, const post_val *v, const post_tone_opt *o, post_tone *t);
 
 #endif

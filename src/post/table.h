@@ -15,11 +15,13 @@ typedef struct post_table {
     bool no_index;
 } post_table;
 
-/* As ngspice's print. */
+/* Prints values as ngspice's print does. */
 void post_print(const post_val *v, size_t n, const post_plot *plot, const post_table *t, FILE *out);
-/* As ngspice's wrdata: each vector with its axis beside it, complex ones in two columns. */
+/* Writes values as ngspice's wrdata does: each vector with its axis beside it, complex ones in two
+ * columns. false: errno says why it cannot. */
 bool post_write_data(const post_val *v, size_t n, bool one_axis, bool names, int digits, FILE *out);
-/* Vectors, all of one length, as a plot of a raw file; the axis comes first. Status as out_*. */
+/* Writes vectors v [n], as long as the longest of them, as a plot of a raw file with the axis
+ * first. Status as out_*. */
 VS_MUST_USE vs_status post_write_raw(post_env *e, const post_val *v, size_t n,
                                      const post_plot *plot, out_file *f);
 

@@ -75,8 +75,8 @@ static void print_value(void *user, const char *name, double value)
         fprintf(r->log, "  %-24s %.9g\n", name, value);
 }
 
-/* One row a device, with what is looked at first; all of it with -v, and always in result files
- * (.save @m1[all]). Under ngspice's name nothing. */
+/* Prints one row for a device with the values that users look at first, and all with -v. (Result
+ * files have all: .save @m1[all].) Prints nothing when run as ngspice. */
 static void print_device(void *user, const char *device, const char *const *name,
                          const double *value, size_t n)
 {
@@ -128,7 +128,7 @@ static size_t outputs_of(const vsim_inside_job *j, output to[8])
     return n;
 }
 
-/* Before anything is read: what is read then meets the registry. */
+/* Registers the files that the run will write, before it reads any: a file cannot be both. */
 static vs_status claim_outputs(run *r)
 {
     output to[8];
@@ -142,7 +142,7 @@ static vs_status claim_outputs(run *r)
     return VS_OK;
 }
 
-/* Inputs that no card names are not told where they are met: files of models that are kept. */
+/* Checks the outputs against inputs that no card names: source files of models from the cache. */
 static vs_status check_outputs(run *r)
 {
     output to[8];
@@ -233,7 +233,7 @@ static vs_status prepare(run *r)
         st = ctl_check(r->sim, r->j->task == VSIM_TASK_CHECK);
     if (!st && r->d.n_error)
         st = VS_EINPUT;
-    /* a block may be all that a deck is: it loads files, computes, prints */
+    /* a deck may consist of a block alone, which loads files, computes, prints */
     r->empty = !st && !ckt_n(sim_ckt(r->sim)) && !(plain(r) && ctl_has_block(r->sim));
     if (r->empty && r->j->streams.ngspice) {
         diag_warning(&r->d, DIAG_NOWHERE, "there is nothing to compute: the circuit is empty");
@@ -310,8 +310,7 @@ static int start_program(void *user, const char *command)
     return system(command);
 }
 
-/* A .control block runs what it wants; the deck's analyses follow if it ran none and did not quit.
- */
+/* Runs the .control block, and then the deck's analyses if the block ran none and did not quit. */
 static vs_status run_block(run *r)
 {
     bool quit = false;
@@ -323,7 +322,7 @@ static vs_status run_block(run *r)
     if (!over)
         st = ctl_run(r->ctl, &quit, &r->quit);
     (void)sim_todo(r->sim, &n);
-    /* a command that failed was told of; what starts an ngspice looks for the results */
+    /* the failed command gave its message; a client that starts an ngspice looks for the results */
     if (st == VS_EINPUT && r->j->streams.ngspice)
         st = VS_OK;
     if (!st && !quit && (over || !ctl_analysed(r->ctl)) && n)
@@ -341,8 +340,8 @@ const char *run_deck_name(run *r)
     return arena_printf(&r->mem, "%.*s", (int)n, base);
 }
 
-/* What was computed is shown by cards and commands, and .control may change the deck: only of a
- * plain run. */
+/* Runs the deck's block, else its analyses. Tasks other than a plain run (profile, explain ...)
+ * skip the block, which may change the deck. */
 static vs_status run_all(run *r)
 {
     const ctl_opt co = {.log = r->log,
@@ -393,7 +392,7 @@ static const char *default_raw(run *r)
 
 static vs_status open_results(run *r)
 {
-    /* a block writes what it wants by itself, perhaps to a file of that name */
+    /* a block writes results itself, perhaps to a file of that name */
     const bool own_file = plain(r) && !ctl_has_block(r->sim) && !r->j->streams.ngspice;
     if (r->j->no_output || (!own_file && !r->j->raw))
         return VS_OK;
@@ -412,7 +411,7 @@ static vs_status open_results(run *r)
     return st;
 }
 
-/* The files of a sweep: it opens them itself, to go on in them. */
+/* Runs a sweep, which opens its result files itself, since it may go on in them. */
 static vs_status run_sweep(run *r)
 {
     const vsim_inside_job *j = r->j;
@@ -511,7 +510,7 @@ static rep_analyze_opt analyze_options(const vsim_inside_job *j)
                              .csv = j->format == VSIM_CSV};
 }
 
-/* The run, with someone who looks on. */
+/* Runs the deck with r->survey looking on (analyze). */
 static vs_status survey_deck(run *r)
 {
     const rep_analyze_opt o = analyze_options(r->j);
@@ -617,7 +616,7 @@ static vs_status run_it(run *r)
     const double t0 = vs_seconds();
     const bool report = !j->streams.quiet && !j->json && j->task != VSIM_TASK_ANALYZE &&
                         j->task != VSIM_TASK_DOCTOR;
-    /* Nothing is computed yet, so it may end anywhere; ranks wait for each other's words. */
+    /* until it computes a run may end anywhere, unless other ranks wait for its messages */
     const bool may_leave = j->stop && !r->link;
     if (may_leave)
         heap_set_stop(heap_now(), asked_to_stop, r);
@@ -625,8 +624,8 @@ static vs_status run_it(run *r)
     if (may_leave)
         heap_set_stop(heap_now(), NULL, NULL);
     if (r->link && r->link->rank > 0 && !run_go(r->link))
-        return VS_OK;                      /* nothing to do; what is wrong rank 0 tells */
-    if (st || j->task != VSIM_TASK_DOCTOR) /* its report has what was found so far */
+        return VS_OK;                      /* no work for this rank; rank 0 gives the messages */
+    if (st || j->task != VSIM_TASK_DOCTOR) /* doctor's report has the messages so far */
         run_say(r);
     if (!st)
         st = do_task(r, report);
@@ -642,7 +641,7 @@ static vs_status run_it(run *r)
     return st;
 }
 
-/* Frames of other ranks came into the heap that goes now. */
+/* Forgets the last frame of another rank: it is in the heap that is freed now. */
 static void forget_frame(run *r)
 {
     if (r->link)

@@ -13,7 +13,7 @@ static const double MINUTE = 60; /* s */
 
 static bool has_results(const run *r) { return sim_opts(r->sim)->out != NULL; }
 
-/* Beside the results; of a run without them, in the current folder. */
+/* Path of the checkpoint: beside the results, or in the current folder if there are none. */
 const char *run_checkpoint_path(run *r)
 {
     return arena_printf(&r->mem, "%s.checkpoint", r->results ? r->results : run_deck_name(r));
@@ -49,7 +49,7 @@ static const char *put_together(run *r, image *im)
     return sim_tran_image(r->sim, im) ? im->wrong : NULL;
 }
 
-/* Where it cannot be written the run goes on, and tries again when the next one is due. */
+/* Writes a checkpoint. If that fails, the run goes on and tries again when the next one is due. */
 static void keep(void *user)
 {
     run *r = user;

@@ -52,13 +52,13 @@ vs_status run_guarded(const run_guard *g, void *arg)
         if (h)
             heap_relax(h);
         if (h && g->last && guard_run(h, do_last, &t))
-            st = VS_ENOMEM; /* then its messages are lost too */
+            st = VS_ENOMEM; /* even `last` found none: its messages are lost */
         if (g->streams)
             say(g->streams, "vsim: error: out of memory; what was computed before is kept\n");
     }
 #ifdef __SANITIZE_ADDRESS__
     assert(st == VS_ENOMEM || heap_left(h) ||
-           !heap_bytes(h)); /* else nobody would hear of a leak */
+           !heap_bytes(h)); /* body has freed all: heap_free would hide a leak */
 #endif
     heap_free(&h);
     return st;

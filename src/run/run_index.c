@@ -17,7 +17,7 @@ typedef struct indexing {
 
 static void wait_a_little(void) { nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); }
 
-/* What there is of the file. A file that is no longer the one that was opened is opened anew. */
+/* Indexes the values that the file has by now. If its name now means another file, opens that. */
 static vs_status follow(const indexing *w, idx **x, const char **why)
 {
     double done = 0;
@@ -46,7 +46,7 @@ static vs_status make_index(void *arg)
     idx *x = NULL;
     diag d;
     diag_init(&d);
-    while (!w->ended(w->user)) { /* no file yet, or no whole head of one: it will come */
+    while (!w->ended(w->user)) { /* there may be no file yet, or no whole header */
         (void)!follow(w, &x, &why);
         wait_a_little();
     }
@@ -55,7 +55,7 @@ static vs_status make_index(void *arg)
         st = finish(x, &why);
     idx_close(&x);
     if (st && access(w->path, F_OK))
-        st = VS_OK; /* the run has told why there are no results */
+        st = VS_OK; /* the run itself has said why there are no results */
     if (st)
         diag_error(&d, DIAG_NOWHERE, "no index of the results: '%s' %s", w->path, why);
     run_tell(&d, w->s);

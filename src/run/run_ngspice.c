@@ -7,8 +7,8 @@
 #include "run_priv.h"
 #include "vec.h"
 
-/* "Error: deck.cir:3:5: sentence" and the source line. Clients look for the word, and PySpice for
- * it at the start of a line. */
+/* Prints "Error: deck.cir:3:5: sentence" and the source line. Clients look for the word Error, and
+ * PySpice looks for it at the start of a line. */
 void run_ng_messages(const diag *d, FILE *out)
 {
     static const char *const level[] = {"Error", "Warning", "Note"};

@@ -44,7 +44,7 @@ vs_status run_open_models(mdl_lib **lib, diag *d, str_pool *names, const vsim_se
         mo.dump = s->log;
         mo.dump_pass = *debug->dump_ir ? mdl_pass_find(debug->dump_ir) : MDL_DUMP_LAST;
     }
-    if (link && link->rank > 0) { /* what is not on disk rank 0 makes */
+    if (link && link->rank > 0) { /* rank 0 compiles what the cache lacks */
         mo.jit.missing = run_wait_for_go;
         mo.jit.missing_user = link;
     }
@@ -77,7 +77,7 @@ static vs_status bench_end(bench *b, vs_status st, const vsim_inside_streams *s)
     return st;
 }
 
-/* What a client asked for, with the words of its call. */
+/* A client's request, with the arguments of its call. */
 typedef struct question {
     const vsim_settings *set;
     const vsim_inside_streams *s;
@@ -127,7 +127,8 @@ vsim_status vsim_inside_branches(const vsim_settings *set, const vsim_inside_str
 
 const char *vsim_inside_pass(size_t i) { return mdl_pass_name(i < MDL_N_PASS ? (int)i : -1); }
 
-/* What a deck makes of an instance without parameters: for those who look at the passes. */
+/* Compiles the variants that an instance without parameters needs, so that --dump-ir shows their
+ * passes. */
 static vs_status make_variants(mdl_model *m)
 {
     static const mdl_form_kind form[] = {MDL_DC, MDL_TRAN, MDL_AC};
@@ -171,7 +172,7 @@ vsim_status vsim_inside_compile(const vsim_settings *set, const vsim_inside_stre
 
 /* -- files of other runs -- */
 
-/* Words of a call without streams; statuses of missing memory are the caller's to tell. */
+/* The arguments of a call without streams, whose caller tells of missing memory himself. */
 typedef struct file_question {
     const char *dir, *what;
     const char *const *part;

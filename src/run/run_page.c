@@ -47,7 +47,7 @@ typedef struct page {
     computed *value; /* vec: device by device */
     char *log, *say; /* of the run */
     vs_status run;
-    bool results; /* the run has written some */
+    bool results; /* the run has written results */
     double seconds;
     FILE *out;
     diag d;
@@ -107,7 +107,7 @@ static void hear_device(void *user, const char *device, const char *model, const
     heap_use(was);
 }
 
-/* What tells whether a file was written meanwhile. */
+/* The state of a file, to compare whether it was written meanwhile. */
 static struct stat state_of(const char *path)
 {
     struct stat sb;
@@ -130,7 +130,7 @@ static void run_it(page *p)
     job.witness = &w;
     job.no_date = p->o->no_times;
     if (!p->o->keep_measures)
-        unlink(job.measures); /* of another run */
+        unlink(job.measures); /* a table of another run */
     p->run = (vs_status)vsim_inside_run(&job, &quit);
     stream_close(log);
     stream_close(say);
@@ -199,7 +199,8 @@ static void put_base64(FILE *out, const unsigned char *s, size_t n)
     }
 }
 
-/* Pictures keep their own names of parts, so each is a picture of its own. */
+/* Each picture is a data URL of its own, so that names inside of one do not meet those of another.
+ */
 static void put_image(FILE *out, const char *data, size_t n, const char *type, const char *alt)
 {
     fputs("<figure><img alt=\"", out);
@@ -221,7 +222,8 @@ static const char *unit_of(const post_vec *v)
                                          : "";
 }
 
-/* The first plot that is one; else the first point of a transient, which begins with it. */
+/* The plot of the operating point: the first of that kind, else the first transient, whose first
+ * point it is. */
 static post_plot *point_plot(const page *p)
 {
     post_plot *tran = NULL;
@@ -238,7 +240,7 @@ static post_plot *point_plot(const page *p)
     return tran;
 }
 
-/* Devices of one model with the same values are one table. */
+/* End of the run of entries that belong to one device. */
 static size_t end_of_device(const computed *v, size_t at)
 {
     size_t k = at;
@@ -339,7 +341,7 @@ static char **fields(char *line)
     return f;
 }
 
-/* Of one column over all points: those that are no numbers are counted apart. */
+/* Statistics of one column over all points. Points without a number are counted apart. */
 typedef struct figures {
     int64_t n, failed;
     double sum, square, least, greatest;
@@ -402,7 +404,7 @@ static void put_statistics(const page *p, char *const *name, const figures *g)
     fputs("</table>\n", p->out);
 }
 
-/* The table as --measures writes it; of a sweep a line is a point. */
+/* Writes the table of --measures as HTML. Of a sweep each line is a point. */
 static void put_measures(page *p)
 {
     size_t n;
@@ -442,7 +444,7 @@ static void put_measures(page *p)
 
 /* -- pictures -- */
 
-/* Without the limits of axes, "(0,5)" behind a blank. */
+/* A copy of the text without limits of axes, "(0,5)" behind a blank. */
 static char *list_of(page *p, const char *text)
 {
     char *s = arena_strndup(&p->mem, text, strlen(text)), *to = s;
@@ -458,7 +460,8 @@ static char *list_of(page *p, const char *text)
     return s;
 }
 
-/* Of each plot of the analysis (of a sweep: one for each point) the card's vectors. */
+/* Collects the card's vectors from each plot of its analysis; a sweep has one plot for each point.
+ */
 static vs_status collect(page *p, const asked *a, fig *f)
 {
     const char *list = list_of(p, a->list), *word = NULL;

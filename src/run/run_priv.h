@@ -4,12 +4,14 @@
  *     run_undo.c    what blocks add to files behind a checkpoint, taken away again
  *     run_rights.c  what the author of the deck may do
  *     run_guard.c   a heap for each call, the end without memory
- *     run_report.c  what it tells of itself: circuit, figures, times, stages
+ *     run_report.c  what a run prints about itself: circuit, figures, times, stages
  *     run_ngspice.c the same in ngspice's form
- *     run_other.c   what needs no deck: models, compile, cache, tune, merge; words for clients
- *     run_page.c    the report: a run, and one page of what came of it
- *     run_result.c  what needs result files alone: pictures, conversions, comparisons
- *     run_view.c    the viewer: its server, and what it answers
+ *     run_other.c   tasks without a deck: models, compile, cache, tune, merge; words for clients
+ *     run_page.c    the report: a run, and one page with its results
+ *     run_result.c  tasks on result files: pictures, conversions, comparisons
+ *     run_view.c    the viewer: its server, and its answers
+ *     run_witness.c what a run tells a witness: cards, pictures, devices
+ *     run_index.c   the index of a result file that the run writes
  *     run_ranks.c   processes of an MPI launcher */
 #ifndef RUN_PRIV_H
 #define RUN_PRIV_H
@@ -37,17 +39,17 @@ typedef struct run {
     double worker_start;   /* s, to start a process of a sweep; 0: not measured */
     double s_models;       /* s, to open the models: part of the elaboration */
     double total;          /* s */
-    bool told_devices;     /* to the witness */
-    bool empty;            /* nothing to compute, which only ngspice's manner lets pass */
+    bool told_devices;     /* the witness has been told of the devices */
+    bool empty;            /* the deck computes nothing, which is an error unless run as ngspice */
     char ng_table;         /* 'v', 'i': the last value that run_ng_value printed; 0: none yet */
     const char *results;   /* the path of the results; NULL: none, or not in a file */
-    image image;           /* of --restart: what is left of it, */
+    image image;           /* --restart: the part of the checkpoint that is not read yet, */
     uint8_t *checkpoint;   /* vec: in these bytes */
     ana_verified verified; /* of --verify */
     double kept_at;        /* s: the last checkpoint, or the begin */
-    bool kept;             /* this run wrote one */
+    bool kept;             /* this process wrote a checkpoint */
     int n_kept;            /* checkpoints since the run began, in any process */
-    const char **longer;   /* vec: files that were made longer since the last one */
+    const char **longer;   /* vec: files that blocks appended to since the last checkpoint */
     int quit;              /* exit code of `quit` in a .control block */
 } run;
 
@@ -63,44 +65,46 @@ void run_tell_cards(run *r); /* .plot cards, names of measures, files that were 
 void run_tell_devices(run *r);
 
 /* -- run_rights.c -- */
-/* Before the deck is read: from now on its blocks write below the folders of the job alone, and in
- * a sandbox all of the process does. Status: VS_OK; VS_EINPUT, VS_EIO, VS_EUNSUPPORTED: the sandbox
- * that the job asks for cannot be had (message). */
+/* To call before the deck is read. From then on its blocks can write only below the job's folders;
+ * if the job asks for a sandbox, so can the whole process.
+ * Status: VS_OK; VS_EINPUT, VS_EIO, VS_EUNSUPPORTED: there can be no such sandbox (message). */
 VS_MUST_USE vs_status run_confine(run *r);
 
 /* -- run_checkpoint.c -- */
-/* Before the analyses: checkpoints are written from now on. family: a sweep is to be run. Status:
- * VS_OK; VS_EINPUT: what is asked for cannot be kept (message). */
+/* To call before the analyses: from then on the run writes checkpoints.  family  the run is a sweep
+ * Status: VS_OK; VS_EINPUT: a checkpoint cannot hold what this run does (message). */
 VS_MUST_USE vs_status run_checkpoint_begin(run *r, bool family);
-/* st: how the run ended. A run that is done needs no checkpoint. */
+/* To call at the end of the run with its status: removes the checkpoint of a run that is done. */
 void run_checkpoint_end(run *r, vs_status st);
-/* Of a run that goes on, each with messages, nothing for others: _read reads the checkpoint;
- * _results puts the open result file back to where it was then; _deck does so for what ctl has, and
- * makes the next transient the one of the checkpoint. */
+/* For a run that goes on from a checkpoint; without one they do nothing. run_restart_read reads the
+ * checkpoint; run_restart_results puts the open result file back to the place where it was then;
+ * run_restart_deck gives r->ctl its state of then, and makes the next transient the one of the
+ * checkpoint. Status: VS_OK; VS_EINPUT, VS_EIO (message). */
 VS_MUST_USE vs_status run_restart_read(run *r);
 VS_MUST_USE vs_status run_restart_results(run *r);
 VS_MUST_USE vs_status run_restart_deck(run *r);
-/* All ran: the transient of the checkpoint must have been among it. */
+/* To call when all analyses ran. Status: VS_EINPUT (message): the transient of the checkpoint was
+ * not among them. */
 VS_MUST_USE vs_status run_restart_end(run *r);
 
 /* -- run_undo.c -- */
 const char *run_checkpoint_path(run *r);
-/* A block is going to make a file longer: how long it is now is noted beside the checkpoint. */
+/* To call before a block appends to a file: notes its present length beside the checkpoint. */
 void run_append(void *user, const char *path);
-/* A new checkpoint was written, the first one of this run or a later one. */
+/* To call when a checkpoint was written: the next append to each file is noted anew. */
 void run_undo_kept(run *r);
-/* A run that goes on: files are as long as they were when the checkpoint was written. Status:
- * VS_OK; VS_EIO, VS_EINPUT: one cannot be cut (message). */
+/* For a run that goes on: cuts files to the lengths that they had when the checkpoint was written.
+ * Status: VS_OK; VS_EIO, VS_EINPUT: a file cannot be cut (message). */
 VS_MUST_USE vs_status run_undo(run *r);
-void run_undo_end(run *r); /* the run is done: the notes go */
+void run_undo_end(run *r); /* the run is done: removes the notes */
 
 /* -- run_guard.c -- */
 typedef struct run_guard {
     size_t memory;                      /* limit in bytes, 0: none */
     int64_t fail_at;                    /* 0, or the allocation that finds none */
-    const vsim_inside_streams *streams; /* that hear of missing memory; NULL: nobody */
+    const vsim_inside_streams *streams; /* for the message that memory is missing; NULL: none */
     vs_status (*body)(void *arg);
-    void (*last)(void *arg); /* NULL, or what still can be done without memory for more */
+    void (*last)(void *arg); /* NULL, or called when memory is missing; it may allocate none */
 } run_guard;
 /* Calls body(arg) in a heap of its own, which is freed afterwards: nothing that body allocated may
  * be used later. Status: VS_ENOMEM: the streams were told; else that of body. */
@@ -129,9 +133,12 @@ void run_ng_end(const run *r);
 void run_ng_messages(const diag *d, FILE *out);
 
 /* -- run_other.c: what run.c shares with it -- */
-/* Messages of *d to the streams of s, as run_say. */
+/* Shows the messages of d on the streams of s, as run_say does. */
 void run_tell(diag *d, const vsim_inside_streams *s);
-/* Models as the settings say; debug: NULL, none; link: of a rank, NULL. */
+/* Opens the model store that the settings describe.
+ *   debug  NULL: none
+ *   link   to the other ranks, NULL: none
+ * Status: that of mdl_lib_new (messages in d). */
 VS_MUST_USE vs_status run_open_models(mdl_lib **lib, diag *d, str_pool *names,
                                       const vsim_settings *set, const vsim_inside_streams *s,
                                       const vsim_inside_debug *debug, rank_link *link);
@@ -140,8 +147,8 @@ VS_MUST_USE vs_status run_open_models(mdl_lib **lib, diag *d, str_pool *names,
 struct vsim_inside_ranks {
     rank_link link;
 };
-/* Of a rank other than 0: waits until rank 0 has built the deck. false: there is no sweep. */
+/* Called by ranks other than 0: waits until rank 0 has built the deck. false: there is no sweep. */
 bool run_go(rank_link *l);
-void run_wait_for_go(void *link); /* the same, for a jit_opt */
+void run_wait_for_go(void *link); /* run_go as jit_opt wants it */
 
 #endif

@@ -65,7 +65,7 @@ static size_t peak_memory(void)
  * Of several processes the sum is what all of them took, which may be more than the clock. */
 typedef struct phases {
     sim_stat st;
-    double rest, total; /* rest: what no phase has */
+    double rest, total; /* rest: time outside of all phases */
 } phases;
 
 static phases phases_of(const run *r)
@@ -97,7 +97,8 @@ void run_print_end(const run *r)
             p.st.s.output, rep_si(mem, (double)peak_memory(), "B"));
 }
 
-/* What was asked for, found out of date, made again: in this process and by workers and ranks. */
+/* Writes how often each stage was asked for, found out of date and made again, in this process and
+ * in workers and ranks. */
 static void write_generations(const sim *s, FILE *fp)
 {
     fputs("  \"generations\": {\n", fp);
@@ -112,7 +113,7 @@ static void write_generations(const sim *s, FILE *fp)
 
 vs_status run_write_stats(run *r)
 {
-    if (!r->j->stats || files_refused(FILES_FIGURES)) /* that was told */
+    if (!r->j->stats || files_refused(FILES_FIGURES)) /* refused: a message said so */
         return VS_OK;
     FILE *fp = stream_create(r->j->stats, FILES_FIGURES);
     if (!fp) {

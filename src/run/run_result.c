@@ -59,7 +59,7 @@ static vs_status fail(bench *b, vs_status st, const char *what, const char *path
 /* Bytes of a file beyond which only the vectors that are asked for are read. */
 enum { LATE = 64 << 20 };
 
-/* What was read in front of damage is used, with a warning. */
+/* Reads a file. Of a damaged one the plots in front of the damage are used, with a warning. */
 static vs_status read_file(bench *b, const char *path)
 {
     char why[CONV_WHY] = "";
@@ -77,7 +77,7 @@ static vs_status read_file(bench *b, const char *path)
     return st;
 }
 
-/* Messages about an expression show it. */
+/* Lets messages about an expression show its text. */
 static void show_text(bench *b, const char *text)
 {
     const int32_t file = diag_add_file(&b->d, "expression", text, strlen(text), DIAG_NOWHERE);
@@ -87,7 +87,7 @@ static void show_text(bench *b, const char *text)
 
 /* -- which plots -- */
 
-/* The kind of analysis: what stands in front of the values of a sweep. */
+/* The length of the word for the kind of analysis; the values of a sweep follow it in the title. */
 static size_t kind_of(const post_plot *p)
 {
     const char *family = fig_family(p);
@@ -105,7 +105,8 @@ static bool has_name(const post_plot *p, const char *name)
            !str_casecmp(p->what, name);
 }
 
-/* Is no plot in front of the k-th of its kind? Of very many only the newest are asked. */
+/* Whether the k-th plot is the first of its kind. Of very many plots only the newest are compared.
+ */
 static bool is_first(const post_set *set, size_t k)
 {
     for (size_t i = k > 1000 ? k - 1000 : 0; i < k; i++)
@@ -184,7 +185,7 @@ typedef struct draw_question {
     const vsim_inside_picture *p;
 } draw_question;
 
-/* Without expressions: what there is, of each kind of plot. */
+/* Lists the vectors of each kind of plot, for a call without expressions. */
 static void list_vectors(const bench *b, FILE *out)
 {
     for (size_t i = 0; i < vec_len(b->set.plot); i++) {
@@ -235,7 +236,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Of several files the name of the one a plot came from is part of its family. */
+/* The name of a family's member; with several files the name of the plot's file is part of it. */
 static const char *member_name(bench *b, const post_plot *p, size_t n_file, const char *const *file,
                                const size_t *first)
 {
@@ -279,7 +280,7 @@ static vs_status evaluate(bench *b, const vsim_inside_picture *p, size_t n_file,
 
 enum { LETTER_WIDTH = 8, LETTER_HEIGHT = 16 }; /* pixels, of vsim_inside_picture */
 
-/* To the file, or as letters or pixels to the log. */
+/* Writes the picture to its file, or to the log as letters or pixels. */
 static vs_status put_picture(bench *b, const draw_question *q, const fig *f)
 {
     const vsim_inside_picture *p = q->p;
@@ -319,7 +320,7 @@ static vs_status put_picture(bench *b, const draw_question *q, const fig *f)
     return st;
 }
 
-/* The first word, and those behind it that are files or named as if. */
+/* Whether word i names a file: the first does, and so do others that exist or end like one. */
 static bool is_file(const vsim_inside_picture *p, size_t i)
 {
     const char *dot = strrchr(p->word[i], '.');
@@ -376,7 +377,7 @@ typedef struct convert_question {
     const vsim_inside_conversion *c;
 } convert_question;
 
-/* A file for one plot takes the only one of its kind. */
+/* Checks that a format whose files hold one plot is given one plot. */
 static vs_status check_room(bench *b, post_plot *const *plot, conv_format f, const char *to)
 {
     const size_t n = vec_len(plot);
@@ -453,7 +454,7 @@ typedef struct compare_question {
     int64_t *differ;
 } compare_question;
 
-/* Those of [from, to) that `name` means; NULL: all. A vec. */
+/* The plots [from, to) that `name` means; NULL: all of them. A vec. */
 static post_plot **part_of(const bench *b, size_t from, size_t to, const char *name)
 {
     post_plot **out = NULL;
@@ -468,8 +469,8 @@ static post_plot **part_of(const bench *b, size_t from, size_t to, const char *n
     return out;
 }
 
-/* The plot of `list` for the i-th of the others: of the same name, by place if that will do, or the
- * only one for the only one. Taken ones are NULL. */
+/* The plot of `list` to compare with p, the i-th of the other file: one of the same name, that at
+ * place i first. `only`: each file has one plot, and names do not count. Taken plots are NULL. */
 static post_plot **partner_of(post_plot **list, const post_plot *p, size_t i, bool only)
 {
     const size_t n = vec_len(list);
@@ -513,7 +514,7 @@ static void tell_differences(const cmp *c, bool many, FILE *out)
             c->n_same == 1 ? "" : "s", c->n_same == 1 ? "s" : "", n, n == 1 ? "" : "s");
 }
 
-/* A number; what JSON has no word for is null. */
+/* Writes a number, null for NaN and infinity, which JSON lacks. */
 static void json_number(FILE *out, const char *key, double x)
 {
     if (isfinite(x))
@@ -551,7 +552,7 @@ static void json_difference(const cmp_found *f, FILE *out)
     fputc('}', out);
 }
 
-/* All of them: programs count. */
+/* Writes all differences, not only the first ones: programs read them. */
 static void json_differences(const cmp *c, FILE *out)
 {
     const cmp_found *worst = cmp_worst(c);
@@ -576,8 +577,8 @@ static post_val value_of(const post_vec *v, const post_plot *p, const char *name
         .complex = v->complex, .n = v->n, .v = v->v, .plot = p, .type = v->type, .name = name};
 }
 
-/* Where the difference is seen, unless all of the curves shows it: some periods, or widths of what
- * is late. */
+/* The part of the axis to draw: some periods, or some widths of a late edge, around the difference.
+ */
 static void look_at(const cmp_found *f, double *lo, double *hi)
 {
     const post_vec *x = f->plot_a->scale;
@@ -595,7 +596,7 @@ static void look_at(const cmp_found *f, double *lo, double *hi)
     *hi = middle + half;
 }
 
-/* Both curves. */
+/* Draws both curves. */
 static vs_status draw_worst(bench *b, const compare_question *q, const cmp_found *f)
 {
     fig pic = {0};

@@ -18,7 +18,7 @@ static const char *folder_of(run *r, const char *path)
                            : arena_printf(&r->mem, "%.*s", (int)(slash - path), path);
 }
 
-/* NULL: not known. */
+/* The user's home folder; NULL: not known. */
 static const char *home_of(run *r)
 {
     const char *home = diag_variable(&r->d, "HOME");
@@ -35,7 +35,7 @@ static const char **folders_of_blocks(run *r)
     if (j->raw && strcmp(j->raw, "-") != 0)
         vec_push(folder, folder_of(r, j->raw));
     if (home &&
-        !files_above(".", home)) /* the folder that the shell starts in is nobody's work folder */
+        !files_above(".", home)) /* neither the home folder, where shells start, nor one above */
         vec_push(folder, ".");
     for (size_t i = 0; i < j->n_writable; i++)
         vec_push(folder, j->writable[i]);
@@ -71,7 +71,8 @@ static const char **add_outputs(run *r, const char **folder)
     return folder;
 }
 
-/* The cache is executed by later runs: what strangers' native code could write it does not get. */
+/* Adds the cache's folder unless strangers' native code may run: later runs execute what is there.
+ */
 static const char **add_cache(run *r, const char **folder)
 {
     const vsim_settings *set = &r->j->set;
@@ -86,7 +87,7 @@ static const char **add_cache(run *r, const char **folder)
     return folder;
 }
 
-/* There stand the start-up files of the user's other programs. */
+/* Refuses the home folder as one to write to: it has the start-up files of other programs. */
 static vs_status refuse_home(run *r, const char *const *folder)
 {
     const char *home = home_of(r);

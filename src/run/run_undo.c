@@ -49,7 +49,7 @@ void run_append(void *user, const char *path)
 void run_undo_kept(run *r)
 {
     if (!r->n_kept)
-        unlink(notes_path(r)); /* of a run before */
+        unlink(notes_path(r)); /* left by an earlier run */
     r->kept = true;
     r->n_kept++;
     vec_clear(r->longer);
@@ -76,7 +76,7 @@ static vs_status cut(run *r, const char *path, long long size)
     return VS_OK;
 }
 
-/* vec, terminated; NULL: there are none. */
+/* The notes as a vec that ends with 0; NULL: there are none. */
 static char *read_notes(run *r)
 {
     const char *path = notes_path(r);
@@ -96,7 +96,7 @@ vs_status run_undo(run *r)
 {
     char *text = read_notes(r);
     vs_status st = VS_OK;
-    /* a line without its end: the file was not made longer yet */
+    /* a last line without its end does not count: nothing was appended yet */
     for (char *line = text, *end; line && !st && (end = strchr(line, '\n')); line = end + 1) {
         int number, at = 0;
         long long size;

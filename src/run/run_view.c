@@ -11,8 +11,8 @@
 #include "stream.h"
 #include "view.h"
 
-/* s: a page that is loaded again comes back within this; how often files are looked at, which costs
- * no more than this part of the time; how often the page hears of a run. */
+/* In s: how soon a page that is loaded again comes back; how often the viewer looks at files; how
+ * often the page hears of a run. Reading files takes no more than LOOK_PART of the time. */
 #define COME_BACK_SECONDS 4.0
 #define LOOK_SECONDS 0.3
 #define LOOK_PART 0.25
@@ -42,7 +42,7 @@ static double number_of(const char *query, const char *name)
     return end == text || *end ? NAN : x;
 }
 
-/* Between the limits; `other` if it is not given. */
+/* A whole number of the query, brought between lo and hi; `other` if it is not given. */
 static int64_t whole_of(const char *query, const char *name, int64_t other, int64_t lo, int64_t hi)
 {
     const double x = number_of(query, name);
@@ -103,7 +103,7 @@ static void put_list(viewer *w, FILE *out)
     view_index(w->data, program, out);
 }
 
-/* What an answer says when it is no page: JSON, or numbers. */
+/* Answers with data: JSON, or binary numbers. */
 static void answer_data(viewer *w, const http_request *q, http_reply *r)
 {
     static const struct {
@@ -130,7 +130,7 @@ static void answer_data(viewer *w, const http_request *q, http_reply *r)
 static void answer(void *user, const http_request *q, http_reply *r)
 {
     viewer *w = user;
-    if (q->post) { /* the one action */
+    if (q->post) { /* the one request that changes something */
         if (strcmp(q->path, "stop") || !w->q->end_run)
             return;
         w->q->end_run(w->q->user);
@@ -192,7 +192,7 @@ static void tell(viewer *w)
     vs_free(text);
 }
 
-/* Files that grew are read again, the sooner the less that takes. */
+/* Reads files again that grew, more often the less time that takes. */
 static bool look(viewer *w)
 {
     const double begin = vsim_inside_seconds();
@@ -204,7 +204,7 @@ static bool look(viewer *w)
     return changed;
 }
 
-/* The last page was closed, and does not come back. */
+/* Whether the last page was closed and did not come back. */
 static bool left_alone(viewer *w)
 {
     const double now = vsim_inside_seconds();

@@ -28,7 +28,8 @@ void run_tell_cards(run *r)
     vec_free(name);
 }
 
-/* The first operating point's; with sources and elements whose models compute nothing left out. */
+/* Tells of the devices at the first operating point, except sources and elements whose models
+ * compute nothing. */
 void run_tell_devices(run *r)
 {
     const vsim_inside_witness *w = r->j->witness;

@@ -28,9 +28,9 @@ typedef struct store_head {
     uint64_t zero;
 } store_head;
 _Static_assert(sizeof(store_head) % 16 == 0, "the data behind the header are aligned to 16");
-/* Whether a file is whole: sums of its words and sums of these sums, in LANES places of their own
- * so that they need not wait for each other, then hashed. Every changed or exchanged word changes
- * them. */
+/* Checksum of a file: sums of its words and sums of these sums, hashed. The sums are in LANES
+ * independent places, so that no addition waits for another. A changed word, or two exchanged ones,
+ * change the sums. */
 VS_CLONES static hash128 sum_of(const void *bytes, size_t n)
 {
     enum { LANES = 8, BLOCK = LANES * sizeof(uint64_t) };
@@ -71,7 +71,8 @@ static void make_dirs(char *path)
     mkdir(path, 0700);
 }
 
-/* Ours (or the system's) and not writable by others: what is in there may be executed. */
+/* Whether a file or folder belongs to the user or to root and nobody else may write it: its
+ * contents may be executed. */
 static bool trusted(const struct stat *st)
 {
     return (st->st_uid == geteuid() || st->st_uid == 0) && !(st->st_mode & 022);
@@ -116,7 +117,7 @@ void store_expect(const void *bytes, size_t n)
     const size_t page = 4096, before = (uintptr_t)bytes % page;
     if (n > 4 * page)
         (void)madvise((char *)(uintptr_t)bytes - before, n + before,
-                      MADV_POPULATE_READ); /* else pages come one by one */
+                      MADV_POPULATE_READ); /* without it pages are read one by one */
 #else
     (void)bytes, (void)n;
 #endif
@@ -176,7 +177,7 @@ store_found store_get(const store *c, store_kind kind, hash128 key, store_item *
         found = *why ? STORE_BAD : STORE_HIT;
         if (found == STORE_HIT)
             (void)utimensat(AT_FDCWD, path, NULL,
-                            0); /* in a folder that is read only the age is not kept */
+                            0); /* fails in a folder that is read only: ages are not kept there */
         io_close(fd);
     }
     vs_free(path);
@@ -206,7 +207,8 @@ static int older(const void *a, const void *b)
     return s->tv_nsec < t->tv_nsec ? -1 : s->tv_nsec > t->tv_nsec;
 }
 
-/* 32 hex digits and a suffix of ours, perhaps with the ending of a temporary file */
+/* Whether a name is that of a file of the cache: 32 hex digits and a suffix, perhaps with the
+ * ending of a temporary file. */
 static bool is_ours(const char *name)
 {
     return strspn(name, "0123456789abcdef") == 32 &&

@@ -16,7 +16,9 @@ typedef struct store {
     uint64_t max_bytes; /* files beyond it are removed, oldest use first */
 } store;
 enum { STORE_MB = 256 };
-/* Makes the folder. dir NULL: there is none. *why set (static text) if there is no cache. */
+/* Opens the cache in a folder, which is made if it does not exist.
+ *   dir  NULL: no cache
+ *   why  out  NULL; or why there is no cache (static text): gets miss and puts fail */
 void store_open(store *c, const char *dir, const char **why);
 void store_close(store *c);
 
@@ -27,27 +29,29 @@ typedef enum store_kind {
 typedef struct store_item { /* a file mapped into memory, to be read only */
     const void *data;       /* aligned to 16 */
     size_t size;
-    /* bytes whose checksum was tested; the user tests those behind them when he needs them */
+    /* bytes whose checksum store_get has tested; the caller tests the rest when he needs it */
     size_t now;
     void *map;
     size_t map_bytes;
 } store_item;
 typedef enum store_found { STORE_MISS, STORE_HIT, STORE_BAD } store_found;
-/* HIT: *item is the file, with its right size and unchanged up to item->now; the caller releases it
- * with store_release. BAD: there is a file, but it cannot be used; *why says why. */
+/* Looks a file up.
+ *   item  out  HIT: the file, its size right and its first item->now bytes unchanged; the caller
+ *         calls store_release
+ *   why   out  BAD: why the file that there is cannot be used (static text) */
 store_found store_get(const store *c, store_kind kind, hash128 key, store_item *item,
                       const char **why);
 void store_release(store_item *item);
-/* Status: VS_OK, VS_EIO with *why. */
+/* Writes a file, and removes old ones beyond the limit. Status: VS_OK, VS_EIO (*why, static). */
 VS_MUST_USE vs_status store_put(const store *c, store_kind kind, hash128 key, const void *data,
                                 size_t size, const char **why);
-/* The same; store_get will test the checksum of the first `now` bytes only. */
+/* Like store_put, but store_get will test the checksum of the first `now` bytes only. */
 VS_MUST_USE vs_status store_put_now(const store *c, store_kind kind, hash128 key, const void *data,
                                     size_t size, size_t now, const char **why);
-/* The checksum of bytes. */
+/* The checksum that store_get tests, for bytes that the caller tests himself. */
 hash128 store_sum(const void *bytes, size_t n);
-/* Tells the system that all these bytes of an item are read next, so that it reads their pages at
- * once. */
+/* Tells the system that the caller reads all these bytes of an item next, so that it fetches their
+ * pages at once. */
 void store_expect(const void *bytes, size_t n);
 
 typedef struct store_file {
@@ -62,14 +66,13 @@ typedef struct store_view {
     store_file *file;      /* vec; last used first */
 } store_view;
 
-/* What is in the folder; dir NULL: the user's ($XDG_CACHE_HOME/vsim or ~/.cache/vsim). It is not
- * made: a folder that does not exist holds no files.
- * Status: VS_OK; VS_EIO: there is no such folder to be named, or it cannot be read (*why, static).
- */
+/* Lists the files of a cache. A folder that does not exist holds none, and is not made.
+ *   view  out  store_look_fini by the caller
+ * Status: VS_OK; VS_EIO: dir is NULL, or cannot be read (*why, static). */
 VS_MUST_USE vs_status store_look(store_view *view, const char *dir, const char **why);
 void store_look_fini(store_view *view);
 
-/* Removes all files; counts what was removed.
+/* Removes all files of a cache, and counts them and their bytes.
  * Status: VS_OK; VS_EIO: a file could not be removed (*why, static). */
 VS_MUST_USE vs_status store_clear(const char *dir, size_t *n_file, uint64_t *bytes,
                                   const char **why);
