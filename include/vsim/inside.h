@@ -216,6 +216,7 @@ typedef struct vsim_inside_conversion {
     double low, high;      /* V, for VCD; NAN: the middle of all voltages */
     const double *z0;      /* [n_z0] ohm, for Touchstone; n_z0 0: 50 */
     size_t n_z0;
+    const char *compress; /* Parquet: "zstd", "none"; NULL: none */
 } vsim_inside_conversion;
 /* As vsim_inside_draw. */
 VSIM_MUST_USE vsim_status vsim_inside_convert(const vsim_settings *set,

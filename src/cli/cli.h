@@ -98,6 +98,7 @@ typedef struct cli_opt {
     double low, high;            /* --threshold, V; NAN */
     double *z0;                  /* [n_z0] --reference, ohm */
     size_t n_z0;
+    const char *compress;              /* --compress: "zstd", "none"; NULL */
     double reltol, abstol, time_shift; /* compare; NAN: not given */
     bool no_times;                     /* report */
     bool common;                       /* --common */

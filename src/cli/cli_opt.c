@@ -57,6 +57,7 @@ enum {
     OPT_NO_MPI,
     OPT_THRESHOLD,
     OPT_Z0,
+    OPT_COMPRESS,
     OPT_RELTOL,
     OPT_ABSTOL,
     OPT_TIME_SHIFT,
@@ -129,6 +130,7 @@ static const struct option options[] = {
     {"term", required_argument, NULL, 't'},
     {"threshold", required_argument, NULL, OPT_THRESHOLD},
     {"reference", required_argument, NULL, OPT_Z0},
+    {"compress", required_argument, NULL, OPT_COMPRESS},
     {"reltol", required_argument, NULL, OPT_RELTOL},
     {"abstol", required_argument, NULL, OPT_ABSTOL},
     {"time-shift", required_argument, NULL, OPT_TIME_SHIFT},
@@ -371,6 +373,13 @@ static bool parse_z0(cli_opt *o, const char *text)
     return ok || usage("--reference takes ohms above 0, R or R1,R2,..., not", text);
 }
 
+static bool parse_compress(cli_opt *o, const char *text)
+{
+    o->compress = text;
+    return !strcmp(text, "zstd") || !strcmp(text, "none") ||
+           usage("--compress takes zstd or none, not", text);
+}
+
 static bool parse_size(vsim_inside_picture *p, const char *text)
 {
     char rest;
@@ -509,6 +518,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_TOUCHSTONE: o->touchstone = text; return true;
     case OPT_THRESHOLD: return parse_threshold(o, text);
     case OPT_Z0: return parse_z0(o, text);
+    case OPT_COMPRESS: return parse_compress(o, text);
     case OPT_RELTOL: return parse_tolerance("--reltol", text, &o->reltol);
     case OPT_ABSTOL: return parse_tolerance("--abstol", text, &o->abstol);
     case OPT_COMMON: o->common = true; return true;
@@ -594,8 +604,10 @@ static bool check_results(const cli_opt *o)
     if (o->picture.plot && o->command != CMD_PLOT && o->command != CMD_CONVERT &&
         o->command != CMD_COMPARE)
         return usage("only plot, convert and compare take", "--plot");
-    if ((!isnan(o->low) || o->n_z0) && o->command != CMD_CONVERT)
-        return usage("only convert takes", o->n_z0 ? "--reference" : "--threshold");
+    if ((!isnan(o->low) || o->n_z0 || o->compress) && o->command != CMD_CONVERT)
+        return usage("only convert takes", o->n_z0       ? "--reference"
+                                           : o->compress ? "--compress"
+                                                         : "--threshold");
     if (!(isnan(o->reltol) && isnan(o->abstol) && isnan(o->time_shift) && !o->common) &&
         o->command != CMD_COMPARE)
         return usage("only compare takes", "--reltol, --abstol, --time-shift, --common");
@@ -839,6 +851,7 @@ static const char help_main[] =
     "  --plot KIND|N                of a file with several plots\n"
     "  --threshold V|LOW,HIGH       .vcd: from what voltage on a signal is 1, below which 0\n"
     "  --reference R,...            .s2p, .ts: reference resistances of ports (50)\n"
+    "  --compress zstd|none         .parquet (none)\n"
     "\n"
     "Compare (docs/results.md)\n"
     "  --reltol X, --abstol X       of values (0.005; 1u V, 1n A)\n"

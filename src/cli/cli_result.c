@@ -166,7 +166,8 @@ static int convert(const cli_opt *o)
                                       .low = o->low,
                                       .high = o->high,
                                       .z0 = o->z0,
-                                      .n_z0 = o->n_z0};
+                                      .n_z0 = o->n_z0,
+                                      .compress = o->compress};
     if (!cli_out_open(&out, o))
         return CLI_IO;
     return end(&out, vsim_inside_convert(&set, &out.streams, &c));

@@ -1,5 +1,4 @@
 /* conv.c - formats by name and first bytes; raw files, CSV and HDF5. See conv.h. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,11 +7,8 @@
 #include "conv_build.h"
 #include "conv_priv.h"
 #include "heap.h"
-#include "io.h"
 #include "out.h"
 #include "stream.h"
-
-#define HDF5_FILE "libvsim-hdf5.so"
 
 const char conv_endings[] = ".raw .csv .h5 .parquet .mat .s1p .s2p ... .ts .psf .vcd";
 
@@ -248,22 +244,17 @@ static vs_status write_out(conv_job *j)
 
 /* -- HDF5 -- */
 
-static vs_status open_hdf5(conv_job *j, conv_hdf5_table **t)
+static vs_status open_hdf5(conv_job *j, const conv_hdf5_table **t)
 {
-    static const char *const place[] = {".",           "vsim",      CONV_FROM_BIN, "src/conv",
-                                        "../src/conv", CONV_LIBDIR, NULL};
-    if (!CONV_HAVE_HDF5) {
-        snprintf(j->why, CONV_WHY, "is HDF5, which this vsim was built without (libhdf5-dev)");
-        return VS_EUNSUPPORTED;
-    }
-    void *lib = plugin_open(HDF5_FILE, j->o->plugins, place, false);
-    *t = lib ? dlsym(lib, CONV_HDF5_SYMBOL) : NULL;
-    if (*t && !strcmp((*t)->version, CONV_VERSION))
-        return VS_OK;
-    snprintf(j->why, CONV_WHY,
-             *t ? "is HDF5, and " HDF5_FILE " is of another version"
-                : "is HDF5: " HDF5_FILE " cannot be loaded: it, or libhdf5, is missing");
-    return VS_EUNSUPPORTED;
+    static const conv_plugin plugin = {.built = CONV_HAVE_HDF5,
+                                       .format = "HDF5",
+                                       .file = "libvsim-hdf5.so",
+                                       .library = "libhdf5",
+                                       .symbol = CONV_HDF5_SYMBOL};
+    const void *table = NULL;
+    const vs_status st = conv_plugin_table(j, &plugin, &table);
+    *t = table;
+    return st;
 }
 
 typedef struct hdf5_reader {
@@ -305,7 +296,7 @@ static void own_file(void *user, void *file)
 
 static vs_status read_hdf5(conv_job *j)
 {
-    conv_hdf5_table *t;
+    const conv_hdf5_table *t;
     vs_status st = open_hdf5(j, &t);
     if (st)
         return st;
@@ -323,7 +314,7 @@ static vs_status read_hdf5(conv_job *j)
 
 static vs_status write_hdf5(conv_job *j)
 {
-    conv_hdf5_table *t;
+    const conv_hdf5_table *t;
     vs_status st = open_hdf5(j, &t);
     if (st)
         return st;

@@ -2,7 +2,8 @@
  * Use:    conv_format_of(path, &f); conv_read(set, path, ...) makes plots of a file of any of them;
  *         conv_write(plot, n, path, f, ...).
  * Formats: raw (binary, text) and CSV (src/out); HDF5 in a plug-in (libvsim-hdf5.so); Apache
- *         Parquet, MATLAB level 5, Touchstone 1 and 2, PSF as text, VCD here.
+ *         Parquet (zstd in a plug-in, libvsim-zstd.so), MATLAB level 5, Touchstone 1 and 2, PSF as
+ *         text, VCD here.
  * Numbers keep every bit, but in VCD, where they are times of crossings. */
 #ifndef CONV_H
 #define CONV_H
@@ -36,7 +37,9 @@ typedef struct conv_opt {
     size_t n_z0;
     int64_t late;        /* bytes: of larger raw files and CSV values come when they are needed
                           * (post_load_late); 0: of none */
-    const char *plugins; /* folder of libvsim-hdf5.so; NULL: where it is installed */
+    bool zstd;           /* Parquet: compressed; otherwise as it is */
+    const char *plugins; /* folder of libvsim-hdf5.so, libvsim-zstd.so; NULL: where they are
+                          * installed */
 } conv_opt;
 
 enum { CONV_WHY = 400 };

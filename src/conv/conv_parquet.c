@@ -2,9 +2,9 @@
  *         front.
  * Source: Apache Parquet format 2.10 (parquet.thrift, "File format"), and Thrift's compact
  *         protocol.
- * Row groups of up to GROUP rows, a page for each column, PLAIN, uncompressed, required doubles and
- * UTF-8 texts; complex vectors as NAME.re and NAME.im; title, plot and the types of vectors as
- * key-value metadata "vsim.*". */
+ * Row groups of up to GROUP rows, a page for each column, PLAIN, as they are or with zstd, required
+ * doubles and UTF-8 texts; complex vectors as NAME.re and NAME.im; title, plot and the types of
+ * vectors as key-value metadata "vsim.*". */
 #include <string.h>
 
 #include "conv_parquet.h"
@@ -86,15 +86,17 @@ typedef struct column {
 } column;
 
 typedef struct chunk {
-    int64_t at, bytes;
+    int64_t at, bytes; /* in the file */
+    int64_t whole;     /* bytes, had nothing been compressed */
 } chunk;
 
 typedef struct table {
     conv_job *j;
     arena mem;
-    column *col;    /* vec */
-    int64_t *first; /* [n + 1] rows in front of plot i */
-    chunk *chunk;   /* vec: groups by columns */
+    column *col;                 /* vec */
+    int64_t *first;              /* [n + 1] rows in front of plot i */
+    chunk *chunk;                /* vec: groups by columns */
+    const conv_zstd_table *zstd; /* NULL: nothing is compressed */
 } table;
 
 /* Bytes beyond UTF-8 have no place in a schema. */
@@ -183,26 +185,33 @@ static void put_values(const table *t, const column *c, int64_t from, int64_t to
     }
 }
 
-static int64_t value_bytes(const table *t, const column *c, int64_t from, int64_t to)
+/* *text [*n], for vs_free, takes the place of what zstd makes of it. */
+static vs_status pack(table *t, char **text, size_t *n)
 {
-    if (c->part != -2)
-        return 8 * (to - from);
+    const size_t room = t->zstd->bound(*n);
+    unsigned char *to = vs_malloc(room + 1);
+    const ptrdiff_t got = t->zstd->pack(to, room, (unsigned char *)*text, *n);
+    vs_free(*text);
+    *text = (char *)to;
+    *n = got > 0 ? (size_t)got : 0;
+    return got > 0 ? VS_OK : VS_ENOMEM;
+}
+
+/* A page, and its head in front. */
+static vs_status put_chunk(table *t, const column *c, int64_t from, int64_t to)
+{
+    thrift h = {.fp = t->j->fp};
+    const int64_t at = ftello(h.fp);
     char *text = NULL;
     size_t n;
     FILE *fp = stream_text(&text, &n);
     put_values(t, c, from, to, fp);
     stream_close(fp);
-    vs_free(text);
-    return (int64_t)n;
-}
-
-static void put_chunk(table *t, const column *c, int64_t from, int64_t to)
-{
-    thrift h = {.fp = t->j->fp};
-    const int64_t at = ftello(h.fp), bytes = value_bytes(t, c, from, to);
+    const size_t whole = n;
+    const vs_status st = t->zstd ? pack(t, &text, &n) : VS_OK;
     put_i32(&h, 1, 0); /* a data page */
-    put_i32(&h, 2, bytes);
-    put_i32(&h, 3, bytes);
+    put_i32(&h, 2, (int64_t)whole);
+    put_i32(&h, 3, (int64_t)n);
     field(&h, 5, C_STRUCT);
     open_struct(&h);
     put_i32(&h, 1, to - from);
@@ -211,8 +220,11 @@ static void put_chunk(table *t, const column *c, int64_t from, int64_t to)
     put_i32(&h, 4, 3);
     close_struct(&h);
     fputc(0, h.fp);
-    put_values(t, c, from, to, h.fp);
-    vec_push(t->chunk, (chunk){at, ftello(h.fp) - at});
+    fwrite(text, 1, n, h.fp);
+    vs_free(text);
+    const int64_t bytes = ftello(h.fp) - at;
+    vec_push(t->chunk, (chunk){at, bytes, bytes + (int64_t)whole - (int64_t)n});
+    return st;
 }
 
 static void put_schema(thrift *h, const table *t)
@@ -237,9 +249,9 @@ static void put_schema(thrift *h, const table *t)
 static void put_group(thrift *h, const table *t, size_t g, int64_t rows)
 {
     const size_t n = vec_len(t->col);
-    int64_t bytes = 0;
+    int64_t whole = 0;
     for (size_t i = 0; i < n; i++)
-        bytes += t->chunk[g * n + i].bytes;
+        whole += t->chunk[g * n + i].whole;
     open_struct(h);
     put_list(h, 1, C_STRUCT, n);
     for (size_t i = 0; i < n; i++) {
@@ -254,15 +266,15 @@ static void put_group(thrift *h, const table *t, size_t g, int64_t rows)
         put_zigzag(h->fp, 3);
         put_list(h, 3, C_BINARY, 1);
         put_binary(h->fp, t->col[i].name);
-        put_i32(h, 4, 0); /* uncompressed */
+        put_i32(h, 4, t->zstd ? CODEC_ZSTD : CODEC_NONE);
         put_i64(h, 5, rows);
-        put_i64(h, 6, c->bytes);
+        put_i64(h, 6, c->whole);
         put_i64(h, 7, c->bytes);
         put_i64(h, 9, c->at);
         close_struct(h);
         close_struct(h);
     }
-    put_i64(h, 2, bytes);
+    put_i64(h, 2, whole);
     put_i64(h, 3, rows);
     close_struct(h);
 }
@@ -313,12 +325,14 @@ vs_status conv_write_parquet(conv_job *j)
         t.first[i + 1] = t.first[i] + conv_points(j->plot[i]);
     const int64_t rows = t.first[j->n];
     vs_status st = choose_columns(&t);
+    if (!st && j->o->zstd)
+        st = conv_zstd_open(j, &t.zstd);
     size_t groups = 0;
     if (!st)
         fputs("PAR1", j->fp);
     for (int64_t from = 0; from < rows && !st; from += GROUP, groups++)
-        for (size_t i = 0; i < vec_len(t.col); i++)
-            put_chunk(&t, &t.col[i], from, from + GROUP < rows ? from + GROUP : rows);
+        for (size_t i = 0; i < vec_len(t.col) && !st; i++)
+            st = put_chunk(&t, &t.col[i], from, from + GROUP < rows ? from + GROUP : rows);
     if (!st) {
         const int64_t at = ftello(j->fp);
         put_footer(&t, rows, groups);

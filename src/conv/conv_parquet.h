@@ -9,6 +9,7 @@
 
 #include "conv_priv.h"
 
+enum { CODEC_NONE, CODEC_SNAPPY, CODEC_GZIP, CODEC_ZSTD = 6, CODEC_LZ4 };
 enum { T_BOOLEAN, T_INT32, T_INT64, T_INT96, T_FLOAT, T_DOUBLE, T_BYTE_ARRAY };
 /* types of Thrift's compact protocol */
 enum {
@@ -55,7 +56,7 @@ typedef struct conv_column {
 /* A column's part in a group of rows. */
 typedef struct conv_chunk {
     int64_t at, values; /* bytes in the file; values, missing ones too */
-    int codec;          /* Parquet's number: 0 none, 1 Snappy, 2 gzip, 7 LZ4 */
+    int codec;          /* Parquet's number: 0 none, 1 Snappy, 2 gzip, 6 zstd, 7 LZ4 */
 } conv_chunk;
 
 typedef struct conv_pages {
@@ -64,9 +65,11 @@ typedef struct conv_pages {
     size_t n;
     arena *mem;
     int64_t room; /* values that may still come: a small file must not fill the memory */
+    const conv_zstd_table *zstd; /* NULL: nothing needed it yet */
 } conv_pages;
 
-/* Appends the values of a chunk to the column. VS_EINPUT: j->why. */
+/* Appends the values of a chunk to the column. Status: VS_OK; VS_EINPUT; VS_EUNSUPPORTED: no zstd;
+ * VS_ENOMEM; j->why. */
 vs_status conv_parquet_chunk(conv_pages *p, conv_column *c, const conv_chunk *from);
 
 /* Bytes that Snappy (raw format) or LZ4 (block format) compressed to s [n]: n_out bytes, for

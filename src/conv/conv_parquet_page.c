@@ -1,7 +1,8 @@
 /* conv_parquet_page.c - reads the pages of a column of Parquet.
  * Source: Apache Parquet format 2.10, "Encodings", "Compression", parquet.thrift (PageHeader).
  * Read: flat columns; pages of version 1 and 2; PLAIN, dictionaries, RLE of booleans,
- *       BYTE_STREAM_SPLIT; Snappy, gzip, LZ4 or nothing. */
+ *       BYTE_STREAM_SPLIT; Snappy, gzip, LZ4, zstd (by the plug-in) or nothing. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,8 +10,7 @@
 
 enum { DATA_PAGE, INDEX_PAGE, DICTIONARY_PAGE, DATA_PAGE_2 };
 enum { PLAIN, PLAIN_DICTIONARY = 2, RLE, RLE_DICTIONARY = 8, BYTE_STREAM_SPLIT };
-enum { CODEC_NONE, CODEC_SNAPPY, CODEC_GZIP, CODEC_LZ4 = 7 };
-static const char *const codec_names[] = {"", "", "", "LZO", "Brotli", "Hadoop's LZ4", "zstd", ""};
+static const char *const codec_names[] = {"", "", "", "LZO", "Brotli", "Hadoop's LZ4", "", ""};
 static const char *const encoding_names[] = {
     "PLAIN",         "encoding 1",          "PLAIN_DICTIONARY",        "RLE",
     "BIT_PACKED",    "DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY",
@@ -271,6 +271,22 @@ static vs_status read_values(chunk *k, const page *g, const unsigned char *level
     return st;
 }
 
+/* A block of zstd has 3 bytes at least, and holds 128 KiB at most. */
+static unsigned char *unpacked_zstd(const conv_zstd_table *t, const unsigned char *s, size_t n,
+                                    size_t whole, bool *memory)
+{
+    enum { BLOCK = 1 << 17 };
+    if (whole > (n / 3 + 1) * BLOCK)
+        return NULL;
+    unsigned char *out = vs_malloc(whole + 1);
+    const ptrdiff_t got = t->unpack(out, whole, s, n);
+    *memory = got >= 0;
+    if (got == (ptrdiff_t)whole)
+        return out;
+    vs_free(out);
+    return NULL;
+}
+
 /* What stands in s [n] compressed, whole bytes, for vs_free; NULL: damaged. */
 static unsigned char *unpacked(int codec, const unsigned char *s, size_t n, size_t whole)
 {
@@ -279,6 +295,7 @@ static unsigned char *unpacked(int codec, const unsigned char *s, size_t n, size
         return conv_snappy(s, n, whole);
     if (codec == CODEC_LZ4)
         return conv_lz4(s, n, whole);
+    assert(codec == CODEC_GZIP);
     unsigned char *out = conv_inflate(s, n, CONV_GZIP, whole, &got);
     if (out && got != whole) {
         vs_free(out);
@@ -292,7 +309,12 @@ static vs_status read_page(chunk *k, const page *g, const unsigned char *s)
     const size_t n = (size_t)(g->bytes - g->levels), whole = (size_t)(g->whole - g->levels);
     if (!k->codec || !g->packed || !n)
         return read_values(k, g, s, s + g->levels, n);
-    unsigned char *out = unpacked(k->codec, s + g->levels, n, whole);
+    bool memory = true;
+    unsigned char *out = k->codec == CODEC_ZSTD
+                             ? unpacked_zstd(k->p->zstd, s + g->levels, n, whole, &memory)
+                             : unpacked(k->codec, s + g->levels, n, whole);
+    if (!memory)
+        return VS_ENOMEM;
     const vs_status st = out ? read_values(k, g, s, out, whole) : damaged(k);
     vs_free(out);
     return st;
@@ -332,12 +354,14 @@ vs_status conv_parquet_chunk(conv_pages *p, conv_column *c, const conv_chunk *fr
                          c->name);
     if (!known || *codec_names[from->codec])
         return conv_fail(p->j,
-                         "is compressed with %s: write it with Snappy, gzip, LZ4 or without "
+                         "is compressed with %s: write it with Snappy, gzip, LZ4, zstd or without "
                          "(pyarrow: compression='snappy')",
                          known ? codec_names[from->codec] : "what is not known here");
     if (from->at < 0 || (uint64_t)from->at > p->n)
         return damaged(&k);
-    const vs_status st = read_pages(&k, from);
+    vs_status st = k.codec == CODEC_ZSTD && !p->zstd ? conv_zstd_open(p->j, &p->zstd) : VS_OK;
+    if (!st)
+        st = read_pages(&k, from);
     vec_free(k.words.x);
     vec_free(k.words.text);
     return st;

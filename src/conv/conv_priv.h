@@ -4,10 +4,12 @@
  *     conv_inflate.c     bytes that zlib or gzip compressed
  *     conv_mat.c         MATLAB level 5
  *     conv_parquet*.c    Apache Parquet (conv_parquet.h)
+ *     conv_plugin.c      plug-ins that are loaded when a file needs them
  *     conv_psf.c         PSF as text
  *     conv_touchstone.c  Touchstone
  *     conv_vcd.c         value change dumps, written
- *     conv_vcd_read.c    and read */
+ *     conv_vcd_read.c    and read
+ *     conv_zstd.c        zstd; the plug-in */
 #ifndef CONV_PRIV_H
 #define CONV_PRIV_H
 
@@ -77,7 +79,30 @@ vs_status conv_write_psf(conv_job *j);
 vs_status conv_write_vcd(conv_job *j);
 vs_status conv_read_vcd(conv_job *j);
 
-/* -- the plug-in: it allocates nothing of ours, and calls back between its calls of HDF5 -- */
+/* -- plug-ins -- */
+typedef struct conv_plugin {
+    bool built;          /* had the build its library? */
+    const char *format;  /* "HDF5" */
+    const char *file;    /* "libvsim-hdf5.so" */
+    const char *library; /* "libhdf5" */
+    const char *symbol;  /* of its table, whose first member is the version */
+} conv_plugin;
+/* The plug-in's table. Status: VS_OK; VS_EUNSUPPORTED: j->why says what is missing. */
+VS_MUST_USE vs_status conv_plugin_table(conv_job *j, const conv_plugin *of, const void **table);
+
+/* zstd. Both ways from s [n] to at most `room` bytes: how many were written; 0: damaged, or no
+ * room; -1: no memory. It allocates nothing of ours. */
+typedef struct conv_zstd_table {
+    const char *version;
+    size_t (*bound)(size_t n); /* the room that n bytes may need when they are packed */
+    ptrdiff_t (*pack)(unsigned char *to, size_t room, const unsigned char *s, size_t n);
+    ptrdiff_t (*unpack)(unsigned char *to, size_t room, const unsigned char *s, size_t n);
+} conv_zstd_table;
+/* As conv_plugin_table. */
+VS_MUST_USE vs_status conv_zstd_open(conv_job *j, const conv_zstd_table **t);
+#define CONV_ZSTD_SYMBOL "conv_zstd"
+
+/* HDF5: it allocates nothing of ours, and calls back between its calls of HDF5 -- */
 typedef struct conv_hdf5_sink {
     void *user;
     void (*plot)(void *user, const char *name, const char *title, const char *what);

@@ -393,8 +393,12 @@ static vs_status check_room(bench *b, post_plot *const *plot, conv_format f, con
 static vs_status convert_plots(bench *b, const convert_question *q, conv_format f)
 {
     const vsim_inside_conversion *c = q->c;
-    const conv_opt o = {
-        .low = c->low, .high = c->high, .z0 = c->z0, .n_z0 = c->n_z0, .plugins = q->set->plugins};
+    const conv_opt o = {.low = c->low,
+                        .high = c->high,
+                        .z0 = c->z0,
+                        .n_z0 = c->n_z0,
+                        .zstd = c->compress && !strcmp(c->compress, "zstd"),
+                        .plugins = q->set->plugins};
     char why[CONV_WHY] = "";
     const bool all = !c->plot && conv_room_of(f) == CONV_MANY;
     post_plot **plot = all ? NULL : choose(b, c->plot);
@@ -426,6 +430,9 @@ static vs_status convert(void *arg)
     vs_status st = VS_OK;
     if (!conv_format_of(c->to, &f)) {
         diag_error(&b.d, DIAG_NOWHERE, "'%s' ends with none of %s", c->to, conv_endings);
+        st = VS_EINPUT;
+    } else if (c->compress && f != CONV_PARQUET) {
+        diag_error(&b.d, DIAG_NOWHERE, "'%s' is not compressed: --compress is for .parquet", c->to);
         st = VS_EINPUT;
     }
     if (f == CONV_RAW && c->ascii)

@@ -133,8 +133,38 @@ class Formats(Folder):
         pq.write_table(t, self.path('own.parquet'), compression='none', use_dictionary=False)
         self.vsim('convert', 'own.parquet', 'own.csv')
         self.assertEqual(self.read('own.csv'), 'time,v(a),n\n0,1,1\n1,nan,-2\n2,3,3\n')
-        pq.write_table(t, self.path('packed.parquet'), compression='zstd')
-        self.assertIn('zstd', self.vsim('convert', 'packed.parquet', 'own.csv', code=1).stderr)
+        pq.write_table(t, self.path('packed.parquet'), compression='brotli')
+        self.assertIn('Brotli', self.vsim('convert', 'packed.parquet', 'own.csv', code=1).stderr)
+
+    def test_zstd_of_parquet_both_ways(self):
+        pq = need('pyarrow.parquet')
+        self.made('plain.parquet', '--plot', 'ac', '--compress', 'none')
+        self.made('z.parquet', '--plot', 'ac', '--compress', 'zstd')
+        t = pq.read_table(self.path('z.parquet'))
+        self.assertTrue(t.equals(pq.read_table(self.path('plain.parquet'))))
+        group = pq.ParquetFile(self.path('z.parquet')).metadata.row_group(0)
+        part = [group.column(k) for k in range(group.num_columns)]
+        self.assertEqual({c.compression for c in part}, {'ZSTD'})
+        self.assertLess(sum(c.total_compressed_size for c in part), sum(c.total_uncompressed_size for c in part))
+        self.assertEqual(sum(c.total_uncompressed_size for c in part), group.total_byte_size)
+        self.vsim('convert', 'z.parquet', 'z.raw')
+        self.vsim('convert', 'plain.parquet', 'plain.raw')
+        self.assertEqual(read_raw(self.path('z.raw')), read_raw(self.path('plain.raw')))
+        with open(self.path('z.parquet'), 'rb') as f:
+            whole = f.read()
+        for at in range(8, len(whole), max(1, len(whole) // 30)):  # any message, no crash, no hang
+            with open(self.path('bad.parquet'), 'wb') as f:
+                f.write(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:])
+            self.assertIn(self.vsim('convert', 'bad.parquet', 'bad.raw', code=None).returncode, (0, 1))
+        self.assertIn('is for .parquet', self.vsim('convert', 'd.raw', 'z.mat', '--compress', 'zstd', code=1).stderr)
+        self.assertIn('zstd or none', self.vsim('convert', 'd.raw', 'z.parquet', '--compress', 'lz', code=2).stderr)
+
+    def zstd(self):
+        try:
+            self.made('probe.parquet', '--plot', 'ac', '--compress', 'zstd')
+        except unittest.SkipTest:
+            return []
+        return ['zstd']
 
     def test_tables_of_pyarrow_however_they_are_packed(self):
         pq, pa = need('pyarrow.parquet'), need('pyarrow')
@@ -145,7 +175,7 @@ class Formats(Folder):
                    'none': pa.array([None] * n, pa.float64()), 'word': ['abc'[k % 3] * 3 if k % 13 else None for k in range(n)]}
         t = pa.table(columns)
         text = []
-        for codec in ('none', 'snappy', 'gzip', 'lz4'):
+        for codec in ('none', 'snappy', 'gzip', 'lz4', *self.zstd()):
             for version in ('1.0', '2.0'):
                 for way in ({}, {'use_dictionary': False},
                             {'use_dictionary': False, 'use_byte_stream_split': ['time', 'v(a)', 'f']}):
