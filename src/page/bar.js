@@ -230,7 +230,7 @@ async function saveCsv() {
   for (const p of PANES) {
     if (!p.data) continue;
     for (const t of p.spec.traces) {
-      const g = groupOf(t.g), r = viewOf(g.axis), h = await ask('curve', { g: g.id, e: t.e, o: t.o, x0: r && r[0], x1: r && r[1], w: 0 });
+      const g = groupOf(t.g), r = viewOf(g.axis), h = await SOURCE.curve({ g: g.id, e: t.e, o: t.o, x0: r && r[0], x1: r && r[1], w: 0 });
       for (const m of h.members) {
         columns.push([h.axis, m.x], [nameOf(t, m) + (m.im ? '.re' : ''), m.y]);
         if (m.im) columns.push([`${nameOf(t, m)}.im`, m.im]);

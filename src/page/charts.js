@@ -107,18 +107,18 @@ function circle(q, re, im, radius, keep) {
 }
 
 function paintSmith(s, d) {
-  const q = square(s, d), grid = css('line'), ink = css('soft'), inside = (x, y) => x * x + y * y <= 1.0001;
+  const q = square(s, d), grid = css('line'), ink = css('soft'), inside = (x, y) => x * x + y * y <= 1.0001, roomy = q.u > 50; // the chart is small where a modulus is far above 1
   s.line(circle(q, 0, 0, 1), { colour: ink, width: 1.2 });
   s.line([q.px(-1), q.py(0), q.px(1), q.py(0)], { colour: grid });
   for (const r of [0.2, 0.5, 1, 2, 5]) {
     s.line(circle(q, r / (1 + r), 0, 1 / (1 + r)), { colour: grid, width: r === 1 ? 1.2 : 0.7 });
-    s.text(q.px((r - 1) / (r + 1)) + 3, q.py(0) - 8, String(r), { colour: ink, size: 10 });
+    if (roomy) s.text(q.px((r - 1) / (r + 1)) + 3, q.py(0) - 8, String(r), { colour: ink, size: 10 });
   }
   for (const x of [0.2, 0.5, 1, 2, 5])
     for (const sign of [1, -1]) {
       s.line(circle(q, 1, sign / x, 1 / x, inside), { colour: grid, width: x === 1 ? 1.2 : 0.7 });
       const a = 2 * Math.atan(1 / x), px = q.cx + Math.cos(a) * (q.u + 13), py = q.cy - sign * Math.sin(a) * (q.u + 13);
-      s.text(px, py, `${sign > 0 ? '' : '−'}j${x}`, { colour: ink, size: 10, align: 'center' });
+      if (roomy) s.text(px, py, `${sign > 0 ? '' : '−'}j${x}`, { colour: ink, size: 10, align: 'center' });
     }
   return planeCurves(s, d, q);
 }
@@ -127,7 +127,7 @@ function paintPolar(s, d) {
   const q = square(s, d), grid = css('line'), ink = css('soft'), step = niceStep(q.most, 4);
   for (let r = step; r <= q.most * 1.001; r += step) {
     s.line(circle(q, 0, 0, r), { colour: grid });
-    s.text(q.px(0) + 3, q.py(r) - 6, plain(r, 3), { colour: ink, size: 10 });
+    if (r < 0.94 * q.most || q.r < 60) s.text(q.px(0) + 3, q.py(r) - 6, plain(r, 3), { colour: ink, size: 10 }); // not beside 90°
   }
   for (let a = 0; a < 360; a += 30) {
     const c = Math.cos(a / RAD), i = Math.sin(a / RAD);

@@ -104,17 +104,17 @@ function decorate(pane) {
     const own = data && data.series ? data.series.filter((s) => s.trace === t || (s.trace && s.trace.e === t.e && s.trace.g === t.g)) : [], many = own.length > 1 && own.every((s) => s.shade !== undefined && s.shade !== null);
     const mark = el('i', many ? { class: 'ramp' } : {});
     mark.style.background = many ? `linear-gradient(90deg, ${colourOf(0, 0)}, ${colourOf(0, 0.5)}, ${colourOf(0, 1)})` : colourOf(own[0] ? own[0].k : k, null);
-    const words = spec.kind === 'shares' || spec.kind === 'pz' || kind.table ? [] : [mark, el('span', {}, t.e), many ? el('span', { class: 'facts' }, `${own.length}: ${own[0].label} … ${own[own.length - 1].label}`) : null,
+    const words = spec.kind === 'shares' || spec.kind === 'pz' || kind.table ? [] : [mark, el('span', { title: t.e }, shorten(t.e)), many ? el('span', { class: 'facts' }, `${own.length}: ${own[0].label} … ${own[own.length - 1].label}`) : null,
       INDEX.files.length > 1 ? el('span', { class: 'facts' }, INDEX.files[Number(t.g.split(':')[0])]?.name) : null,
       el('button', { class: 'plain', type: 'button', title: `Remove ${t.e}`, 'aria-label': `Remove ${t.e}`, onclick: () => dropTrace(pane, t) }, '×')];
     if (words.length) items.push(el('span', { class: 'legend' }, ...words));
   });
   if ((spec.kind === 'shares' || spec.kind === 'pz') && data)
-    for (const s of data.series) { const mark = el('i'); mark.style.background = s.colour; items.push(el('span', { class: 'legend' }, mark, s.name)); }
+    for (const s of data.series) { const mark = el('i'); mark.style.background = s.colour; items.push(el('span', { class: 'legend', title: s.name }, mark, shorten(s.name, 48))); }
   if (kind.table && spec.traces[0]) items.push(el('span', { class: 'legend' }, groupOf(spec.traces[0].g)?.what || ''));
   if (data) for (const f of data.facts) if (hasPoints(data)) items.push(el('span', { class: 'facts' }, f));
   if (pane.wrong) items.push(el('span', { class: 'wrong', role: 'alert' }, pane.wrong));
-  pane.head.replaceChildren(...items, el('span', { class: 'tools' },
+  pane.head.replaceChildren(el('div', { class: 'legends' }, ...items), el('span', { class: 'tools' },
     el('button', { class: 'plain', type: 'button', title: 'Settings of the pane (g)', 'aria-label': 'Settings of the pane', onclick: () => settings(pane.index) }, '⚙'),
     el('button', { class: 'plain', type: 'button', title: 'Close the pane', 'aria-label': 'Close the pane', onclick: () => change(() => S.panes.splice(pane.index, 1)) }, '×')));
   pane.box.setAttribute('aria-label', `Pane ${pane.index + 1}: ${kind.words}`);
@@ -236,6 +236,7 @@ function build() {
         onkeydown: (e) => { if (e.key === 'ArrowDown') { e.preventDefault(); $('tree').focus(); } if (e.key === 'Enter') { e.preventDefault(); useRow(e.shiftKey); } if (e.key === 'Escape') { e.target.value = ''; Tree.query = ''; showTree(Tree.group); e.target.blur(); } } })),
     el('div', { id: 'count', class: 'count', role: 'status' }), el('div', { id: 'tree', role: 'tree', tabindex: '0', 'aria-label': 'Signals by hierarchy', onscroll: paintTree, onkeydown: treeKey }, el('div'))),
   el('main', { id: 'main', 'aria-label': 'Panes' }, el('div', { id: 'empty', class: 'note' }, 'Choose signals at the left: click, or press / and Enter. All keys: ?')), el('footer', { id: 'foot', 'aria-label': 'Measures' }));
+  if (matchMedia('(max-width: 640px)').matches) document.body.classList.add('narrow');
   document.addEventListener('keydown', onKey);
   new ResizeObserver(layoutPanes).observe($('main'));
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', refresh);

@@ -65,14 +65,14 @@ function measure(x, y, a, b) {
   m.delta = m.b - m.a;
   m.slope = m.delta / (b - a);
   let area = 0, square = 0, span = 0;
-  m.min = Infinity; m.max = -Infinity;
+  m.min = m.max = NaN;
   for (let k = 0; k < n; k++) {
     const v = p.y[k];
-    if (v < m.min) m.min = v;
-    if (v > m.max) m.max = v;
+    if (isFinite(v) && !(v >= m.min)) m.min = v;
+    if (isFinite(v) && !(v <= m.max)) m.max = v;
     if (!k) continue;
     const h = p.x[k] - p.x[k - 1], u = p.y[k - 1], s = h * (u + v) / 2;
-    if (Number.isNaN(s)) continue;
+    if (!isFinite(s)) continue;
     area += s;
     square += h * (u * u + u * v + v * v) / 3;
     span += h;

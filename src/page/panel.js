@@ -22,7 +22,9 @@ function ticksOf(s, unit, room) {
   const inside = (v) => v >= Math.min(s.lo, s.hi) * (1 - 1e-12 * Math.sign(s.lo)) && v <= s.hi * (1 + 1e-12 * Math.sign(s.hi));
   if (s.log) {
     const a = Math.floor(Math.log10(s.lo)), b = Math.ceil(Math.log10(s.hi)), decades = Math.log10(s.hi / s.lo);
-    const every = Math.max(1, Math.ceil(decades / Math.max(1, room / 55)));
+    let every = Math.max(1, Math.ceil(decades / Math.max(1, room / 55)));
+    const labels = (step) => { let n = 0; for (let e = a; e <= b; e++) n += e % step === 0 && inside(10 ** e); return n; };
+    while (every > 1 && labels(every) < 2) every--; // two labels tell that the axis is logarithmic
     for (let e = a; e <= b; e++)
       for (let m = 1; m < 10; m++) {
         const v = m * 10 ** e;
@@ -134,13 +136,13 @@ function drawCursors(s, g, d, cursors) {
     if (!seen(x)) return;
     const p = g.xs.at(x);
     s.line([p, g.top, p, g.bottom], { colour: ink, dash: k ? [5, 3] : [] });
-    s.box(p - 8, g.top, 16, 15, { colour: ink });
-    s.text(p, g.top + 8, name, { colour: css('sheet'), align: 'center', bold: true, size: 11 });
     for (const c of d.series) {
       if (d.series.length > 12) break;
       const y = g.ys.at(valueAt(c.x, c.y, x));
       if (isFinite(y)) s.dot(p, y, 3, { colour: c.colour });
     }
+    s.box(p - 8, g.top, 16, 15, { colour: ink });
+    s.text(p, g.top + 8, name, { colour: css('sheet'), align: 'center', bold: true, size: 11 });
   });
   if (seen(cursors[0]) && seen(cursors[1])) {
     const a = g.xs.at(cursors[0]), b = g.xs.at(cursors[1]);

@@ -32,6 +32,12 @@ class ServerSource {
     }
     return head;
   }
+  // {part, points, a, b, min, ...} of what stands between x0 and x1; NaN: there is none.
+  async measure(q) {
+    const m = await (await this.ask('measure', q)).json();
+    for (const k of Object.keys(m)) m[k] = m[k] ?? NaN;
+    return m;
+  }
   async spectrum(q) {
     const { buffer, head, at } = await this.numbers('spectrum', q);
     head.x = new Float64Array(buffer, at, head.n);

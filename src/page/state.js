@@ -13,17 +13,29 @@ const groupOf = (key) => INDEX.groups.find((g) => keyOf(g) === key);
 const viewOf = (axis) => S.x[axis] || null;
 const cursorsOf = (axis) => S.cur[axis] || [null, null];
 
-// Answers that are there are given again: [key] = promise.
+// Answers that are there are given again, [key] = promise, as long as all together have few numbers: the oldest go first.
 const answers = new Map();
+const MOST_NUMBERS = 1 << 20;
+const numbersIn = (a) => (a.members ? a.members.reduce((n, m) => n + (m.im ? 3 : 2) * m.x.length, 0) : a.y ? 2 * a.y.length : 0);
 function ask(what, q) {
   const key = `${what} ${JSON.stringify(q)}`;
   if (!answers.has(key)) {
-    if (answers.size > 60) answers.delete(answers.keys().next().value);
+    if (answers.size > 200) answers.delete(answers.keys().next().value);
     const p = SOURCE[what](q);
     answers.set(key, p);
-    p.catch(() => answers.delete(key));
+    p.then((a) => { p.size = numbersIn(a); dropOld(key); }, () => answers.delete(key));
   }
   return answers.get(key);
+}
+function dropOld(last) {
+  let all = 0;
+  for (const p of answers.values()) all += p.size || 0;
+  for (const [key, p] of answers) {
+    if (all <= MOST_NUMBERS) return;
+    if (key === last) continue;
+    all -= p.size || 0;
+    answers.delete(key);
+  }
 }
 
 const textOfState = () => JSON.stringify(S);

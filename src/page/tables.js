@@ -11,49 +11,31 @@ async function showMeasures() {
   const d = pane.data, both = cur[1] !== null && cur[1] !== undefined, unit = d.axisUnit;
   const rows = near.flatMap((p) => p.data.series.map((s) => ({ ...s, pane: p }))).slice(0, 40), columns = both ? MEASURES : MEASURES.slice(0, 1);
   const full = [];
-  for (const s of rows) { // one after the other: each may be all that a page should hold
+  for (const s of rows) {
     full.push(await measured(cur, s, both));
     if (turn !== tableTurn) return;
   }
   const span = cur[1] - cur[0], rough = full.some((s) => s.rough);
-  const caption = el('caption', {}, `${rough ? '≈ ' : ''}A ${eng(cur[0], unit, 6)}${both ? `\u2003B ${eng(cur[1], unit, 6)}\u2003B − A ${eng(span, unit, 6)}${unit === 's' ? `\u20031/(B − A) ${eng(1 / Math.abs(span), 'Hz', 5)}` : ''}` : ''}${rough ? '\u2003≈: more points than a page holds; least and greatest are exact, the rest is of their extremes' : ''}`);
+  const caption = el('caption', {}, `${rough ? '≈ ' : ''}A ${eng(cur[0], unit, 6)}${both ? `\u2003B ${eng(cur[1], unit, 6)}\u2003B − A ${eng(span, unit, 6)}${unit === 's' ? `\u20031/(B − A) ${eng(1 / Math.abs(span), 'Hz', 5)}` : ''}` : ''}${rough ? '\u2003≈: more than 800,000 points: of the extremes of 200,000 columns' : ''}`);
   const head = el('tr', {}, el('th', { scope: 'col' }, ''), ...columns.map((c) => el('th', { scope: 'col' }, c[1])));
   const body = rows.map((s, k) => {
-    const { m, at } = full[k], mark = el('i');
+    const { m } = full[k], mark = el('i');
     mark.style.background = s.colour;
-    return el('tr', {}, el('td', {}, mark, s.name), ...columns.map((c) => el('td', {}, full[k].rough && !(EXACT.has(c[0]) && (at || c[0] === 'min' || c[0] === 'max' || c[0] === 'pp')) ? '≈ ' : '', eng(m[c[0]], c[2](s.pane.data.unit, unit), 4))));
+    return el('tr', {}, el('td', { title: s.name }, mark, shorten(s.name)), ...columns.map((c) => el('td', {}, full[k].rough && !EXACT.has(c[0]) ? '≈ ' : '', eng(m[c[0]], c[2](s.pane.data.unit, unit), 4))));
   });
   foot.replaceChildren(el('table', { 'aria-label': 'Measures between the cursors' }, caption, el('thead', {}, head), el('tbody', {}, ...body)));
 }
 
-// What extremes of columns, and two points, tell as all points do.
+// What does not depend on how many points there are.
 const EXACT = new Set(['a', 'b', 'delta', 'slope', 'min', 'max', 'pp']);
 
-// The values of a signal at the cursors, on the line between its points; undefined: it is none.
-async function valuesAt(cur, g, s) {
-  const k = g.names.indexOf(s.trace.e);
-  if (k < 0) return undefined;
-  return Promise.all(cur.map(async (x) => (await ask('point', { g: g.id, m: s.member, x })).y[k]));
-}
-
-// The measures of a curve: {m, rough, at}, of all points between the cursors as far as a page can hold them; of those of the picture where there is no raw curve.
-const known = new Map();
+// The measures of a curve: {m, rough}: of the signal where the server knows it, of the picture's points where there is none.
 async function measured(cur, s, both) {
-  const a = cur[0], b = both ? cur[1] : a, ofPicture = () => ({ m: measure(s.x, s.y, a, b), rough: false });
-  if (s.pane.spec.kind !== 'xy' || !s.raw || !s.trace || SOURCE.alone) return ofPicture();
-  const g = groupOf(s.trace.g), q = { g: g.id, e: s.trace.e, x0: Math.min(a, b), x1: Math.max(a, b), w: 200000, m: s.member }, key = `${GENERATION} ${a} ${JSON.stringify(q)}`;
-  if (known.has(key)) return known.get(key);
+  const [a, b] = [cur[0], both ? cur[1] : cur[0]], ofPicture = () => ({ m: measure(s.x, s.y, a, b), rough: false });
+  if (s.pane.spec.kind !== 'xy' || !s.raw || !s.trace || s.trace.o || SOURCE.alone) return ofPicture();
   try {
-    const c = (await SOURCE.curve(q)).members[0], out = { m: measure(c.x, modulus(c), a, b), rough: both && c.part > c.n };
-    out.at = out.rough ? await valuesAt(cur, g, s) : undefined;
-    if (out.at) {
-      [out.m.a, out.m.b] = out.at;
-      out.m.delta = out.m.b - out.m.a;
-      out.m.slope = out.m.delta / (b - a);
-    }
-    if (known.size > 200) known.clear();
-    known.set(key, out);
-    return out;
+    const m = await ask('measure', { g: groupOf(s.trace.g).id, e: s.trace.e, m: s.member, x0: a, x1: both ? b : null, w: 200000 });
+    return { m: { ...m, delta: m.b - m.a, slope: (m.b - m.a) / (b - a), pp: m.max - m.min, frequency: 1 / m.period }, rough: both && m.part > m.points };
   } catch { return ofPicture(); }
 }
 

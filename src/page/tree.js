@@ -55,7 +55,7 @@ function showTree(g) {
   Tree.rows = listRows();
   Tree.at = Math.max(0, Math.min(Tree.at, Tree.rows.length - 1));
   const n = g ? g.names.length - (g.axis === g.names[0] ? 1 : 0) : 0;
-  Tree.count = Tree.query ? `${Tree.rows.length.toLocaleString('en')} of ${n.toLocaleString('en')} signals` : `${n.toLocaleString('en')} signals`;
+  Tree.count = Tree.query ? `${Tree.rows.length.toLocaleString('en')} of ${n.toLocaleString('en')} signals` : `${n.toLocaleString('en')} signal${n === 1 ? '' : 's'}`;
   showCount();
   paintTree();
   if (g) void annotate(g);

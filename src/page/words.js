@@ -54,6 +54,12 @@ function colourOf(k, shade) {
 function theme() { return document.documentElement.dataset.theme; }
 function css(name) { return getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim(); }
 
+// Names of hierarchies are long: their ends tell most.
+function shorten(name, most = 40) {
+  const n = Math.floor((most - 1) / 2);
+  return name.length > most ? `${name.slice(0, n)}…${name.slice(-n)}` : name;
+}
+
 // el('button', {title: 'x', onclick: f}, 'text', child)
 function el(tag, attrs = {}, ...children) {
   const e = document.createElement(tag);

@@ -215,13 +215,16 @@ static post_val apply(post_env *e, int op, const post_val *a, const post_val *b)
 {
     bool logic = strchr("<>lg=n&|", op) != NULL;
     bool complex = !logic && op != '%' && (a->complex || b->complex);
-    if (op == '^')
+    if (op == '^' && !e->ranges)
         needs_whole(e);
+    const bool were = complex;
     if (op == '^' && !complex) /* a negative number to a broken power */
-        for (int64_t k = 0; k < a->n && !complex; k++)
-            for (int64_t j = 0; j < b->n && !complex; j++)
-                if (b->n == 1 || j == k)
-                    complex = a->v[k] < 0 && b->v[j] != floor(b->v[j]);
+        for (int64_t k = 0; k < (a->n > b->n ? a->n : b->n) && !complex; k++) {
+            const double power = creal(post_at(b, k));
+            complex = creal(post_at(a, k)) < 0 && power != floor(power);
+        }
+    if (complex && !were)
+        needs_whole(e);
     post_val r = like(e, a, b, complex);
     for (int64_t k = 0; k < r.n; k++)
         if (logic)

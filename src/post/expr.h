@@ -43,6 +43,9 @@ typedef struct post_env {
     /* set to true by an operation whose value at a point depends on other points, so that parts of
      * vectors do not give the parts of its value. NULL: not wanted */
     bool *whole;
+    /* with whole: sqrt, ln, a power and their like need whole vectors only if one of the values at
+     * hand is out of their range: the caller takes the whole then, and drops parts that it has */
+    bool ranges;
     /* called for names that are no vectors: parameters, results of measures, device values. NULL:
      * there are none */
     bool (*number)(void *user, const char *name, double *value);

@@ -516,8 +516,14 @@ const char *const post_function_names[] = {
 };
 const size_t post_n_function = VS_COUNT(post_function_names);
 
-/* Is value k of the result one of value k of the arguments alone? Not log, sqrt, acosh and atanh:
- * one value out of their range makes all complex. */
+/* Is value k of the result one of value k of the argument alone, as long as no value is out of
+ * range, which makes all of them complex? */
+static bool value_in_range(fn_run run)
+{
+    return run == f_ln || run == f_log || run == f_sqrt || run == f_acosh || run == f_atanh;
+}
+
+/* Is value k of the result one of value k of the arguments alone? */
 static bool value_by_value(fn_run run, int n_arg)
 {
     static const fn_run list[] = {magnitude, phase,  real_part, imag_part, conjugate, decibel,
@@ -557,10 +563,13 @@ bool post_call(post_env *e, const char *name, post_val *arg, int n_arg, post_val
             return post_fail(e, "%s() of an empty vector", name);
         post_val r;
         fargs f = {e, arg, n_arg, &r, t[i].name};
-        if (e->whole && !value_by_value(t[i].run, n_arg))
+        const bool in_range = e->ranges && value_in_range(t[i].run);
+        if (e->whole && !in_range && !value_by_value(t[i].run, n_arg))
             *e->whole = true;
         if (!t[i].run(&f))
             return false;
+        if (e->whole && in_range && r.complex && !arg->complex)
+            *e->whole = true;
         *out = r;
         return true;
     }

@@ -58,17 +58,29 @@ static const char *text_of(const char *query, const char *name, char *text)
     return text;
 }
 
+static view_question question_of(const char *query, char expr[TEXT], char over[TEXT])
+{
+    return (view_question){.group = whole_of(query, "g", -1, -1, INT32_MAX),
+                           .expr = text_of(query, "e", expr),
+                           .over = text_of(query, "o", over),
+                           .x0 = number_of(query, "x0"),
+                           .x1 = number_of(query, "x1"),
+                           .columns = whole_of(query, "w", 2000, 0, MOST_COLUMNS),
+                           .member = whole_of(query, "m", -1, -1, INT32_MAX)};
+}
+
 static bool put_curve(viewer *w, const char *query, FILE *out)
 {
     char expr[TEXT], over[TEXT];
-    const view_question q = {.group = whole_of(query, "g", -1, -1, INT32_MAX),
-                             .expr = text_of(query, "e", expr),
-                             .over = text_of(query, "o", over),
-                             .x0 = number_of(query, "x0"),
-                             .x1 = number_of(query, "x1"),
-                             .columns = whole_of(query, "w", 2000, 0, MOST_COLUMNS),
-                             .member = whole_of(query, "m", -1, -1, INT32_MAX)};
+    const view_question q = question_of(query, expr, over);
     return q.expr && view_curve(w->data, &q, out);
+}
+
+static bool put_measures(viewer *w, const char *query, FILE *out)
+{
+    char expr[TEXT], over[TEXT];
+    const view_question q = question_of(query, expr, over);
+    return q.expr && view_measure(w->data, &q, out);
 }
 
 static bool put_spectrum(viewer *w, const char *query, FILE *out)
@@ -109,7 +121,11 @@ static void answer_data(viewer *w, const http_request *q, http_reply *r)
     static const struct {
         const char *path;
         bool (*put)(viewer *w, const char *query, FILE *out);
-    } numbers_of[] = {{"curve", put_curve}, {"spectrum", put_spectrum}, {"point", put_point}};
+        bool json; /* no bytes of numbers */
+    } numbers_of[] = {{"curve", put_curve, false},
+                      {"measure", put_measures, true},
+                      {"spectrum", put_spectrum, false},
+                      {"point", put_point, false}};
     const bool list = !strcmp(q->path, "index");
     size_t k = 0;
     while (k < VS_COUNT(numbers_of) && strcmp(q->path, numbers_of[k].path))
@@ -117,14 +133,15 @@ static void answer_data(viewer *w, const http_request *q, http_reply *r)
     if (!list && k == VS_COUNT(numbers_of))
         return;
     FILE *out = stream_text(&r->body, &r->n);
-    bool numbers = false;
+    bool good = true;
     if (list)
         put_list(w, out);
     else
-        numbers = numbers_of[k].put(w, q->query, out);
+        good = numbers_of[k].put(w, q->query, out);
     stream_close(out);
-    r->status = list || numbers ? 200 : 400;
-    r->type = numbers ? "application/octet-stream" : "application/json";
+    r->status = good ? 200 : 400;
+    r->type =
+        good && !list && !numbers_of[k].json ? "application/octet-stream" : "application/json";
 }
 
 static void answer(void *user, const http_request *q, http_reply *r)

@@ -1,6 +1,6 @@
 /* view.h - answers the requests of the viewer's page from result files.
- * Use:    view_init; view_add for each file; per request view_index, view_curve, view_point
- *         or view_spectrum; view_refresh now and then: files may grow; view_fini.
+ * Use:    view_init; view_add for each file; per request view_index, view_curve, view_measure,
+ *         view_point or view_spectrum; view_refresh now and then: files may grow; view_fini.
  * Plots of one file that differ by the values of a sweep alone are one group, a family; its members
  * are asked for together. Answers are JSON, or numbers behind a head of JSON: 4 bytes with the
  * length of the head (a multiple of 8, less 4), the head, doubles, all from the lowest byte. */
@@ -47,6 +47,13 @@ typedef struct view_question {
  * one of each. A point on either side of the range is part of it. false: the answer is JSON with
  * the message. */
 bool view_curve(view *v, const view_question *q, FILE *out);
+
+/* What stands between x0 and x1 (NAN: at x0 alone) of one member, as an object of numbers (null:
+ * there is none): a and b, the values there; min, max, mean, rms, period, duty in %, rise, fall;
+ * part, the points between them, and points, of how many it is: of fewer if there are more than
+ * four a column, of which it takes the extremes of columns; a and b are exact then, too. false:
+ * the answer is JSON with the message. */
+bool view_measure(view *v, const view_question *q, FILE *out);
 
 /* The k-th point of a member, k -1: the last one: a value for each signal in the order of the
  * index; of complex ones the modulus. x, unless NAN: where the axis is x instead, on the line

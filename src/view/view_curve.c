@@ -1,4 +1,4 @@
-/* view_curve.c - curves and spectra of expressions, as the page asks for them. */
+/* view_curve.c - curves, measures and spectra of expressions, as the page asks for them. */
 #include <math.h>
 #include <string.h>
 
@@ -539,6 +539,78 @@ bool view_spectrum(view *v, const view_fft *q, FILE *out)
             put_spectrum(&w, made, fig_unit(y.type));
         if (made)
             post_plot_destroy(w.e.set, made);
+    }
+    return end(&w);
+}
+
+/* -- what stands between two cursors -- */
+
+/* All points of the range, or the extremes of its columns: x[n], y[n], of complex values the
+ * modulus. false: a message was given. */
+static bool points_between(work *w, const view_question *q, size_t plot, curve *c, double **y)
+{
+    bool done = by_index(w, q, plot);
+    if (done ? !look(w, q, plot, c) : is_large(w, q, plot) && !thin_out(w, q, plot, c, &done))
+        return false;
+    if (!done && (!value_of(w, plot, w->e.line, &c->y) || !find_axis(w, q, plot, c)))
+        return false;
+    if (!done)
+        c->part = c->n_at = c->n;
+    *y = arena_array(&w->mem, double, c->n_at + 1);
+    for (int64_t k = 0; k < c->n_at; k++)
+        (*y)[k] = done           ? c->pim ? hypot(c->py[k], c->pim[k]) : c->py[k]
+                            : c->y.complex ? hypot(c->y.v[2 * k], c->y.v[2 * k + 1])
+                                 : c->y.v[k];
+    if (done)
+        c->x = c->px;
+    return true;
+}
+
+/* The value at x alone: of the points on both sides of it. */
+static double value_near(work *w, const view_question *q, size_t plot, double x)
+{
+    view_question here = *q;
+    curve c = {0};
+    double *y;
+    here.x0 = here.x1 = x;
+    return !isnan(x) && points_between(w, &here, plot, &c, &y)
+               ? view_measure_of(c.x, y, c.n_at, x, x).a
+               : NAN;
+}
+
+static void put_measures(const view_measures *m, const curve *c, FILE *out)
+{
+    static const char *const name[] = {"a",   "b",      "min",  "max",  "mean",
+                                       "rms", "period", "duty", "rise", "fall"};
+    const double value[] = {m->a,   m->b,      m->min,  m->max,  m->mean,
+                            m->rms, m->period, m->duty, m->rise, m->fall};
+    fprintf(out, "{\"part\":%lld,\"points\":%lld", (long long)c->part, (long long)c->n_at);
+    for (size_t k = 0; k < VS_COUNT(name); k++) {
+        fprintf(out, ",\"%s\":", name[k]);
+        page_number(out, value[k]);
+    }
+    fputc('}', out);
+}
+
+bool view_measure(view *v, const view_question *q, FILE *out)
+{
+    work w;
+    if (begin(&w, v, q->group, q->expr, out)) {
+        const bool there = q->member >= 0 && (size_t)q->member < vec_len(w.g->member);
+        const size_t plot = w.g->member[there ? q->member : 0];
+        view_question part = *q;
+        curve c = {0};
+        double *y;
+        part.x0 = fmin(q->x0, q->x1);
+        part.x1 = fmax(q->x0, q->x1);
+        if (points_between(&w, &part, plot, &c, &y)) {
+            view_measures m = view_measure_of(c.x, y, c.n_at, q->x0, q->x1);
+            if (c.part > c.n_at) { /* the extremes of columns do not tell these */
+                m.a = value_near(&w, &part, plot, q->x0);
+                m.b = value_near(&w, &part, plot, q->x1);
+            }
+            put_measures(&m, &c, out);
+        }
     }
     return end(&w);
 }

@@ -67,8 +67,10 @@ static bool value_of(pieces *s, bool *parts, post_val *y)
         return true;
     }
     s->e->whole = &whole;
+    s->e->ranges = true;
     const bool good = post_eval(s->e, s->e->line, y);
     s->e->whole = NULL;
+    s->e->ranges = false;
     *parts = !whole;
     return good;
 }

@@ -2,7 +2,8 @@
  *     view.c         groups of plots, the list of signals
  *     view_file.c    files, values that are read when they are asked for
  *     view_pieces.c  expressions over large plots
- *     view_curve.c   curves and spectra of expressions */
+ *     view_curve.c   curves, measures and spectra of expressions
+ *     view_measure.c the figures of measures */
 #ifndef VIEW_PRIV_H
 #define VIEW_PRIV_H
 
@@ -70,6 +71,18 @@ typedef struct view_thin {
  * about the file). */
 bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q, view_thin *to,
                  bool *thin, const char **why);
+
+/* -- view_measure.c -- */
+typedef struct view_measures {
+    double a, b;       /* values at both cursors */
+    double min, max;   /* of the part between them */
+    double mean, rms;  /* over x */
+    double period;     /* mean distance of crossings of the middle between min and max */
+    double duty;       /* %, above the middle, from the first rise to the last one */
+    double rise, fall; /* from 10 to 90 % between min and max and back: the first one each */
+} view_measures;
+/* Of x[n], which rises, and y[n]; what is not there is NAN. b NAN: of the point a alone. */
+view_measures view_measure_of(const double *x, const double *y, int64_t n, double a, double b);
 
 /* -- view.c -- */
 /* "r=1000", "#2": what tells a member from the others; text in buf or the plot's. */

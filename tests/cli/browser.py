@@ -633,6 +633,39 @@ class Use(Page):
         self.assertEqual((row['at a'], row['at b'], row['min'], row['max']), ('500.5 V', '500 mV', '0 V', '999 V'))
         self.assertTrue(row['average'].startswith('≈') and row['rms'].startswith('≈'))
 
+    def test_a_phone_shows_the_panes(self):
+        self.run_deck(LOOP)
+        p = self.view(width=390)
+        box = p.locator('.pane').first.bounding_box()
+        self.assertGreater(box['width'], 360)
+        self.assertEqual(p.evaluate('document.documentElement.scrollWidth'), 390)
+        self.assertFalse(p.locator('#side').is_visible())
+        p.keyboard.press('t')
+        self.assertTrue(p.locator('#search').is_visible())
+        self.assertGreater(p.locator('.pane').first.bounding_box()['width'], 360)  # the list lies over them
+
+    def test_long_names_and_many_curves_leave_room(self):
+        long = 'v(%s.%d)' % ('.'.join(['xinstance_%d' % k for k in range(12)]), 7)
+        n = 30
+        names = ['time', long] + ['v(%d)' % k for k in range(n)]
+        rows = array.array('d', [float(k * (j + 1)) for k in range(20) for j in range(len(names))])
+        head = 'Title: t\nPlotname: %s\nFlags: real\nNo. Variables: %d\nNo. Points: 20\nVariables:\n' % (TRAN, len(names))
+        for k, name in enumerate(names):
+            head += '\t%d\t%s\t%s\n' % (k, name, 'voltage' if k else 'time')
+        with open(self.path('a.raw'), 'wb') as f:
+            f.write(head.encode() + b'Binary:\n' + rows.tobytes())
+        p = self.view({'panes': [self.pane('xy', *names[1:])], 'cur': {'time': [1.5, 7.5]}})
+        p.wait_for_selector('#foot tbody tr')
+        pane = p.locator('.pane').bounding_box()
+        for tool in p.locator('.pane .tools button').all():
+            box = tool.bounding_box()
+            self.assertTrue(pane['x'] < box['x'] and box['x'] + box['width'] < pane['x'] + pane['width'])
+            self.assertTrue(pane['y'] < box['y'] and box['y'] + box['height'] < pane['y'] + 60)
+        cell = p.locator('#foot tbody tr').first.locator('td').first
+        self.assertEqual(cell.get_attribute('title'), long)
+        self.assertLess(len(cell.inner_text()), 45)
+        self.assertTrue(cell.inner_text().startswith(long[:15]) and cell.inner_text().endswith(long[-15:]))
+
     def test_names_are_text(self):
         bad = '<img src=x onerror=alert(1)>'
         head = 'Title: %s\nPlotname: %s\nFlags: real\nNo. Variables: 2\nNo. Points: 2\nVariables:\n\t0\ttime\ttime\n\t1\tv(%s)\tvoltage\nBinary:\n'

@@ -231,6 +231,29 @@ class Answers(View):
             half = [len(p) // 2 for p in (all_points, few)]
             self.assertEqual((min(all_points[half[0]:]), max(all_points[half[0]:])), (min(few[half[1]:]), max(few[half[1]:])))
 
+    def test_measures_between_cursors(self):
+        self.run_deck()
+        s = self.serve('view', 'rc.raw')
+
+        def measure(**q):
+            status, body = s.get('measure', **{'g': 0, 'm': 0, **q})
+            return status, json.loads(body)
+        head, v = s.numbers('curve', g=0, e='v(out)', w=0, m=0)
+        n = head['members'][0]['n']
+        x, y = v[:n], v[n:2 * n]
+        status, m = measure(e='v(out)', x0=x[3], x1=x[-1])
+        self.assertEqual(status, 200)
+        self.assertEqual((m['a'], m['b'], m['min'], m['max']), (y[3], y[-1], min(y[3:]), max(y[3:])))
+        area = sum((b - a) * (p + q) / 2 for a, b, p, q in zip(x[3:], x[4:], y[3:], y[4:]))
+        self.assertAlmostEqual(m['mean'] / (area / (x[-1] - x[3])), 1, delta=1e-12)
+        self.assertEqual((m['part'], m['points']), (n, n))
+        self.assertEqual(measure(e='v(out)*2', x0=x[3], x1=x[-1])[1]['max'], 2 * m['max'])
+        status, m = measure(e='v(nix)', x0=0, x1=1)
+        self.assertEqual(status, 400)
+        self.assertIn('nix', m['error'])
+        self.assertEqual(measure(g=99, e='v(out)', x0=0)[0], 400)
+        self.assertEqual(s.get('measure')[0], 400)
+
     def test_what_is_wrong_with_an_expression_is_told(self):
         self.run_deck()
         s = self.serve('view', 'rc.raw')

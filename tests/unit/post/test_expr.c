@@ -188,6 +188,33 @@ START_TEST(deep_nesting_is_refused)
 }
 END_TEST
 
+START_TEST(functions_with_a_range_need_the_whole_where_a_value_is_out_of_it)
+{
+    static const struct {
+        const char *text;
+        bool whole;
+    } t[] = {{"v(up)*2", false},        {"sqrt(v(up))", false},   {"sqrt(v(up)-1)", true},
+             {"v(up)^2", false},        {"(v(up)-1)^2", false},   {"(v(up)-0.5)^0.5", true},
+             {"-2^(v(up)-1)", false},   {"ln(v(up)+1)", false},   {"log10(v(up)-1)", true},
+             {"acosh(v(up)+1)", false}, {"atanh(2*v(up))", true}, {"deriv(v(up))", true}};
+    bench b;
+    bool whole;
+    post_val v;
+    bench_init(&b);
+    b.e.whole = &whole;
+    for (size_t k = 0; k < VS_COUNT(t); k++) {
+        b.e.ranges = true;
+        whole = false;
+        ck_assert(post_eval(&b.e, t[k].text, &v));
+        ck_assert_msg(whole == t[k].whole, "%s", t[k].text);
+        b.e.ranges = whole = false;
+        ck_assert(post_eval(&b.e, t[k].text, &v)); /* of any value: one behind them may be out */
+        ck_assert_msg(whole == (k > 0), "%s", t[k].text);
+    }
+    bench_fini(&b);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("post/expr");
@@ -197,6 +224,7 @@ int main(void)
     tcase_add_test(t, lists_of_expressions_end_where_no_operator_follows);
     tcase_add_test(t, names_of_an_expression_are_found_without_evaluating_it);
     tcase_add_test(t, deep_nesting_is_refused);
+    tcase_add_test(t, functions_with_a_range_need_the_whole_where_a_value_is_out_of_it);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

@@ -231,11 +231,17 @@ static seen look_at(view *v, const char *expr, int64_t columns)
 
 START_TEST(expressions_by_pieces_have_the_extremes_of_all_points)
 {
-    /* the last two need all points at once; the peak is in the second piece of 65536 points */
+    /* the last four need all points at once, two of them because of one value alone; the peak is in
+     * the second piece of 65536 points */
     static const char *const expr[] = {"v(out)*2-1",
+                                       "sqrt(v(out)+1e6)",
+                                       "(v(out)+1e6)^1.5",
+                                       "ln(1e6-v(out))",
                                        "db(v(out)+100)",
                                        "max(v(out),0)*v(x1.\xff)",
                                        "v(out) > 0.5 ? 3 : v(out)",
+                                       "mag(ln(v(out)+0.25))",
+                                       "mag((v(out)+0.25)^0.5)",
                                        "deriv(v(out))",
                                        "v(out)-mean(v(out))"};
     write_large(200000, 123457);
@@ -297,6 +303,104 @@ START_TEST(a_point_has_a_value_for_each_signal)
 }
 END_TEST
 
+/* Trapezoids: 0 up to t = 1, 1 from 2 to 5, 0 from 7 to 10, and again; n periods of 20 points of
+ * one length each. */
+static void write_trapezoids(int n)
+{
+    out_file *f;
+    ck_assert_int_eq(out_open(&f, path, OUT_RAW), VS_OK);
+    ck_assert_int_eq(out_plot_begin(f, "title", "Transient Analysis", vectors, 3, false), VS_OK);
+    for (int k = 0; k <= 20 * n; k++) {
+        const double t = 0.5 * (k % 20), y = t < 1   ? 0
+                                             : t < 2 ? t - 1
+                                             : t < 5 ? 1
+                                             : t < 7 ? (7 - t) / 2
+                                                     : 0;
+        ck_assert_int_eq(out_point(f, (double[]){0.5 * k, y, 7}), VS_OK);
+    }
+    ck_assert_int_eq(out_plot_end(f), VS_OK);
+    ck_assert_int_eq(out_close(&f, NULL), VS_OK);
+}
+
+/* A number of the answer; NAN: null. */
+static double told(const char *text, const char *name)
+{
+    char key[32];
+    snprintf(key, sizeof key, "\"%s\":", name);
+    const char *at = strstr(text, key);
+    ck_assert_msg(at != NULL, "%s: %s", name, text);
+    at += strlen(key);
+    return !strncmp(at, "null", 4) ? NAN : atof(at);
+}
+
+static char *measures_of(view *v, const char *expr, double a, double b, int64_t columns)
+{
+    char *text;
+    size_t n;
+    FILE *out = stream_text(&text, &n);
+    const view_question q = {.expr = expr, .x0 = a, .x1 = b, .columns = columns};
+    const bool good = view_measure(v, &q, out);
+    stream_close(out);
+    ck_assert_msg(good, "%s", text);
+    return text;
+}
+
+START_TEST(measures_between_cursors_are_those_of_the_curve)
+{
+    /* few points, and so many that pieces of them are read */
+    for (int n = 7; n <= 7000; n *= 1000) {
+        write_trapezoids(n);
+        view *v = open_view();
+        for (int twice = 0; twice < 2; twice++) {
+            const double y = 1 + twice; /* cursors: four periods, in either order */
+            char *text = measures_of(v, twice ? "v(out)*2" : "v(out)", twice ? 41.25 : 1.25,
+                                     twice ? 1.25 : 41.25, 200000);
+            ck_assert_double_eq_tol(told(text, "a"), 0.25 * y, 1e-12);
+            ck_assert_double_eq_tol(told(text, "b"), 0.25 * y, 1e-12);
+            ck_assert_double_eq(told(text, "min"), 0);
+            ck_assert_double_eq(told(text, "max"), y);
+            ck_assert_double_eq_tol(told(text, "mean"), 0.45 * y, 1e-12);
+            ck_assert_double_eq_tol(told(text, "rms"), sqrt(0.4) * y, 1e-12);
+            ck_assert_double_eq_tol(told(text, "period"), 10, 1e-11);
+            ck_assert_double_eq_tol(told(text, "duty"), 45, 1e-10);
+            ck_assert_double_eq_tol(told(text, "rise"), 0.8, 1e-12);
+            ck_assert_double_eq_tol(told(text, "fall"), 1.6, 1e-12);
+            ck_assert_double_eq(told(text, "part"), told(text, "points"));
+            vs_free(text);
+        }
+        char *text = measures_of(v, "v(out)", 1.25, NAN, 200000);
+        ck_assert_double_eq_tol(told(text, "a"), 0.25, 1e-12);
+        ck_assert_double_nan(told(text, "b"));
+        ck_assert_double_nan(told(text, "period"));
+        vs_free(text);
+        text = measures_of(v, "v(out)", -5, 1e9, 200000); /* outside there is nothing */
+        ck_assert_double_nan(told(text, "a"));
+        ck_assert_double_nan(told(text, "b"));
+        ck_assert_double_eq_tol(told(text, "mean"), 0.45, 1e-12);
+        vs_free(text);
+        view_free(&v);
+    }
+}
+END_TEST
+
+START_TEST(measures_of_extremes_say_so_and_have_exact_values_at_cursors)
+{
+    static const char *const expr[] = {"v(out)", "v(out)+0"};
+    write_trapezoids(7000);
+    view *v = open_view();
+    for (size_t k = 0; k < VS_COUNT(expr); k++) {
+        char *text = measures_of(v, expr[k], 1.25, 69996.25, 100);
+        ck_assert(told(text, "points") < told(text, "part"));
+        ck_assert_double_eq_tol(told(text, "a"), 0.25, 1e-12);
+        ck_assert_double_eq_tol(told(text, "b"), 0.375, 1e-12);
+        ck_assert_double_eq(told(text, "min"), 0);
+        ck_assert_double_eq(told(text, "max"), 1);
+        vs_free(text);
+    }
+    view_free(&v);
+}
+END_TEST
+
 START_TEST(a_spectrum_has_its_tone)
 {
     out_file *f;
@@ -341,6 +445,8 @@ int main(void)
     tcase_add_test(t, mistakes_in_expressions_over_large_plots_are_told);
     tcase_add_test(t, values_between_points_are_on_the_line);
     tcase_add_test(t, a_spectrum_has_its_tone);
+    tcase_add_test(t, measures_between_cursors_are_those_of_the_curve);
+    tcase_add_test(t, measures_of_extremes_say_so_and_have_exact_values_at_cursors);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
