@@ -463,17 +463,19 @@ static csc_entry *all_entries(const ckt *c)
     return e;
 }
 
-static bool nothing_to_accept(const ckt *c)
+/* Sets what ckt_accept has to do. */
+static void note_acceptance(ckt *c)
 {
+    c->plain_accept = !nat_accepts(&c->nat);
+    c->has_effects = nat_accepts(&c->nat);
     for (size_t i = 0; i < vec_len(c->group); i++) {
         const dev_group *g = &c->group[i];
-        if (g->n_lim || g->n_state)
-            return false;
+        bool has = g->n_state > 0;
         for (int f = 0; f < MDL_N_FORM; f++)
-            if (g->form[f].variant && g->form[f].variant->has_effects)
-                return false;
+            has |= g->form[f].variant && g->form[f].variant->has_effects;
+        c->has_effects |= has;
+        c->plain_accept &= !has && !g->n_lim;
     }
-    return true;
 }
 
 vs_status ckt_finish(ckt *c, unsigned forms)
@@ -504,7 +506,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     vec_free(e);
     allocate_work(c);
     ckt_bypass_make(c);
-    c->plain_accept = !nat_accepts(&c->nat) && nothing_to_accept(c);
+    note_acceptance(c);
     if (st == VS_OK && ckt_small_suits(c) && !c->bypass)
         ckt_small_make(c);
     return st;

@@ -423,7 +423,7 @@ static bool suits(const ckt *c)
     for (size_t i = 0; i < vec_len(c->group); i++)
         if (c->group[i].lin && c->group[i].lin->whole)
             return false;
-    return c->bypass && c->plain_accept && nat_only_sources(&c->nat) && !vec_len(c->wrap) &&
+    return c->bypass && !c->has_effects && nat_only_sources(&c->nat) && !vec_len(c->wrap) &&
            (c->opt.bypass == CKT_BYPASS_ALL || ckt_n(c) >= LEAST_UNKNOWNS);
 }
 

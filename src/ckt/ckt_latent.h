@@ -6,8 +6,9 @@
  *
  * A cell is CKT_CELL seats. Unknowns take seats in their order, but those of a wire (ckt_wires.c)
  * one behind the other, the reference and pinned ones (below) in cells before all others; some
- * seats are empty. A resistor never lies between a latent unknown and one that is awake and not
- * pinned: a part of a tolerance of voltage is a large current there, and would be lost.
+ * seats are empty. A resistor, or one inside of a device, never lies between a latent unknown and
+ * one that is awake and not pinned: a part of a tolerance of voltage is a large current there, and
+ * would be lost.
  * Vectors that analyses and the circuit exchange have, from ckt_latent_begin on, the cells' values
  * in *slots*: slot s holds cell ckt_latent_cells()[s], those that are awake come first, and only
  * they are read and written; element 0 is the reference. An unknown at a source, or at a device
@@ -24,7 +25,7 @@
 enum { CKT_CELL = 16 };
 
 /* All awake, every cell in the slot of its number. false: this circuit has no latent loads
- * (bypass=0, devices with limits or memory of their own, too few unknowns).
+ * (bypass=0, devices with memory or effects of their own, too few unknowns).
  *   x  in  [n+1] the present point, as in other loads */
 VS_MUST_USE bool ckt_latent_begin(ckt *c, const double *x);
 void ckt_latent_end(ckt *c);   /* loads are as before */

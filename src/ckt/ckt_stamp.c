@@ -251,6 +251,8 @@ static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const doub
     const vs_status st = is_parallel(c, g, fm) ? load_group_parallel(c, g, form, x, l)
                                                : load_blocks_of(c, g, form, x, l);
     dev_advance(g);
+    if (g->lin)
+        g->lin->all_limits = true;
     g->n_eval += g->nb;
     c->stat.n_eval += g->nb;
     return st;
@@ -582,18 +584,17 @@ vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
 {
     const mdl_form_kind form = ckt_form_of(c, env->mode);
     vs_status st = VS_OK;
-    if (c->bypass)
-        ckt_bypass_accept(c);
-    if (c->plain_accept)
-        return VS_OK;
-    ckt_fill_dyn(c->dyn, env);
-    for (size_t i = 0; i < vec_len(c->group); i++) {
+    if (!c->plain_accept)
+        ckt_fill_dyn(c->dyn, env);
+    for (size_t i = 0; !c->plain_accept && i < vec_len(c->group); i++) {
         const vs_status one = run_effects(c, &c->group[i], form, x);
         if (one != VS_OK && st >= 0)
             st = one;
-        dev_accept(&c->group[i]);
+        dev_accept(&c->group[i]); /* looks at what ckt_bypass_accept forgets */
     }
-    if (c->small) /* sources alone, which accept nothing */
+    if (c->bypass)
+        ckt_bypass_accept(c);
+    if (c->plain_accept || c->small) /* sources alone, which accept nothing */
         return st;
     const vs_status native = nat_accept(&c->nat, env, x, env->time == c->last_break);
     return native != VS_OK && st >= 0 ? native : st;

@@ -235,6 +235,13 @@ void dev_state_save(const dev_group *g, double *to)
     memcpy(to + DEV_N_LIM * lim + state, g->state_new, state * sizeof *to);
 }
 
+/* Limits of all instances have changed. */
+static void note_limits(dev_group *g)
+{
+    if (g->lin)
+        g->lin->all_limits = true;
+}
+
 void dev_state_load(dev_group *g, const double *from)
 {
     const size_t lim = lane_count(g, g->n_lim), state = lane_count(g, g->n_state);
@@ -243,6 +250,7 @@ void dev_state_load(dev_group *g, const double *from)
     memcpy(g->state, from + DEV_N_LIM * lim, state * sizeof *from);
     memcpy(g->state_new, from + DEV_N_LIM * lim + state, state * sizeof *from);
     g->lim_fresh = false;
+    note_limits(g);
 }
 
 void dev_state_fresh(dev_group *g)
@@ -266,6 +274,7 @@ void dev_begin(dev_group *g, mdl_form_kind form, const double *x)
     if (!g->lim_fresh || !g->n_lim)
         return;
     g->lim_fresh = false;
+    note_limits(g);
     const va_module *mod = mdl_module(g->model);
     const dev_form *f = &g->form[form];
     const int32_t n = f->variant->lay.n_lim;
@@ -332,11 +341,29 @@ void dev_advance(dev_group *g)
     g->lim[DEV_LIM_NEW] = t;
 }
 
+/* Of a group that holds linearisations only what was evaluated: most of a large circuit rests. */
+static void copy_limits(dev_group *g, dev_lim to, dev_lim from)
+{
+    struct dev_lin *l = g->lin;
+    if (!l || l->whole || l->all_limits || l->n_recent > g->nb / 8) {
+        memcpy(g->lim[to], g->lim[from], lane_count(g, g->n_lim) * sizeof(double));
+        if (l)
+            l->all_limits = false;
+        return;
+    }
+    for (int32_t k = 0; k < l->n_recent; k++) {
+        const int32_t p = dev_pack_of(g, l->recent[k]), lane = l->recent[k] - g->first[p];
+        for (int32_t j = 0; j < g->n_lim; j++) {
+            const size_t at = lane_place(g, p, g->n_lim, j, lane);
+            g->lim[to][at] = g->lim[from][at];
+        }
+    }
+}
+
 void dev_accept(dev_group *g)
 {
-    const size_t n = lane_count(g, g->n_lim);
-    if (n)
-        memcpy(g->lim[DEV_LIM_ACC], g->lim[DEV_LIM_OLD], n * sizeof(double));
+    if (g->n_lim)
+        copy_limits(g, DEV_LIM_ACC, DEV_LIM_OLD);
     double *t = g->state;
     g->state = g->state_new;
     g->state_new = t;
@@ -344,7 +371,6 @@ void dev_accept(dev_group *g)
 
 void dev_restore(dev_group *g)
 {
-    const size_t n = lane_count(g, g->n_lim);
-    if (n)
-        memcpy(g->lim[DEV_LIM_OLD], g->lim[DEV_LIM_ACC], n * sizeof(double));
+    if (g->n_lim)
+        copy_limits(g, DEV_LIM_OLD, DEV_LIM_ACC);
 }

@@ -57,6 +57,8 @@ void dev_image(dev_group *g, image *im)
         return;
     for (int k = 0; k < DEV_N_LIM; k++)
         lanes_image(g, g->lim[k], g->n_lim, g->lanes, im);
+    if (g->lin)
+        g->lin->all_limits = true;
     lanes_image(g, g->state, g->n_state, g->lanes, im);
     lanes_image(g, g->state_new, g->n_state, g->lanes, im);
     IMAGE_ONE(im, g->lim_fresh);

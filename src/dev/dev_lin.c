@@ -280,6 +280,7 @@ void dev_lin_fresh(dev_group *g)
     memset(l->mask, 0, (size_t)g->n_pack);
     memset(l->is_recent, 0, (size_t)g->nb);
     l->n_recent = 0;
+    l->all_limits = true;
     l->wild = false;
 }
 
@@ -841,6 +842,26 @@ void dev_lin_accept(dev_group *g)
     for (int32_t k = 0; k < l->n_recent; k++)
         l->is_recent[l->recent[k]] = 0;
     l->n_recent = 0;
+}
+
+void dev_lin_resistances(const dev_group *g, int32_t i, double least, int32_t **ends)
+{
+    const struct dev_lin *l = g->lin;
+    const dev_form *f = l->apart;
+    const int32_t *unknown = &f->map[(size_t)i * (size_t)f->n_u];
+    const double *fixed = &l->fixed[(size_t)g->row_of[i] * (size_t)l->n_fixed];
+    const int32_t n_out = l->n_fixed ? g->form[MDL_TRAN].n_out : 0;
+    for (const dev_lin_out *o = l->out, *end = l->out + n_out; o < end; o++) {
+        if (o->kind != IR_OUT_RES)
+            continue;
+        for (const dev_lin_term *t = l->term + o->begin; t < l->term + o->end; t++) {
+            const mdl_out *slope = &f->variant->out[t->at];
+            if (t->fixed < 0 || -fixed[t->fixed] < least)
+                continue;
+            vec_push(*ends, unknown[slope->a]);
+            vec_push(*ends, unknown[slope->b]);
+        }
+    }
 }
 
 void dev_lin_outputs(const dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end,

@@ -85,6 +85,8 @@ struct dev_lin {
     int32_t n_item;
     int32_t n_recent, *recent; /* [nb] instances evaluated since the last accepted point */
     uint8_t *is_recent;        /* [nb] */
+    bool all_limits;           /* dev_group.lim: OLD may differ from ACC in any instance; else in
+                                  recent ones alone */
     _Atomic bool wild;         /* since dev_lin_begin an instance gave values that would leave their
                                   rounding in sums; */
     _Atomic bool moved;        /* limiting acted in one */
@@ -139,6 +141,9 @@ void dev_lin_add_all(const dev_group *g, const dev_lin_sums *to);
  * instances, or of those evaluated since the last accepted point: the others had theirs before. */
 void dev_lin_sizes(const dev_group *g, bool all, double *fmax, double *qmax);
 void dev_lin_accept(dev_group *g);
+/* Resistances inside of instance i whose conductance no voltage changes and is at least `least`, S:
+ * appends the unknowns of the circuit that each joins, two and two, to the vec *ends. */
+void dev_lin_resistances(const dev_group *g, int32_t i, double least, int32_t **ends);
 /* Outputs of the form TRAN at x of the packs [begin, end), as dev_eval has them. */
 void dev_lin_outputs(const dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end,
                      double *out);

@@ -259,6 +259,33 @@ START_TEST(limiting_compares_with_an_instances_own_last_evaluation)
 }
 END_TEST
 
+static void accept(void)
+{
+    const ckt_env env = {.mode = CKT_TRAN, .srcfact = 1, .time = 1e-9};
+    ck_assert_int_eq(ckt_accept(c, &env, x), VS_OK);
+}
+
+START_TEST(a_rejected_step_returns_the_limits_of_what_it_evaluated)
+{
+    place(0.75);
+    while (evaluations(weight) && limited)
+        ;
+    accept(); /* all */
+    x[node[5]] = 0.3;
+    ck_assert_int_eq(evaluations(weight), 1);
+    accept(); /* one: its accepted voltage is 0.3 V now, that of the others 0.75 V still */
+    x[node[5]] = x[node[6]] = 0.5;
+    ck_assert_int_eq(evaluations(weight), 2);
+    ck_assert(!limited);
+    ckt_restore_limits(c);
+    x[node[5]] = x[node[6]] = 0.75;
+    ck_assert_int_eq(evaluations(weight), 2);
+    ck_assert(limited); /* from 0.3 V; from 0.5 V both would be */
+    ck_assert_double_le(fabs(f[node[6]] / f[node[7]] - 1), 1e-6);
+    ck_assert_double_gt(fabs(f[node[5]] / f[node[7]] - 1), 0.5);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("bypass");
@@ -277,6 +304,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup_diodes, teardown);
     tcase_add_test(tc, where_limiting_acted_nothing_is_held);
     tcase_add_test(tc, limiting_compares_with_an_instances_own_last_evaluation);
+    tcase_add_test(tc, a_rejected_step_returns_the_limits_of_what_it_evaluated);
     suite_add_tcase(suite, tc);
     SRunner *r = srunner_create(suite);
     srunner_run_all(r, CK_NORMAL);
