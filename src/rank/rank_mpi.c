@@ -24,8 +24,9 @@
 enum { EXIT_LOST = 4 /* of a rank that lost rank 0 (vsim.1) */ };
 enum {
     TAG = 1,
-    SENDS = 8,     /* at a time, of a simulator's results */
-    RECEIVES = 64, /* at a time */
+    SENDS = 8,             /* at a time, of a simulator's results */
+    RECEIVES = 64,         /* at a time */
+    HELD = 4 * RANK_PIECE, /* bytes for a simulator that does not take them: nobody is heard */
     SAID = 2000
 };
 static const long BRISK_NS = 100000, CALM_NS = 1000000; /* sleeps */
@@ -305,7 +306,7 @@ static void begin_receives(relay *r)
     int there = 0;
     MPI_Message message;
     MPI_Status st;
-    while (vec_len(r->recv) < RECEIVES && vec_len(r->out) < 4 * RANK_PIECE &&
+    while (vec_len(r->recv) < RECEIVES && vec_len(r->out) < HELD &&
            MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &message, &st) == MPI_SUCCESS &&
            there) {
         receiving x = {.from = st.MPI_SOURCE};
@@ -361,9 +362,11 @@ static void receive(relay *r)
     }
 }
 
+/* Signs of life wait behind results: as long as those wait for the simulator, nobody is silent. */
 static void look_for_signs(relay *r)
 {
     const double now = vs_seconds();
+    const bool deaf = vec_len(r->out) >= HELD;
     char why[100];
     if (now - r->pulse >= PULSE) {
         r->pulse = now;
@@ -373,9 +376,12 @@ static void look_for_signs(relay *r)
             send_to(r, 0, RANK_ALIVE, NULL, 0);
     }
     snprintf(why, sizeof why, "nothing was heard of it for %g s\n", r->o->silence);
-    for (int i = 0; i < (r->rank ? 1 : r->size); i++)
+    for (int i = 0; i < (r->rank ? 1 : r->size); i++) {
+        if (deaf)
+            r->heard[i] = now;
         if (i != r->rank && now - r->heard[i] > r->o->silence)
             lose(r, i, why);
+    }
 }
 
 /* -- the end -- */
