@@ -204,7 +204,9 @@ static int older(const void *a, const void *b)
     const struct timespec *s = &((const cached *)a)->used, *t = &((const cached *)b)->used;
     if (s->tv_sec != t->tv_sec)
         return s->tv_sec < t->tv_sec ? -1 : 1;
-    return s->tv_nsec < t->tv_nsec ? -1 : s->tv_nsec > t->tv_nsec;
+    if (s->tv_nsec != t->tv_nsec)
+        return s->tv_nsec < t->tv_nsec ? -1 : 1;
+    return strcmp(((const cached *)a)->name, ((const cached *)b)->name);
 }
 
 /* Whether a name is that of a file of the cache: 32 hex digits and a suffix, perhaps with the

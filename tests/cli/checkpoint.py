@@ -247,16 +247,19 @@ class Equal(Case):
 class Refused(Case):
     """What does not fit is refused with a message, and the results stay as they are."""
 
+    def comes(self, p, name):
+        """Waits for a file of a run."""
+        while not os.path.exists(self.path(name)):
+            self.assertIsNone(p.poll(), self.said())
+            time.sleep(0.02)
+
     def kept(self):
         """A run that was stopped, with a checkpoint."""
         self.write('deck.sp', ASTABLE.replace('2m', '200m'))
         p = self.begin('deck.sp', '-r', 'o.raw', '--checkpoint', '0.0001')
-        for _ in range(1200):
-            if os.path.exists(self.path('o.raw.checkpoint')):
-                break
-            time.sleep(0.05)
+        self.comes(p, 'o.raw.checkpoint')
         p.send_signal(signal.SIGTERM)
-        self.assertEqual(p.wait(60), 130, self.said())
+        self.assertEqual(p.wait(400), 130, self.said())
         self.assertIn('--restart o.raw.checkpoint', self.said())
 
     def refuse(self, why, *args):
@@ -308,14 +311,9 @@ class Refused(Case):
         self.write('deck.sp', ASTABLE.replace('2m', '200m').replace(
             'r1 vcc c1 1k', '.param r=1k\nr1 vcc c1 {r}'))
         p = self.begin('deck.sp', '-r', 'o.raw', '--checkpoint', '0')
-        time.sleep(0.5)
-        while not os.path.exists(self.path('o.raw')):
-            time.sleep(0.05)
+        self.comes(p, 'o.raw')
         p.send_signal(signal.SIGUSR1)
-        for _ in range(1200):
-            if os.path.exists(self.path('o.raw.checkpoint')):
-                break
-            time.sleep(0.05)
+        self.comes(p, 'o.raw.checkpoint')
         p.kill()
         p.wait()
         self.refuse('other values of their parameters', '-D', 'r=2k')
@@ -382,10 +380,12 @@ class Points(Case):
     def under_way(self, p):
         """Waits for results of a point, or the end."""
         while p.poll() is None:
-            sizes = [os.path.getsize(self.path(n)) for n in os.listdir(self.tmp.name)
-                     if re.fullmatch(r'o\.raw\.point-\d', n)]
-            if any(n > 1 << 16 for n in sizes):
-                return
+            for name in os.listdir(self.tmp.name):
+                try:
+                    if re.fullmatch(r'o\.raw\.point-\d', name) and os.path.getsize(self.path(name)) > 1 << 16:
+                        return
+                except FileNotFoundError:
+                    pass  # its point has ended
             time.sleep(0.005)
 
     def same(self):

@@ -328,12 +328,16 @@ class Blocks(Folder):
 
     def test_an_endless_loop_ends_with_ctrl_c(self):
         for body in ('', 'let x = 1\n', 'op\n'):
-            child = self.start(RC + '.control\nset maxturns=0\nrepeat\n' + body + 'end\n.endc\n', '-q')
-            time.sleep(0.7)
+            child = self.start(RC + '.control\nset maxturns=0\necho here > begun.txt\nrepeat\n' + body + 'end\n.endc\n', '-q')
+            while not os.path.exists(self.path('begun.txt')):
+                self.assertIsNone(child.poll())
+                time.sleep(0.02)
+            time.sleep(0.2)
             self.assertIsNone(child.poll())
             child.send_signal(signal.SIGINT)
-            child.communicate(timeout=20)
+            child.communicate(timeout=100)
             self.assertEqual(child.returncode, 130)
+            os.remove(self.path('begun.txt'))
 
     def test_loops_have_a_budget_of_turns(self):
         for loop in ('while 1', 'repeat', 'dowhile 1'):
