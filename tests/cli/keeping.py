@@ -245,7 +245,7 @@ int fdatasync(int fd)
         self.write('shim.c', self.SHIM)
         compiler = os.environ.get('CC', 'cc').split()
         subprocess.run([*compiler, '-shared', '-fPIC', '-o', self.path('shim.so'), self.path('shim.c')], check=True)
-        env = dict(os.environ, LD_PRELOAD=self.path('shim.so'), ASKED=self.path('asked'))
+        env = dict(os.environ, LD_PRELOAD='./shim.so', ASKED=self.path('asked'))
         for family in ('', '.step param r 1 3 1\n'):
             self.write('deck.sp', 'rc\n.param r=1\nV1 in 0 1\nR1 in 0 {r}\n.op\n' + family + '.end\n')
             self.vsim('-q', '-r', 'a.raw', 'deck.sp', env=env)
