@@ -205,7 +205,7 @@ class Page(Folder):
         self.fail('no address')
 
     def open(self, url, state=None, script='', **context):
-        c = self.browser.new_context(viewport=SIZE, **{'color_scheme': 'light', 'accept_downloads': True, **context})
+        c = self.browser.new_context(**{'viewport': SIZE, 'color_scheme': 'light', 'accept_downloads': True, **context})
         self.addCleanup(c.close)
         c.set_default_timeout(120000)  # a machine that runs tests is busy
         p = c.new_page()
@@ -635,7 +635,7 @@ class Use(Page):
 
     def test_a_phone_shows_the_panes(self):
         self.run_deck(LOOP)
-        p = self.view(width=390)
+        p = self.view(viewport={'width': 390, 'height': 780})
         box = p.locator('.pane').first.bounding_box()
         self.assertGreater(box['width'], 360)
         self.assertEqual(p.evaluate('document.documentElement.scrollWidth'), 390)
