@@ -121,7 +121,7 @@ class Blocks(Folder):
     def test_a_file_that_may_not_be_written_is_not_replaced(self):
         self.write('old', 'old\n')
         os.chmod(self.path('old'), 0o444)
-        self.block('op', 'wrdata old v(in)', code=1)
+        self.block('op', 'wrdata old v(in)', code=4)
         self.assertEqual(self.read('old'), 'old\n')
 
     def test_results_that_a_block_writes_itself_stand(self):

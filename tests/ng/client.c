@@ -24,6 +24,8 @@ static struct {
     __typeof__(ngSpice_LockRealloc) *lock, *unlock; /* newer versions have them */
 } ng;
 
+enum { PATIENCE = 30000 }; /* times 10 ms */
+
 static bool quiet;   /* callbacks are not printed */
 static bool verbose; /* print lines of text too */
 static long n_data, n_stat, n_source, n_sync;
@@ -276,14 +278,39 @@ static void scene_changes(void)
     command("quit");
 }
 
+static void wait_for_thread(void)
+{
+    for (int i = 0; i < PATIENCE && !thread_ended; i++)
+        usleep(10000);
+}
+
+/* The last time of the transient that runs. Vectors can be read while they grow, under a lock. */
+static double time_so_far(void)
+{
+    char name[] = "time";
+    if (ng.lock)
+        ng.lock();
+    const ng_vector *v = ng.ngGet_Vec_Info(name);
+    const double t = v && v->length ? v->real[v->length - 1] : -1;
+    if (ng.unlock)
+        ng.unlock();
+    return t;
+}
+
+static bool comes_beyond(double t)
+{
+    for (int i = 0; i < PATIENCE && !(time_so_far() > t); i++)
+        usleep(10000);
+    return time_so_far() > t;
+}
+
 static void scene_background(void)
 {
     circuit("pulse\nv1 in 0 pulse(0 1 0 1u 1u 50u 100u)\nr1 in out 1k\nc1 out 0 10n\n"
             ".tran 1u 2m\n.end\n");
     printf("running %d\n", ng.ngSpice_running());
     command("bg_run");
-    for (int i = 0; i < 3000 && !thread_ended; i++)
-        usleep(10000);
+    wait_for_thread();
     printf("running %d\n", ng.ngSpice_running());
     plots();
     vector("time");
@@ -293,25 +320,17 @@ static void scene_background(void)
 static void scene_halt(void)
 {
     circuit("pulse\nv1 in 0 pulse(0 1 0 1u 1u 50u 100u)\nr1 in out 1k\nc1 out 0 10n\n"
-            ".tran 1u 1\n.end\n");
+            ".tran 1u 20\n.end\n");
     command("bg_run");
-    usleep(200000);
+    comes_beyond(0);
     printf("running %d\n", ng.ngSpice_running());
     command("bg_halt");
     printf("running %d\n", ng.ngSpice_running());
-    char name[] = "time";
-    const ng_vector *v = ng.ngGet_Vec_Info(name);
-    const double t1 = v && v->length ? v->real[v->length - 1] : -1;
-    printf("halted on the way %d\n", t1 > 0 && t1 < 1);
+    const double t1 = time_so_far();
+    printf("halted on the way %d\n", t1 > 0 && t1 < 20);
     thread_ended = false;
     command("bg_resume");
-    usleep(200000);
-    if (ng.lock) /* vectors can be read while they grow */
-        ng.lock();
-    v = ng.ngGet_Vec_Info(name);
-    printf("went on %d\n", v && v->length && v->real[v->length - 1] > t1);
-    if (ng.unlock)
-        ng.unlock();
+    printf("went on %d\n", comes_beyond(t1));
     command("bg_halt");
     printf("ended %d\n", thread_ended);
 }
@@ -328,8 +347,7 @@ static void scene_alter(void)
     command("altermod nothing is = 1");
     thread_ended = false;
     command("bg_resume");
-    for (int i = 0; i < 3000 && !thread_ended; i++)
-        usleep(10000);
+    wait_for_thread();
     vector("time");
     vector("out");
 }
@@ -458,8 +476,7 @@ static void scene_kicad(void)
             ".end\n");
     thread_ended = false;
     command("bg_run");
-    for (int i = 0; i < 3000 && !thread_ended; i++)
-        usleep(10000);
+    wait_for_thread();
     plots();
     vectors(ng.ngSpice_CurPlot());
     vector("time");
