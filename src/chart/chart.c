@@ -107,7 +107,7 @@ uint32_t chart_colour(const chart_curve *c, bool is_dark, bool alone)
                                         0x00838f, 0x5d4037, 0x7a7a00, 0xad1457, 0x455a64};
     static const uint32_t on_dark[] = {0x6fa8ff, 0xff7b72, 0x66d17a, 0xcf9bff, 0xffb454,
                                        0x4dd0e1, 0xbc9a8b, 0xd4d46a, 0xff80b5, 0xa5b9c4};
-    /* a family of one expression: from blue over green to red, as bright for every eye */
+    /* a family of one expression: from blue over green to red, with even brightness */
     static const uint32_t range[] = {0x3b4cc0, 0x2a9d8f, 0x8ab17d, 0xe9a23b, 0xb40426};
     const size_t n = VS_COUNT(on_light), k = (size_t)(c->colour < 0 ? 0 : c->colour);
     (void)alone;
@@ -130,7 +130,7 @@ typedef struct frame {
     const chart_theme *t;
     const chart_panel *p;
     chart_scale x, y;
-    bool last; /* of those that share x: it has the numbers */
+    bool last; /* the lowest panel of those that share x: it has the numbers */
 } frame;
 
 static void see_curves(frame *f)
@@ -179,12 +179,12 @@ typedef struct legend {
     chart_surface *s;
     const chart_theme *t;
     double x, y, width; /* y: the first line's middle */
-    double at;          /* in the line under way */
+    double at;          /* place in the present line */
     int row, rows;      /* rows: at most */
     bool draw;
 } legend;
 
-/* false: there is no more room. */
+/* Adds an entry. false: there is no more room. */
 static bool add_entry(legend *l, uint32_t rgb, const char *name)
 {
     char text[256];
@@ -207,7 +207,7 @@ static bool add_entry(legend *l, uint32_t rgb, const char *name)
     return true;
 }
 
-/* The rows that it takes. A large family has its ends alone. */
+/* The rows that the legend takes. A large family shows only its first and last member. */
 static int draw_legend(const frame *f, double x, double y, double width, bool draw)
 {
     const chart_panel *p = f->p;
@@ -230,7 +230,7 @@ static int draw_legend(const frame *f, double x, double y, double width, bool dr
             add_entry(&l, chart_colour(&p->curve[i], f->c->dark, p->n_curve < 2), p->curve[i].name))
             continue;
         snprintf(more, sizeof more, "and %zu more", p->n_curve - i);
-        l.width += 30 * f->s->em; /* the line takes it */
+        l.width += 30 * f->s->em; /* the entry gets a line of its own */
         (void)add_entry(&l, f->t->back, more);
         break;
     }
@@ -251,7 +251,7 @@ static void draw_marks(const frame *f)
     }
 }
 
-/* Room for the numbers of y; all panels take the widest, so that their frames align. */
+/* Width of the numbers of y: the widest of all panels, so that their frames align. */
 static double number_width(frame *f, double height)
 {
     size_t letters = 0;
@@ -299,7 +299,7 @@ static bool share_x(const chart_panel *a, const chart_panel *b)
            !strcmp(a->x.label ? a->x.label : "", b->x.label ? b->x.label : "");
 }
 
-/* Panels that share x show the same range. */
+/* Gives panels that share x the same range. */
 static void share_ranges(frame *f, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -368,7 +368,7 @@ static void draw_all(chart_surface *s, const chart *c, frame *f)
     }
 }
 
-/* false: nothing can be seen. */
+/* false: no point can be seen. */
 static bool begin_frames(const chart *c, frame *f)
 {
     bool any = false;

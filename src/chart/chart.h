@@ -22,7 +22,7 @@ typedef enum chart_format {
     CHART_KITTY, /* pixels for a terminal, as kitty takes them */
     CHART_SIXEL  /* the same as sixels */
 } chart_format;
-/* By the ending of a file's name, ".svg"; false: none of them. */
+/* The format that the ending of a file's name means (".svg"); false: none. */
 bool chart_format_of(const char *path, chart_format *f);
 
 typedef enum chart_style {
@@ -85,8 +85,10 @@ typedef struct chart {
 /* Higher pictures are cut to it. */
 enum { CHART_MOST = 20000 };
 
-/* Status: VS_OK; VS_EINPUT: nothing can be drawn; VS_EIO: it could not be written (errno);
- * VS_EUNSUPPORTED: no cairo. *why: a static sentence for VS_EINPUT and VS_EUNSUPPORTED. */
+/* Draws a chart to a stream.
+ *   why  out  a static sentence for VS_EINPUT and VS_EUNSUPPORTED
+ * Status: VS_OK; VS_EINPUT: no curve can be drawn; VS_EIO: writing failed (errno); VS_EUNSUPPORTED:
+ * this build has no cairo. */
 VS_MUST_USE vs_status chart_write(const chart *c, chart_format f, FILE *out, const char **why);
 
 #endif

@@ -32,7 +32,7 @@ static cairo_t *of(chart_surface *s) { return ((sheet *)s->user)->cr; }
 static void path(chart_surface *s, const double *xy, size_t n, const chart_pen *p)
 {
     cairo_t *cr = of(s);
-    /* long strokes cost the square of their points: pieces that overlap by a point */
+    /* cairo takes time by the square of a stroke's points: draw pieces that overlap by a point */
     enum { PIECE = 2000 };
     use(cr, p->rgb);
     cairo_set_line_width(cr, p->width);
@@ -118,7 +118,7 @@ static cairo_status_t keep(void *user, const unsigned char *data, unsigned n)
     return CAIRO_STATUS_SUCCESS;
 }
 
-/* On so many letters of a terminal as the picture has room for, 8 by 16 units each. */
+/* Shows the picture on letters of a terminal, 8 by 16 units each. */
 static bool put_kitty(const sheet *h, FILE *out)
 {
     bytes png = {0};

@@ -7,8 +7,8 @@
 typedef struct tracer {
     chart_surface *s;
     const chart_pen *pen;
-    double *xy;    /* vec: the path under way */
-    double column; /* x of the column under way */
+    double *xy;    /* vec: the present path */
+    double column; /* x of the present column */
     double lo, hi; /* its extremes, */
     double first;  /* its first value, */
     double x, y;   /* and its last point */
@@ -98,7 +98,7 @@ void chart_draw_curve(chart_surface *s, const chart_curve *c, const chart_scale 
         const int side = side_of(x, px);
         const bool beside = side && side == last_side && !isnan(last_y);
         if (lines && !beside) {
-            if (skipped) /* the last one beside the frame: the line from there is seen */
+            if (skipped) /* the last point outside of the frame begins the line into it */
                 line_to(&t, last_x, last_y);
             if (style == CHART_STEPS && !isnan(last_y))
                 line_to(&t, px, last_y);

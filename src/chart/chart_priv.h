@@ -13,7 +13,7 @@
 #include "heap.h"
 #include "vec.h"
 
-/* -- what pictures are drawn on. y grows downwards. -- */
+/* -- surfaces, which draw in their format. y grows downwards. -- */
 typedef struct chart_pen {
     uint32_t rgb;
     double width; /* 0: filled */
@@ -24,13 +24,13 @@ typedef struct chart_surface chart_surface;
 struct chart_surface {
     double width, height;
     double em, line; /* width of a letter on average, height of a line of text */
-    double fine;     /* the least distance that is seen */
-    bool grid;       /* there is room for lines behind the curves */
+    double fine;     /* the least distance that the eye sees */
+    bool grid;       /* draw grid lines behind the curves; letters have no room for them */
     void (*path)(chart_surface *s, const double *xy, size_t n, const chart_pen *p); /* [2 n] */
     void (*dot)(chart_surface *s, double x, double y, double r, uint32_t rgb);
     void (*box)(chart_surface *s, double x, double y, double w, double h, uint32_t rgb);
-    /* The baseline begins at x (at: 0), has its middle (0.5) or its end (1) there; turned: it runs
-     * upwards. Text is UTF-8. */
+    /* Writes a text in UTF-8. (x, y) is the begin (at: 0), the middle (0.5) or the end (1) of its
+     * baseline. turned: it runs upwards. */
     void (*text)(chart_surface *s, double x, double y, double at, bool turned, double size,
                  uint32_t rgb, const char *text);
     void (*clip)(chart_surface *s, double x, double y, double w, double h); /* w 0: no more */
@@ -41,7 +41,6 @@ struct chart_surface {
 };
 
 void chart_svg_begin(chart_surface *s, FILE *out, double width, double height);
-/* A page: what stands in front of its picture, and behind. */
 void chart_text_begin(chart_surface *s, FILE *out, int columns, int rows, bool colours);
 /* false: Cairo has no memory for the picture. */
 typedef bool chart_cairo_fn(chart_surface *s, FILE *out, double width, double height,
@@ -52,9 +51,9 @@ typedef void chart_drop_fn(void *surface, size_t n);
 #define CHART_CAIRO_DROP_SYMBOL "chart_cairo_drop"
 
 /* -- chart_terminal.c: false: the stream has an error -- */
-/* A PNG file of n bytes, shown on so many letters. */
+/* Shows a PNG file of n bytes on columns x rows letters. */
 bool chart_put_kitty(FILE *out, const unsigned char *png, size_t n, int columns, int rows);
-/* pixel [height][width], 0xrrggbb; what stands above that does not matter. */
+/* Shows pixel [height][width], 0xrrggbb; the highest byte has no meaning. */
 bool chart_put_sixel(FILE *out, const uint32_t *pixel, int width, int height);
 
 /* -- colours -- */
@@ -67,10 +66,10 @@ uint32_t chart_colour(const chart_curve *c, bool dark, bool alone);
 typedef struct chart_scale {
     double lo, hi; /* in the data's unit; log: their decimal logarithms */
     bool log;
-    double at, len; /* where lo is, and from there to hi; len < 0: upwards */
+    double at, len; /* place of lo on the surface, distance to hi; len < 0: upwards */
     double step;    /* of ticks; log: decades */
     int exponent;   /* of the prefix in the label: ticks show x / 10^exponent */
-    double offset;  /* ticks show what is above it */
+    double offset;  /* ticks show the distance from it */
     int digits;     /* behind the point */
     bool plain;     /* no unit: each tick has its own prefix */
 } chart_scale;
@@ -81,10 +80,10 @@ void chart_widen(chart_scale *s, double x);
 /* Ends the collection of values: limits that the axis states replace those of the data, and a range
  * of one value gets room around it. */
 void chart_close(chart_scale *s, const chart_axis *a);
-/* Steps for at most n ticks; round_lo, round_hi: the ends become ticks. */
+/* Chooses steps for at most n ticks; round_lo, round_hi: moves that end of the range to a tick. */
 void chart_ticks(chart_scale *s, const chart_axis *a, int n, bool round_lo, bool round_hi);
 double chart_place(const chart_scale *s, double x);
-/* Calls with each tick, and its text; minor ones without. */
+/* Calls f for each tick with its text, for minor ticks with NULL. */
 typedef void chart_tick_fn(void *user, double x, const char *text);
 void chart_each_tick(const chart_scale *s, chart_tick_fn *f, void *user);
 /* "time [ns]", "v(out) - 1.2 [mV]", into buf. */
@@ -97,7 +96,7 @@ void chart_draw_curve(chart_surface *s, const chart_curve *c, const chart_scale 
                       const chart_scale *y, chart_style style, uint32_t rgb);
 
 /* -- chart_round.c -- */
-/* In the square of half side r around (x, y). */
+/* Draws a Smith or polar chart in the square of half side r around (x, y). */
 void chart_draw_round(chart_surface *s, const chart_panel *p, const chart_theme *t, bool dark,
                       double x, double y, double r);
 

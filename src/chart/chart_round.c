@@ -100,7 +100,8 @@ static double greatest(const chart_panel *p)
     return most;
 }
 
-/* Not by columns: the curve goes to and fro. Points nearer than the eye sees are left out. */
+/* Draws a curve that goes to and fro, so not by columns: leaves out points that are nearer to the
+ * one before than the eye sees. */
 static void draw(const plane *p, const chart_curve *c, chart_style style, uint32_t rgb)
 {
     const chart_pen pen = {.rgb = rgb, .width = 1.5};

@@ -23,7 +23,7 @@ void chart_close(chart_scale *s, const chart_axis *a)
         s->hi = s->log ? log10(a->hi) : a->hi;
     if (isnan(s->lo) || isnan(s->hi))
         s->lo = 0, s->hi = 1;
-    if (s->lo > s->hi) { /* limits in the other order, or beyond the data */
+    if (s->lo > s->hi) { /* limits were given in the other order, or lie beyond the data */
         const double t = s->lo;
         s->lo = s->hi;
         s->hi = t;
@@ -45,7 +45,7 @@ static double round_step(double span, int n)
     return base * (m <= 1 ? 1 : m <= 2 ? 2 : m <= 5 ? 5 : 10);
 }
 
-/* Of angles: parts of a turn. */
+/* The step between ticks of angles: parts of a turn. */
 static double angle_step(double span, int n)
 {
     static const double step[] = {15, 30, 45, 90, 180, 360};
@@ -64,8 +64,8 @@ static bool has_prefix(const char *unit)
     return true;
 }
 
-/* Which part of a number ticks show: those of a small range far from 0 show the distance from an
- * offset, the others are multiples of one prefix. */
+/* Chooses the numbers of ticks: in a small range far from 0 they are distances from an offset, else
+ * multiples of one prefix. */
 static void choose_numbers(chart_scale *s, const char *unit)
 {
     const double most = fmax(fabs(s->lo), fabs(s->hi));

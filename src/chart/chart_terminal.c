@@ -59,7 +59,7 @@ static int distance(uint32_t a, uint32_t b)
     return sum;
 }
 
-/* The shade's own pixels, in the mean. */
+/* The mean colour of a shade's pixels. */
 static uint32_t mean_of(const palette *p, int shade)
 {
     uint32_t rgb = 0;
@@ -115,7 +115,7 @@ static void put_run(FILE *out, int bits, int n)
             fputc(63 + bits, out);
 }
 
-/* One colour's pixels of a band: bits [width]. */
+/* Writes one colour's pixels of a band: bits [width]. */
 static void put_bits(FILE *out, const unsigned char *bits, int width)
 {
     int from = 0, end = width;

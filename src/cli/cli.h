@@ -150,18 +150,19 @@ vsim_settings cli_settings(const cli_opt *o);
 /* The -o file. */
 typedef struct cli_report {
     const char *path;
-    bool waits, begun; /* begun: inputs are read, it may be written */
+    bool waits, begun; /* waits: not before inputs are read; begun: they are, it may be written */
     int fd;            /* -1: not yet */
     char *text;        /* [n] until then */
     size_t n;
     int why; /* errno, 0 */
 } cli_report;
-/* Stays where it is from opening to closing. */
+/* The streams of a command; must not move between opening and closing. */
 typedef struct cli_out {
     vsim_inside_streams streams; /* log: stdout, stderr or the -o file */
     cli_report report;
 } cli_out;
-/* false: a message was printed. close: false likewise, the report could not be written. */
+/* Open the streams, and close them. false: a message was printed; of cli_out_close: the report
+ * could not be written. */
 bool cli_out_open(cli_out *out, const cli_opt *o);
 bool cli_out_close(cli_out *out);
 
@@ -170,14 +171,15 @@ bool cli_out_close(cli_out *out);
 int cli_guarded(const cli_opt *o, size_t n_read, int (*work)(const cli_opt *o));
 /* "1n,2.5u": two numbers as in decks (cli_result.c). */
 bool cli_numbers(const char *text, double *a, double *b);
-/* "50,75": any number of them, to be freed. */
+/* "50,75": any number of numbers, as in decks. The caller frees *x. */
 bool cli_list(const char *text, double **x, size_t *n);
 
 /* -- the index of results beside a run (cli_index.c): NULL, which the other takes, if none is
  * wanted -- */
 typedef struct cli_index cli_index;
 cli_index *cli_index_begin(const cli_opt *o);
-/* The run is over; waits until the index is whole. false: there is none, as was told. */
+/* To call when the run is over: waits until the index is whole. false: it could not be made, a
+ * message was printed. */
 bool cli_index_end(cli_index *x);
 /* Where a run writes its results (cli_view.c). false: the name is too long. */
 bool cli_results_of(const cli_opt *o, char path[4096]);
@@ -189,7 +191,7 @@ cli_watch *cli_watch_begin(const cli_opt *o);
 void cli_watch_new(cli_watch *w, const char *what); /* an analysis begins */
 void cli_watch_tell(cli_watch *w, const vsim_progress *p);
 bool cli_watch_stopped(const cli_watch *w); /* by the page's button */
-/* The run is over; waits until the viewer is. */
+/* To call when the run is over: waits until the user closes the viewer. */
 void cli_watch_end(cli_watch *w);
 
 /* -- progress on a terminal (cli_progress.c) -- */

@@ -130,8 +130,8 @@ bool cli_out_open(cli_out *out, const cli_opt *o)
     return true;
 }
 
-/* A reader that went away (`vsim ... | head`) has what it wanted; a full disk has lost the report.
- */
+/* Whether a failed write matters: a full disk loses the report, but a reader that went away
+ * (`vsim ... | head`) has what it wanted. */
 bool cli_out_close(cli_out *out)
 {
     FILE *log = out->streams.log;

@@ -28,8 +28,8 @@ static double number(const char *name)
     return text ? strtod(text, NULL) : 0;
 }
 
-/* vsim/trust in the user's folder of configurations: one folder a line, # begins a comment. It may
- * not be a file that others can write. */
+/* Reads vsim/trust in the user's folder of configurations: one folder a line, # begins a comment. A
+ * file that others can write does not count. */
 static void read_trust(cli_opt *o)
 {
     const char *xdg = given("XDG_CONFIG_HOME"), *home = given("HOME");
@@ -55,8 +55,8 @@ static void read_trust(cli_opt *o)
     fclose(f);
 }
 
-/* Bytes that this process can have: of the machine, or of its control group. What needs more would
- * be ended by the kernel, with all that it did not write yet. */
+/* The bytes that this process can have, by the machine's memory and its control group's. The kernel
+ * would kill a process that takes more, and lose what it has not written yet. */
 static size_t machine_memory(void)
 {
     struct sysinfo now;

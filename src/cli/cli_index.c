@@ -24,7 +24,7 @@ static int make(const cli_opt *o, const char *path, cli_index *x)
     cli_opt here = *o;
     const vsim_settings set = cli_settings(o);
     here.log = here.raw = NULL;
-    signal(SIGINT, SIG_IGN); /* the run ends, and then this */
+    signal(SIGINT, SIG_IGN); /* Ctrl-C ends the run, and that ends this process */
     signal(SIGTERM, SIG_IGN);
     if (!cli_out_open(&out, &here))
         return CLI_IO;

@@ -222,7 +222,7 @@ static bool parse_shard(cli_opt *o, const char *text)
     return true;
 }
 
-/* A seed that another process, or the same a moment later, does not get. */
+/* A seed that no other process gets, nor this one a moment later. */
 static uint64_t any_seed(void)
 {
     struct timespec t;
@@ -260,7 +260,8 @@ static bool parse_dump(cli_opt *o, const char *text)
     return usage("--dump takes cards, circuit, ir, groups or pattern, not", text);
 }
 
-/* The list of passes is the compiler's: a name that is none of them is answered with all. */
+/* Checks the name of a pass against the compiler's list. For an unknown name the message has all.
+ */
 static bool parse_dump_ir(cli_opt *o, const char *text)
 {
     const char *pass[64];
@@ -300,13 +301,14 @@ static int letter_of(const cli_opt *o, int c)
         case 'v': return OPT_VERSION;
         case 'D':
         case OPT_DEFINE: return OPT_VARIABLE;
-        case 'q': return OPT_IGNORED; /* completion of words */
+        case 'q': return OPT_IGNORED; /* ngspice: completes words */
         default: break;
         }
     return c;
 }
 
-/* A variable of ngspice, as by set; filetype also decides on the result file. */
+/* Sets a variable of ngspice, as `set` does; filetype also decides the format of the result file.
+ */
 static void set_variable(cli_opt *o, const char *text)
 {
     o->variable[o->n_variable++] = text;
@@ -314,7 +316,7 @@ static void set_variable(cli_opt *o, const char *text)
         o->format = VSIM_ASCII;
 }
 
-/* Those that programs set for an ngspice; other names are parameters of the deck. */
+/* Whether a name of -D is a variable that programs set for an ngspice; others are parameters. */
 static bool is_variable(const char *text)
 {
     static const char *const name[] = {"ngbehavior",  "filetype",       "numdgt",  "num_threads",
@@ -350,7 +352,7 @@ static bool parse_threshold(cli_opt *o, const char *text)
     return ok || usage("--threshold takes volts, V or LOW,HIGH, not", text);
 }
 
-/* Not below 0: "1m". */
+/* A number as in decks, not below 0: "1m". */
 static bool parse_tolerance(const char *option, const char *text, double *to)
 {
     char why[160];
@@ -469,7 +471,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_SEED: return parse_seed(o, text);
     case OPT_NGSPICE: o->ngspice = true; return true;
     case OPT_IGNORED:
-    case 't': return true; /* no terminal is drawn upon */
+    case 't': return true; /* ngspice: kind of terminal; vsim draws on none */
     case 'c': o->arg[o->n_arg++] = text; return true;
     case 's': o->server = true; return true;
     case OPT_DEFINE: o->macro[o->n_macro++] = text; return true;
@@ -531,7 +533,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     }
 }
 
-/* -D sets a parameter of the deck; compile has no deck, so there it is a macro, as for other
+/* Sorts the words of -D: parameters of the deck; of compile, which has no deck, macros as for other
  * Verilog-A compilers. */
 static bool sort_defines(cli_opt *o)
 {
@@ -549,7 +551,7 @@ static bool sort_defines(cli_opt *o)
     return true;
 }
 
-/* What a sandbox refuses is better refused before. */
+/* Refuses options that the sandbox would make fail later. */
 static bool check_sandbox(const cli_opt *o, bool deck)
 {
     if (!deck || o->typed || o->pipe)
@@ -595,7 +597,7 @@ static bool check_view(const cli_opt *o)
     return true;
 }
 
-/* Of the commands on result files. */
+/* Checks options of the commands on result files. */
 static bool check_results(const cli_opt *o)
 {
     const size_t n = o->n_arg;
@@ -764,7 +766,7 @@ bool cli_opt_parse(cli_opt *o, int argc, char **argv)
         o->arg[o->n_arg++] = "/dev/stdin";
     if (o->command == CMD_RUN && !o->n_arg && argc == 1 && !o->ngspice)
         return usage("no deck given", NULL);
-    if (o->ngspice && !o->seed) /* each of its processes draws another sample */
+    if (o->ngspice && !o->seed) /* each process of ngspice draws another sample */
         o->seed = any_seed();
     /* ngspice without a deck, or at a terminal, waits for commands */
     if (o->ngspice && o->command == CMD_RUN && !o->batch && !o->server &&

@@ -39,7 +39,7 @@ bool cli_numbers(const char *text, double *a, double *b)
     return end && !*end;
 }
 
-/* The terminal's size is the picture's. */
+/* Gives the picture the size of the terminal. */
 static void fit_terminal(vsim_inside_picture *p)
 {
     struct winsize w;
@@ -58,8 +58,8 @@ static bool says(const char *variable, const char *part)
     return text && strstr(text, part);
 }
 
-/* What the terminal says that it shows; it is not asked, because the answer would be typed. NULL:
- * nothing is known. */
+/* The graphics that the terminal shows, as the environment says; NULL: unknown. The terminal is not
+ * asked: its answer would arrive as typed input. */
 static const char *pixels_of_terminal(void)
 {
     static const char *const kitty[] = {"kitty", "ghostty", "WezTerm"}, *const sixel[] = {
@@ -67,7 +67,7 @@ static const char *pixels_of_terminal(void)
                                                                             "mlterm", "contour",
                                                                             "yaft"};
     if (!isatty(STDOUT_FILENO) || says("TERM", "screen") || says("TERM", "tmux"))
-        return NULL; /* the last two pass nothing on */
+        return NULL; /* tmux and screen pass no graphics on */
     bool yes = cli_variable(NULL, "KITTY_WINDOW_ID") != NULL;
     for (size_t i = 0; i < sizeof kitty / sizeof *kitty; i++)
         yes |= says("TERM", kitty[i]) || says("TERM_PROGRAM", kitty[i]);
@@ -79,7 +79,7 @@ static const char *pixels_of_terminal(void)
     return NULL;
 }
 
-/* The size in letters becomes one in pixels; that of sixels is the terminal's own, if it tells. */
+/* Turns the size in letters into pixels; for sixels into the terminal's own, if it tells them. */
 static void choose_pixels(vsim_inside_picture *p, const char *graphics, bool own_size)
 {
     struct winsize w;
@@ -126,7 +126,7 @@ static bool is_hdf5(const char *path)
     return dot && (!strcasecmp(dot, ".h5") || !strcasecmp(dot, ".hdf5"));
 }
 
-/* What that library does with a damaged file is not in our hands, down to a segmentation fault. */
+/* A damaged file can crash libhdf5, so it is read in a process of its own. */
 int cli_guarded(const cli_opt *o, size_t n_read, int (*work)(const cli_opt *o))
 {
     const char *file = NULL;

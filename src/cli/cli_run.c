@@ -10,11 +10,11 @@
 static volatile sig_atomic_t interrupted;
 
 /* Factors of a large matrix may take minutes, and nothing can interrupt the libraries that make
- * them. What was asked to end while they do ends without them: all points were written before. */
-static volatile sig_atomic_t working; /* a number for each piece of work, 0: none is under way */
-static volatile sig_atomic_t worked;  /* the one at the last look */
+ * them. A run that is asked to stop meanwhile ends at once: all points were written before. */
+static volatile sig_atomic_t working; /* number of the present piece of such work, 0: none */
+static volatile sig_atomic_t worked;  /* its value at the last look */
 enum { MOST_PIECES = 1 << 20 };
-/* A look each second of the processor's; SIGALRM is the ranks'. */
+/* Looks once for each second of processor time. (SIGALRM belongs to the ranks.) */
 static const struct itimerval look = {{1, 0}, {1, 0}};
 
 static void long_work(void *user, bool begins)
@@ -171,7 +171,7 @@ int cli_run_report(const cli_opt *o)
     cli_progress progress = {.quiet = o->quiet};
     cli_opt here = *o;
     cli_out out;
-    here.log = NULL; /* -o is the page */
+    here.log = NULL; /* -o names the page */
     if (!cli_out_open(&out, &here))
         return CLI_IO;
     listen_to_signals();
@@ -191,7 +191,7 @@ int cli_run_report(const cli_opt *o)
     return cli_out_close(&out) || code != CLI_OK ? code : CLI_IO;
 }
 
-/* With --view: `plot` of a block opens its page. */
+/* With --view: opens the page that `plot` in a block wrote. */
 static void see_picture(void *user, const char *path)
 {
     const char *dot = strrchr(path, '.');

@@ -42,7 +42,7 @@ static void print_line(void *user, vsim_output to, const char *text)
     fprintf(to == VSIM_TO_OUT ? t->out.streams.log : stderr, "%s\n", text);
 }
 
-/* As ngspice's own: the word first, then the place, as clients look for it. */
+/* Prints a message as ngspice does: first the word, then the place, as clients look for it. */
 static void tell_as_ngspice(const vsim_message *m, FILE *fp)
 {
     static const char *const level[] = {"Error", "Warning", "Note"};
@@ -86,7 +86,7 @@ static void take_message(void *user, const vsim_message *m)
         tell(t, m, t->out.streams.log);
 }
 
-/* ngspice's line behind each analysis. */
+/* Prints ngspice's line behind each analysis. */
 static void count_points(void *user, const vsim_plot *p, bool paused)
 {
     const talk *t = user;
@@ -119,8 +119,7 @@ static void prompt_of(const talk *t, char *buf, size_t size)
 }
 
 #ifdef VSIM_LIBEDIT
-/* The callbacks of libedit have no argument of ours: what they complete from stands here while a
- * line is read. */
+/* State for libedit's callbacks, which take no argument of the caller; set while a line is read. */
 static const vsim_session *completing;
 
 static char *next_word(const char *begin, int state)
@@ -192,7 +191,7 @@ static vsim_status command(talk *t, const char *line)
     return st;
 }
 
-/* A line, and for `run` with -r what it computed to that file. */
+/* Runs a line. After `run` with -r, writes the results to that file. */
 static vsim_status obey(talk *t, const char *line)
 {
     const char *word = line + strspn(line, " \t");
@@ -222,7 +221,7 @@ static void set_variables(talk *t)
     }
 }
 
-/* ngspice names the circuit before anything else. */
+/* Prints the name of the circuit, as ngspice does first. */
 static void name_circuit(const talk *t, const char *path)
 {
     char title[400];

@@ -20,7 +20,8 @@ static void on_signal(int sig)
     interrupted = 1;
 }
 
-/* Shared with the run. A torn copy of `now` shows a progress of another moment, no more. */
+/* Memory shared with the run. A torn copy of `now` at worst shows the progress of another moment.
+ */
 struct cli_watch {
     atomic_bool stop, ended;
     vsim_inside_running now;
@@ -47,8 +48,8 @@ static bool has_display(void)
     return false;
 }
 
-/* The address must not be seen in the list of processes: the browser is given a file, which only
- * this user may read, that leads on to it. */
+/* Writes a file, which only this user may read, that leads the browser to the page: the address
+ * must not be seen in the list of processes. */
 static bool write_way(char file[64], const char *address)
 {
     strcpy(file, "/tmp/vsim-view-XXXXXX.html");

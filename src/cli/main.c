@@ -7,8 +7,7 @@
 
 #include "cli.h"
 
-/* A caller may have closed standard streams; a result file must not come to stand in their place.
- */
+/* Opens standard streams that the caller closed: a result file must not get their descriptors. */
 static void open_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -25,7 +24,8 @@ static int flush_standard_output(int code)
     return CLI_IO;
 }
 
-/* Programs that start an ngspice look for its name and number here. */
+/* Prints the version as ngspice does: programs that start an ngspice look for its name and number.
+ */
 static void tell_version(bool ngspice, FILE *out)
 {
     fprintf(out,

@@ -163,7 +163,8 @@ void conv_put_double(FILE *fp, double x)
 
 /* -- raw files and CSV -- */
 
-/* Of a file that is not in memory: rows of `n` vectors as they stand there, but a real axis. */
+/* Writes a plot whose values are not in memory, in rows as the file has them, but with a real axis.
+ */
 static vs_status copy_rows(out_file *f, const post_plot *p, size_t n)
 {
     enum { BYTES = 4 << 20 };
@@ -190,7 +191,7 @@ static vs_status write_plot(out_file *f, const post_plot *p)
     const size_t n = vec_len(p->vec);
     out_vector *col = vs_calloc(n + 1, sizeof *col);
     bool complex = false;
-    const post_vec **v = vs_calloc(n + 1, sizeof *v); /* the axis in front */
+    const post_vec **v = vs_calloc(n + 1, sizeof *v); /* the axis is the first */
     size_t at = 0;
     if (p->scale)
         v[at++] = p->scale;
@@ -349,7 +350,7 @@ static bool begins(const char *head, size_t n, const char *with, size_t bytes)
     return n >= bytes && !memcmp(head, with, bytes);
 }
 
-/* By the first bytes, else by the name. */
+/* Finds the format, by the first bytes, else by the name. */
 static conv_format format_of(const char *path, const char *head, size_t n)
 {
     conv_format f = CONV_RAW;
@@ -379,7 +380,7 @@ vs_status conv_read(post_set *s, const char *path, const conv_opt *o, char why[C
         snprintf(why, CONV_WHY, "%s", files_why(errno));
         return VS_EIO;
     }
-    /* a pipe is read once: what it has is no binary format */
+    /* a pipe can be read once only: it may have a text format */
     const bool seeks = !fseek(fp, 0, SEEK_END);
     rewind(fp);
     const size_t n = seeks ? fread(head, 1, sizeof head, fp) : 0;
@@ -417,7 +418,7 @@ vs_status conv_write(post_plot *const *plot, size_t n, const char *path, conv_fo
         return write_out(&j);
     for (size_t i = 0; i < n; i++)
         post_fetch_all(plot[i]);
-    /* in memory first: what cannot be written replaces no file */
+    /* the bytes are made in memory first, so that a failure replaces no file */
     char *text = NULL;
     size_t bytes = 0;
     j.fp = stream_text(&text, &bytes);

@@ -38,8 +38,8 @@ static hid_t complex_type(void)
 
 /* -- attributes of text -- */
 
-/* Of fixed length: libhdf5 reads outside of its memory where a text of variable length is damaged
- * (H5HG_read, 1.10.8). h5py gives bytes. */
+/* Writes a text attribute of fixed length: libhdf5 reads outside of its memory where a text of
+ * variable length is damaged (H5HG_read, 1.10.8). h5py reads it as bytes. */
 static bool put_text(hid_t at, const char *name, const char *text)
 {
     const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
@@ -53,7 +53,7 @@ static bool put_text(hid_t at, const char *name, const char *text)
     return ok;
 }
 
-/* "": there is none of fixed length. */
+/* Reads a text attribute; "": there is none of fixed length. */
 static void get_text(hid_t at, const char *name, char *buf, size_t size)
 {
     memset(buf, 0, size);
@@ -144,7 +144,7 @@ static bool end(void *file, FILE *out, char why[CONV_WHY])
 
 /* -- reading -- */
 
-/* A dataset of one dimension, or with one that is longer than 1. */
+/* The length of a dataset with one dimension, or with one that is longer than 1. */
 static bool take_vector(hid_t at, const char *link, const conv_hdf5_sink *to, const char *axis)
 {
     const hid_t set = H5Dopen2(at, link, H5P_DEFAULT);
@@ -176,7 +176,7 @@ static bool take_vector(hid_t at, const char *link, const conv_hdf5_sink *to, co
     return ok;
 }
 
-/* As links were made, where the group knows that. */
+/* Calls in the order in which links were made, if the group knows it. */
 static H5_index_t order_of(hid_t group)
 {
     unsigned order = 0;
@@ -219,7 +219,8 @@ static bool take_group(hid_t file, const char *name, const conv_hdf5_sink *to)
     return ok;
 }
 
-/* By number behind the letters, where the file does not know the order: tran2 before tran10. */
+/* Order by the number behind the letters, for files that do not know their order: tran2 before
+ * tran10. */
 static int by_number(const void *a, const void *b)
 {
     const char *s = a, *t = b;

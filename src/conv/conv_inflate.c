@@ -137,7 +137,7 @@ static void read_codes(inflate *f, code *letters, code *distances)
     for (int k = 0; k < n_letter + n_distance && !f->bad;) {
         const int s = decode(f, letters);
         int times = 1, value = s;
-        if (s == 16) { /* the one before again */
+        if (s == 16) { /* repeats the length before */
             f->bad |= !k;
             value = k ? length[k - 1] : 0;
             times = 3 + (int)take(f, 2);
@@ -215,7 +215,7 @@ static void zlib_head(inflate *f)
     f->s += f->bad ? 0 : 2;
 }
 
-/* In a head of gzip may stand words of a known length, two texts that end with 0, and a sum. */
+/* Passes over a gzip header: fields of known length, two texts that end with 0, and a checksum. */
 static void gzip_head(inflate *f)
 {
     enum { HAS_SUM = 2, HAS_WORDS = 4, HAS_NAME = 8, HAS_COMMENT = 16, OTHERS = 0xe0 };

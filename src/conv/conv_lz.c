@@ -39,7 +39,7 @@ static void copy_back(lz *z, size_t distance, size_t n)
         z->out[z->n] = z->out[z->n - distance];
 }
 
-/* The bytes if all went well. `grow`: no byte can give more. */
+/* Unpacks into n_out bytes; NULL: damaged.  grow  most bytes that one byte can become */
 static bool begin(lz *z, const unsigned char *s, size_t n, size_t n_out, size_t grow)
 {
     *z = (lz){.s = s, .end = s + n, .most = n_out};
@@ -90,7 +90,7 @@ unsigned char *conv_snappy(const unsigned char *s, size_t n, size_t n_out)
     return end(&z);
 }
 
-/* A length of 4 bits, and bytes that go on with it while they are 255. */
+/* A length: 4 bits, and further bytes are added while they are 255. */
 static size_t lz4_length(lz *z, size_t n)
 {
     size_t c = n == 15 ? 255 : 0;
@@ -107,7 +107,7 @@ unsigned char *conv_lz4(const unsigned char *s, size_t n, size_t n_out)
     while (!z.bad && z.s < z.end) {
         const size_t token = take(&z, 1);
         letters(&z, lz4_length(&z, token >> 4));
-        if (z.bad || z.s == z.end) /* the last one has letters alone */
+        if (z.bad || z.s == z.end) /* the last sequence has literals only */
             break;
         const size_t distance = take(&z, 2);
         copy_back(&z, distance, lz4_length(&z, token & 15) + 4);

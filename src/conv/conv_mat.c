@@ -277,7 +277,7 @@ static bool take_numbers(conv_job *j, post_plot *p, const matrix *m, const char 
     return true;
 }
 
-/* Letters beyond a byte are not ours: '?'. */
+/* Reads letters; one that needs more than a byte becomes '?'. */
 static char *text_of(arena *mem, const matrix *m)
 {
     const unsigned char *at = m->rest;
@@ -366,7 +366,7 @@ static bool take_struct(conv_job *j, arena *mem, const matrix *m, const char *na
     return ok;
 }
 
-/* *loose: the table of variables that are in no struct, made when it is needed. */
+/* Reads a variable.  loose  in/out  the table of variables in no struct, made at the first one */
 static vs_status take_variable(conv_job *j, arena *mem, const element *e, post_plot **loose)
 {
     matrix m;
@@ -383,7 +383,7 @@ static vs_status take_variable(conv_job *j, arena *mem, const element *e, post_p
     return VS_OK;
 }
 
-/* One variable that zlib compressed. */
+/* Reads a variable that zlib compressed. */
 static vs_status take_compressed(conv_job *j, arena *mem, const element *e, post_plot **loose)
 {
     size_t n = 0;

@@ -99,7 +99,7 @@ typedef struct table {
     const conv_zstd_table *zstd; /* NULL: nothing is compressed */
 } table;
 
-/* Bytes beyond UTF-8 have no place in a schema. */
+/* Writes a text, with '?' for bytes that are no UTF-8, which a schema cannot have. */
 static char *clean(arena *mem, const char *s)
 {
     char *to = arena_alloc(mem, strlen(s) + 1), *at = to;
@@ -147,7 +147,7 @@ static vs_status choose_columns(table *t)
     return VS_OK;
 }
 
-/* Calls for each row of [from, to): the plot, and the row in it. */
+/* Calls f for each row of [from, to), with its plot and its number there. */
 static size_t plot_of_row(const table *t, int64_t row)
 {
     size_t lo = 0, hi = t->j->n;

@@ -26,8 +26,9 @@ enum {
     C_STRUCT = 12
 };
 
-/* -- reading Thrift: a tree of all values would be more than is asked for; who reads walks the
- *    fields and skips what it does not know. Behind what is damaged all are 0 -- */
+/* -- reading Thrift: the caller walks through the fields and skips those that it does not need,
+ * since
+ *    a tree of all values would be large. After damage all functions return 0 -- */
 typedef struct conv_thrift {
     const unsigned char *s, *end; /* what is left */
     bool bad;
@@ -36,9 +37,10 @@ typedef struct conv_thrift {
 
 uint64_t conv_thrift_varint(conv_thrift *w);
 int64_t conv_thrift_zigzag(conv_thrift *w); /* i16, i32, i64 */
-/* The type of the next field; 0: the struct's end. *id: 0 before the first, then the field's. */
+/* The type of the next field; 0: the end of the struct.  id  in/out  0 before the first field, then
+ * the field's number */
 int conv_thrift_field(conv_thrift *w, int *id);
-/* A text, copied into mem; mem NULL: skipped. */
+/* Reads a text into mem; mem NULL: skips it. */
 const char *conv_thrift_binary(conv_thrift *w, arena *mem);
 /* The type of a list's elements, and how many: not more than there are bytes left. */
 int conv_thrift_list(conv_thrift *w, uint64_t *n);
@@ -64,7 +66,7 @@ typedef struct conv_pages {
     const unsigned char *file; /* [n] */
     size_t n;
     arena *mem;
-    int64_t room; /* values that may still come: a small file must not fill the memory */
+    int64_t room; /* values that may still be read: a small file must not fill the memory */
     const conv_zstd_table *zstd; /* NULL: nothing needed it yet */
 } conv_pages;
 
@@ -72,8 +74,8 @@ typedef struct conv_pages {
  * VS_ENOMEM; j->why. */
 vs_status conv_parquet_chunk(conv_pages *p, conv_column *c, const conv_chunk *from);
 
-/* Bytes that Snappy (raw format) or LZ4 (block format) compressed to s [n]: n_out bytes, for
- * vs_free; NULL: damaged, or another number of bytes. */
+/* Unpack s [n], which Snappy (raw format) or LZ4 (block format) compressed: n_out bytes, for
+ * vs_free; NULL: s is damaged, or has another number of bytes. */
 unsigned char *conv_snappy(const unsigned char *s, size_t n, size_t n_out);
 unsigned char *conv_lz4(const unsigned char *s, size_t n, size_t n_out);
 

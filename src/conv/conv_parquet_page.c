@@ -20,9 +20,9 @@ static const int width[] = {0, 4, 8, 12, 4, 8};
 
 typedef struct page {
     int kind, encoding;
-    int64_t bytes, whole; /* in the file; when it is not compressed, its levels too */
-    int64_t n, levels;    /* values; bytes of levels in front, of version 2 */
-    bool packed;          /* is what follows the levels compressed? */
+    int64_t bytes, whole; /* bytes of the page: in the file; uncompressed, with its levels */
+    int64_t n, levels;    /* values; bytes of levels in front, in pages of version 2 */
+    bool packed;          /* are the bytes behind the levels compressed? */
 } page;
 
 typedef struct chunk {
@@ -107,7 +107,7 @@ static uint32_t *read_hybrid(conv_thrift *in, int bits, int64_t n)
     return to;
 }
 
-/* The next `bytes` bytes by themselves. */
+/* The next `bytes` bytes, as a reader of their own. */
 static conv_thrift part(conv_thrift *in, uint64_t bytes)
 {
     if (bytes > (uint64_t)(in->end - in->s)) {
@@ -180,7 +180,7 @@ static void put_plains(chunk *k, conv_column *c, conv_thrift *in, const uint32_t
             put_missing(c);
 }
 
-/* Indices: of words of the dictionary; as they are, of booleans. */
+/* Reads indices of words of the dictionary, or booleans, which are their own values. */
 static void put_indices(chunk *k, conv_thrift *in, int bits, const uint32_t *there, int64_t n,
                         int64_t present)
 {
@@ -205,7 +205,7 @@ static void put_indices(chunk *k, conv_thrift *in, int bits, const uint32_t *the
     vs_free(index);
 }
 
-/* The first bytes of all values, then the second ones, ... */
+/* Reads BYTE_STREAM_SPLIT: the first bytes of all values, then the second ones, ... */
 static void put_split(chunk *k, conv_thrift *in, const uint32_t *there, int64_t n, int64_t present)
 {
     conv_column *c = k->c;
@@ -228,7 +228,7 @@ static vs_status put_values(chunk *k, const page *g, conv_thrift *in, const uint
     if (g->encoding == PLAIN) {
         put_plains(k, k->c, in, there, g->n);
     } else if (g->encoding == PLAIN_DICTIONARY || g->encoding == RLE_DICTIONARY) {
-        const conv_thrift bits = part(in, in->s < in->end); /* none: no value is there */
+        const conv_thrift bits = part(in, in->s < in->end); /* empty: all values are missing */
         in->bad |= present && bits.s == bits.end;
         put_indices(k, in, bits.s < bits.end ? *bits.s : 0, there, g->n, present);
     } else if (g->encoding == RLE && k->c->type == T_BOOLEAN) {
@@ -287,7 +287,7 @@ static unsigned char *unpacked_zstd(const conv_zstd_table *t, const unsigned cha
     return NULL;
 }
 
-/* What stands in s [n] compressed, whole bytes, for vs_free; NULL: damaged. */
+/* Unpacks s [n] to `whole` bytes, for vs_free; NULL: damaged. */
 static unsigned char *unpacked(int codec, const unsigned char *s, size_t n, size_t whole)
 {
     size_t got = 0;

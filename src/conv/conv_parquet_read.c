@@ -6,7 +6,7 @@
 
 #include "conv_parquet.h"
 
-/* Values that any file may have, however small: runs of one value take a few bytes. */
+/* Any file may have so many values, however small it is: a run of one value takes a few bytes. */
 enum { FREE_VALUES = 1 << 24, VALUES_PER_BYTE = 64 };
 
 typedef struct reader {
@@ -216,7 +216,7 @@ vs_status conv_read_parquet(conv_job *j)
     const uint32_t footer = whole ? conv_u32(file + n - 8) : 0;
     if (!whole || footer > n - 12) {
         refuse(&r, "is cut off: Parquet has its table of contents at the end");
-    } else { /* the schema first, the notes behind the groups are needed at the end alone */
+    } else { /* key-value metadata behind the row groups */
         conv_thrift w = {.s = file + n - 8 - footer, .end = file + n - 8};
         int id = 0, type;
         while ((type = conv_thrift_field(&w, &id)) && !r.st)

@@ -31,16 +31,18 @@ typedef struct conv_job {
     char *why; /* [CONV_WHY] */
 } conv_job;
 
-/* Sets why. Always VS_EINPUT. */
+/* Sets j->why; returns VS_EINPUT. */
 vs_status conv_fail(conv_job *j, const char *fmt, ...) VS_PRINTF(2, 3);
-/* Points of a plot: of its longest vector; shorter ones go on with their last value. */
+/* The points of a plot, those of its longest vector. conv_re, conv_im: value k, which is the last
+ * one behind the end of a shorter vector. */
 int64_t conv_points(const post_plot *p);
 double conv_re(const post_vec *v, int64_t k);
 double conv_im(const post_vec *v, int64_t k);
-/* The name without what only we write around it: "v(x1.out)" -> "x1.out"; currents stay as they
- * are. In mem. */
+/* The name of a vector for other programs: "v(x1.out)" -> "x1.out"; names of currents stay. In mem.
+ */
 const char *conv_node(arena *mem, const post_vec *v);
-/* "r=1000 temp=27" behind the comma of a plot's name: value i, NULL: there are no more. */
+/* Value i of those that a sweep gives a plot, "r=1000 temp=27" behind the comma of its name. false:
+ * there are fewer. */
 typedef struct conv_value {
     char name[64], text[128];
     double x;
@@ -48,7 +50,7 @@ typedef struct conv_value {
 } conv_value;
 bool conv_value_of(const post_plot *p, size_t i, conv_value *v);
 
-/* All of a file, n bytes and a 0 behind them, for vs_free; NULL: errno. */
+/* Reads a whole file: *n bytes and a 0 behind them, for vs_free. NULL: errno says why it cannot. */
 char *conv_bytes(const char *path, size_t *n);
 static inline uint32_t conv_u32(const unsigned char *p)
 {
@@ -61,13 +63,14 @@ static inline uint64_t conv_u64(const unsigned char *p)
 void conv_put(FILE *fp, uint64_t x, int bytes); /* the least byte first */
 void conv_put_double(FILE *fp, double x);
 
-/* What zlib or gzip compressed to s [n], *n_out bytes of `most` at most, for vs_free; NULL: it is
- * damaged, or more than `most`. */
+/* Unpacks s [n], which zlib or gzip compressed: *n_out bytes, for vs_free. NULL: s is damaged, or
+ * has more than `most` bytes. */
 typedef enum conv_wrap { CONV_ZLIB, CONV_GZIP } conv_wrap;
 unsigned char *conv_inflate(const unsigned char *s, size_t n, conv_wrap wrap, size_t most,
                             size_t *n_out);
 
-/* Of each format; false in what they write is told by ferror(j->fp). */
+/* Read or write j's file in each format. Status: VS_OK; VS_EINPUT with j->why. The caller looks for
+ * failed writes by ferror(j->fp). */
 vs_status conv_read_mat(conv_job *j);
 vs_status conv_write_mat(conv_job *j);
 vs_status conv_read_parquet(conv_job *j);
@@ -109,7 +112,8 @@ typedef struct conv_hdf5_sink {
     /* Room for n values (complex: 2 n); axis: the plot's. */
     double *(*vector)(void *user, const char *name, const char *type, int64_t n, bool complex,
                       bool axis);
-    void (*own)(void *user, void *file); /* to be closed if a call jumps; NULL: no more */
+    void (*own)(void *user, void *file); /* the heap closes it if memory is missing; NULL: no more
+                                            */
 } conv_hdf5_sink;
 typedef struct conv_hdf5_vector {
     const char *name, *type;
@@ -119,7 +123,8 @@ typedef struct conv_hdf5_vector {
 } conv_hdf5_vector;
 /* false: why. */
 typedef bool conv_hdf5_read_fn(const char *path, const conv_hdf5_sink *to, char why[CONV_WHY]);
-/* A file of plots in memory, then its bytes; each NULL or false: why. */
+/* The plug-in's functions: begin makes a file in memory, plot adds a plot, end writes its bytes to
+ * `out` and closes it. NULL or false: why says what is wrong. */
 typedef struct conv_hdf5_table {
     const char *version;
     conv_hdf5_read_fn *read;

@@ -31,7 +31,7 @@ static const char *unit_of(const char *type)
 
 static void put_value(FILE *fp, const post_vec *v, int64_t k)
 {
-    /* not finite: readers know nan and inf without a sign alone */
+    /* readers know nan and inf without a sign only */
     const double re = conv_re(v, k), im = conv_im(v, k);
     if (v->complex)
         fprintf(fp, "(%.17g %.17g)", re, im);
@@ -157,7 +157,7 @@ static bool next(scanner *c)
     } else {
         while (c->s < c->end && *c->s && !strchr(" \t\r\n()\"", *c->s))
             vec_push(c->word, *c->s++);
-        if (!vec_len(c->word)) /* a byte that is none of the format's */
+        if (!vec_len(c->word)) /* a byte that the format does not have */
             c->s++;
     }
     vec_push(c->word, 0);
@@ -166,7 +166,7 @@ static bool next(scanner *c)
 
 static bool is(const scanner *c, const char *word) { return !c->quoted && !strcmp(c->word, word); }
 
-/* Behind a PROP( or STRUCT( up to its end. */
+/* Skips what follows PROP( or STRUCT(, up to its closing bracket. */
 static void skip_list(scanner *c)
 {
     int depth = 0;
@@ -285,7 +285,7 @@ static bool read_value(psf *r, post_vec *v)
     return pair == v->complex;
 }
 
-/* Names of VALUE are those of SWEEP and TRACE, in their order. */
+/* Checks that VALUE has the names of SWEEP and TRACE in their order. */
 static void read_points(psf *r)
 {
     const size_t n = vec_len(r->p->vec);

@@ -58,7 +58,7 @@ static void put_network(conv_job *j, const post_plot *p, int n, const post_vec *
     fputs("[End]\n", j->fp);
 }
 
-/* Version 1, which the file's name says the number of ports of. */
+/* Writes version 1; the file's name says the number of ports. */
 static vs_status write_old(conv_job *j, const post_plot *p, int n, const post_vec *const *s,
                            const double *z0)
 {

@@ -16,7 +16,7 @@ typedef struct change {
     int64_t time; /* in units */
     uint32_t signal;
     char value;
-    int64_t point; /* of the signal: those of one time stay in order */
+    int64_t point; /* number of the change of its signal: changes at one time stay in order */
 } change;
 
 typedef struct net {
@@ -28,7 +28,7 @@ typedef struct net {
 static int by_path(const void *a, const void *b)
 {
     const net *s = a, *t = b;
-    /* nodes of a scope in front of the scopes in it: compare piece by piece */
+    /* compare piece by piece, so that nodes of a scope come before its inner scopes */
     const char *p = s->path, *q = t->path;
     for (;;) {
         const size_t m = strcspn(p, "."), n = strcspn(q, ".");
@@ -53,7 +53,7 @@ static int by_time(const void *a, const void *b)
     return s->point < t->point ? -1 : s->point > t->point;
 }
 
-/* An identifier of printable letters. */
+/* Writes the k-th identifier, of printable letters. */
 static const char *id_of(char buf[8], uint32_t k)
 {
     int n = 0;
@@ -72,11 +72,12 @@ static void put_word(FILE *fp, const char *s, size_t n)
         fputc('_', fp);
 }
 
-/* Scopes are opened and closed as the names ask, which stand in the order of by_path. */
+/* Writes the declarations. The names are in the order of by_path; scopes open and close between
+ * them. */
 static void put_names(FILE *fp, const net *nets, size_t n)
 {
     char id[8];
-    size_t open = 0; /* letters of the scope's path that is open, with the last point */
+    size_t open = 0; /* length of the open scope's path, with its last point */
     const char *path = "";
     fputs("$scope module top $end\n", fp);
     for (size_t i = 0; i < n; i++) {
@@ -108,7 +109,7 @@ static void put_names(FILE *fp, const net *nets, size_t n)
     fputs("$upscope $end\n$enddefinitions $end\n", fp);
 }
 
-/* Where the line between two points passes the level. */
+/* The time at which the line between two points passes the level. */
 static double passes(const post_vec *t, const post_vec *v, int64_t k, double level)
 {
     const double a = conv_re(v, k - 1), b = conv_re(v, k), s = conv_re(t, k - 1), e = conv_re(t, k);

@@ -64,7 +64,7 @@ static vs_status read_unit(dump *d)
     return conv_fail(d->j, "has a time scale that is none");
 }
 
-/* "top.x1.name"; the scope that vsim writes around all is left out. */
+/* "top.x1.name", without the outermost scope that vsim writes. */
 static const char *full_name(dump *d, const char *name, arena *mem)
 {
     const char *path = "";
@@ -133,7 +133,7 @@ static double value_of(const char *bits)
     return x;
 }
 
-/* A change: the value stands in front of the code, or is a word of its own. */
+/* Reads a change: the value is in front of the code, or a word of its own. */
 static vs_status read_change(dump *d, char *w)
 {
     const char kind = (char)(*w | 0x20);

@@ -65,7 +65,7 @@ static double size_of(const post_val *v, int64_t k)
 
 typedef enum part { MAGNITUDE, DECIBEL, DEGREES, REAL, IMAGINARY } part;
 
-/* The part of a value as n numbers, in mem; those of a real value itself are not copied. */
+/* A part of a value as n numbers, in mem; a real value's own numbers are not copied. */
 static const double *part_of(arena *mem, const post_val *v, part which, int64_t n)
 {
     if (!v->complex && (which == MAGNITUDE || which == REAL) && n <= v->n)
@@ -75,7 +75,7 @@ static const double *part_of(arena *mem, const post_val *v, part which, int64_t 
         const int64_t at = k < v->n ? k : v->n - 1; /* a shorter one goes on with its last value */
         if (which == DEGREES) {
             y[k] = atan2(im_of(v, at), re_of(v, at)) / 6.283185307179586 + turns;
-            if (k && fabs(y[k] - y[k - 1]) > 0.5) { /* no jumps: the nearest turn */
+            if (k && fabs(y[k] - y[k - 1]) > 0.5) { /* takes the turn that is nearest to the last */
                 const double jump = round(y[k] - y[k - 1]);
                 turns -= jump;
                 y[k] -= jump;
@@ -135,7 +135,7 @@ const char *fig_axis_unit(const char *name, const char *type)
     return !strcmp(name, "v-sweep") ? "V" : !strcmp(name, "i-sweep") ? "A" : fig_unit(type);
 }
 
-/* The quantity, where its name is one. */
+/* The label of an axis: its name, if that is a quantity. */
 static const char *quantity_of(const char *type)
 {
     static const char *const word[] = {"voltage",     "current", "phase",     "temperature",
@@ -162,7 +162,7 @@ typedef struct builder {
     const fig *f;
     const fig_request *r;
     arena *mem;
-    chart_panel *panel; /* vec; curves are vecs until they are counted */
+    chart_panel *panel; /* vec; their curves are vecs while more are added */
 } builder;
 
 static bool by_ratios(const double *x, int64_t n)
@@ -197,7 +197,7 @@ static chart_axis x_axis(const builder *b, const fig_value *v, const double *x, 
 static chart_panel new_panel(const builder *b, chart_axis x, const char *label, const char *unit)
 {
     const fig_request *r = b->r;
-    const bool limits = !vec_len(b->panel); /* of y are the first one's */
+    const bool limits = !vec_len(b->panel); /* limits of y belong to the first panel */
     return (chart_panel){.kind = r->kind == FIG_SMITH   ? CHART_SMITH
                                  : r->kind == FIG_POLAR ? CHART_POLAR
                                                         : CHART_XY,
@@ -210,7 +210,8 @@ static chart_panel new_panel(const builder *b, chart_axis x, const char *label, 
                          .style = r->style};
 }
 
-/* The panel for an expression: its own, that of its unit, or the one there is. */
+/* The panel for an expression: its own if panels are stacked, else that of its unit, or the only
+ * one. */
 static size_t panel_of(builder *b, const fig_value *v, chart_axis x)
 {
     const char *unit = fig_unit(v->v.type), *quantity = quantity_of(v->v.type);
@@ -277,7 +278,7 @@ static void add_value(builder *b, const fig_value *v)
 
 /* -- margins of a loop gain -- */
 
-/* x where y passes `level` between two points, the first time; k: the point before. */
+/* x where y first passes `level` between two points.  k  out  the point before */
 static bool crossing(const chart_curve *c, double level, int64_t *at, double *x)
 {
     for (int64_t k = 1; k < c->n; k++) {
@@ -296,8 +297,8 @@ static double value_at(const chart_curve *c, int64_t k, double x)
     return c->y[k] + (c->y[k + 1] - c->y[k]) * log(x / c->x[k]) / log(c->x[k + 1] / c->x[k]);
 }
 
-/* Where |v| = 1 the phase above -180 degrees (modulo a turn), where the phase is -180 the distance
- * of |v| from 1: of a single curve that begins above 0 dB. */
+/* Marks the margins of a single curve that begins above 0 dB: the phase above -180 degrees (modulo
+ * a turn) where |v| = 1, and the distance of |v| from 1 where the phase is -180 degrees. */
 static void add_margins(builder *b)
 {
     const chart_curve *db = b->panel[0].curve, *phase = b->panel[1].curve;

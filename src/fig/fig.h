@@ -1,4 +1,4 @@
-/* fig.h - results as pictures: makes curves, axes and panels of a list of vectors.
+/* fig.h - results as pictures: makes curves, axes and panels from a list of vectors.
  * Use:    fig_request with what the user asked for (fig_nothing: nothing); fig_eval for each plot
  *         of a family, or fig_add for vectors that are there; fig_draw; fig_fini.
  * Vectors of different units go to panels of their own, one below the other. Complex ones are drawn
@@ -19,12 +19,12 @@ typedef struct fig_request {
     bool stack;                          /* a panel for each expression */
     bool dark;
     chart_style style;
-    int width, height;   /* 0: chart.h's */
-    const char *plugins; /* chart.h */
+    int width, height;   /* as in chart; 0: its default */
+    const char *plugins; /* as in chart */
 } fig_request;
 fig_request fig_nothing(void);
 
-/* One curve to be. */
+/* The values of one curve. */
 typedef struct fig_value {
     post_val v;
     const post_vec *axis; /* NULL: the index */
@@ -38,22 +38,24 @@ typedef struct fig {
     int32_t n_expression, n_member;
 } fig;
 
-/* v[n] of one plot, over `over` (NULL: each vector's own axis), as member of a family. */
+/* Adds the values v[n] of one plot, which must stay until fig_draw.
+ *   over    axis for all, NULL: each value's own
+ *   family  what tells this plot from the others of its family, NULL: it is in none */
 void fig_add(fig *f, const post_val *v, size_t n, const post_val *over, const char *family);
-/* The values of a list of expressions in the current plot. The axis itself is no curve. false: a
- * message was given. */
+/* Adds the values of a list of expressions in the current plot, except its axis. over: an
+ * expression, else as fig_add. false: a message was given. */
 bool fig_eval(fig *f, post_env *e, const char *list, const char *over, const char *family);
 void fig_fini(fig *f);
 /* The values that tell a plot of a family from the others: "r=1000" of "Transient Analysis,
  * r=1000"; NULL: it is in no family. */
 const char *fig_family(const post_plot *p);
 
-/* "V" of "voltage"; "" for what has none. Of an axis, whose name may tell more. */
+/* The unit of a type: "V" of "voltage", "" if it has none. fig_axis_unit: also by an axis' name. */
 const char *fig_unit(const char *type);
 const char *fig_axis_unit(const char *name, const char *type);
 
-/* CHART_HTML is the viewer's page with these curves in it (page.h); the others are drawn. Status:
- * of chart_write. *why: a static sentence, for VS_EIO too. */
+/* Draws the curves. CHART_HTML is the viewer's page with these curves in it (page.h).
+ * Status: as chart_write; *why is a static sentence for VS_EIO, too. */
 VS_MUST_USE vs_status fig_draw(const fig *f, post_env *e, const fig_request *r, chart_format format,
                                FILE *out, const char **why);
 

@@ -10,8 +10,8 @@
 #include "reduce.h"
 #include "vec.h"
 
-/* A curve of more points is reduced to those that so many columns show: one of 2000 columns may
- * zoom in four times and sees no difference. */
+/* A curve of more points is reduced to those that so many columns show: a window of 2000 columns
+ * can then zoom in four times without a difference. */
 enum { COLUMNS = 8192 };
 
 static void field(FILE *out, const char *name, const char *text)
@@ -28,7 +28,7 @@ static const fig_value *value_of(const fig *f, int32_t expression, int32_t membe
     return NULL;
 }
 
-/* The plot's words without the values of a sweep. */
+/* The name of a plot without the values of a sweep. */
 static void put_kind(const post_plot *of, FILE *out)
 {
     const char *family = of ? fig_family(of) : NULL;

@@ -56,7 +56,7 @@ static bool same_names(const idx_plot *a, const idx_plot *b)
            !memcmp(a->type, b->type, n * sizeof *a->type);
 }
 
-/* Plots of a family have the same names: they are kept once. */
+/* The names of a plot. Those of a family are the same and are stored once. */
 static void take_names(idx *x, idx_plot *p, const out_plot *from)
 {
     const arena_pos before = arena_mark(&x->mem);
@@ -132,7 +132,7 @@ static bool copy_row(void *user, const double *value)
 
 /* -- reading all headers -- */
 
-/* The plots from the place where the reader stands. */
+/* Reads the headers of the plots from the reader's place on. */
 static const char *read_plots(idx *x)
 {
     const char *why = NULL;
@@ -158,7 +158,7 @@ static void note_time(idx *x, const struct stat *sb)
     x->mtime_ns = (int64_t)sb->st_mtim.tv_nsec;
 }
 
-/* Of the first bytes up to the count of points, and of the last row that is known. */
+/* Hash of the first bytes, up to the count of points, and of the last row that is known. */
 static hash128 mark_of(const idx *x)
 {
     char buf[MARK_BYTES + sizeof(hash128)];
@@ -256,7 +256,7 @@ bool idx_found(const idx *x) { return x->found; }
 
 /* -- what became of it -- */
 
-/* The last plot once more, and what came behind it. false: it is another one. */
+/* Reads the last plot once more, and the plots behind it. false: it is another plot now. */
 static bool read_on(idx *x)
 {
     const size_t k = vec_len(x->part) - 1;
@@ -281,7 +281,7 @@ static bool read_on(idx *x)
     return true;
 }
 
-/* Text is read again from its begin. */
+/* Reads a file of text again from its beginning. */
 static bool copy_again(idx *x)
 {
     const size_t n = vec_len(x->part);
@@ -326,7 +326,7 @@ void idx_whole(idx *x) { x->grew = false; }
 
 /* -- values -- */
 
-/* Rows that are short: some at once, and what is asked for out of them. */
+/* Reads whole rows, where these are short, and takes the columns out of them. */
 static bool pick_rows(int fd, const idx_part *p, const int32_t *col, int32_t n_col, int64_t from,
                       int64_t n, double *out)
 {

@@ -8,13 +8,15 @@
  * Index:  of plots with more than IDX_FEW points: cells of 64 points, and of 8 cells of the level
  *         below, up to chunks of 32768 points. A cell has the first, least, greatest and last of
  *         its values; what is not finite counts for neither of the middle two. It takes 1/15 of the
- *         values' bytes. It stands beside the file, NAME.idx, if the file is larger than IDX_LARGE
- *         or `keep` is set, and a file can be made there; else in a file without a name. It notes
- * the size and time of change of the file, has a version, and a checksum for each part; where
- * something does not fit, it is made again. Memory: names, and buffers of some 40 MB at most,
- * whatever the points. One thread at a time. *why is a static text, the end of a sentence: "'a.raw'
- * ...". Columns: of a real plot its vectors; of a complex one 2 k and 2 k + 1 are real and
- * imaginary part of vector k. */
+ *         values' bytes. It is a file NAME.idx beside the file, if that is larger than IDX_LARGE or
+ *         `keep` is set, and its folder can be written; else a file without a name. It has the size
+ *         and time of change of the file, a version, and a checksum for each part. If one of these
+ *         does not fit, the index is made again.
+ * Memory: names, and buffers of at most some 40 MB, whatever the number of points.
+ * Threads: one at a time.
+ * Errors: *why is a static text, the end of a sentence: "'a.raw' ...".
+ * Columns: those of a real plot are its vectors; in a complex plot 2 k and 2 k + 1 are the real and
+ *         the imaginary part of vector k. */
 #ifndef IDX_H
 #define IDX_H
 
@@ -30,33 +32,36 @@ typedef struct idx_plot {
     const char *const *name; /* [n_vec] as plot.h calls them: "v(out)" */
     const char *const *type; /* [n_vec] */
     bool complex;
-    bool axis;       /* vector 0 is what the others are drawn over */
+    bool axis;       /* vector 0 is the axis of the others */
     int64_t n_point; /* whole points that the file has */
 } idx_plot;
 
-/* Status: VS_OK, also when plots behind the first are damaged (idx_damage); VS_EIO; VS_EINPUT: no
- * raw file or CSV, or nothing of it can be read. keep: the index stands beside the file whatever
- * its size. */
+/* Opens a file and reads the headers of its plots.
+ *   x     out  idx_close by the caller; NULL on failure
+ *   keep  put the index beside the file, whatever its size
+ * Status: VS_OK, also if plots behind the first are damaged (idx_damage); VS_EIO; VS_EINPUT: it is
+ * no raw file or CSV, or nothing of it can be read. */
 VS_MUST_USE vs_status idx_open(idx **x, const char *path, bool keep, const char **why);
-/* *x becomes NULL; NULL is allowed. An index that is not whole leaves no file. */
+/* Closes the file; *x becomes NULL, and may be NULL. An unfinished index leaves no file. */
 void idx_close(idx **x);
-/* What is wrong with the file behind the plots that are there; NULL: nothing. */
+/* What is wrong with the file behind the last plot that could be read; NULL: nothing. */
 const char *idx_damage(const idx *x);
 int32_t idx_n_plot(const idx *x);
 const idx_plot *idx_plot_of(const idx *x, int32_t k); /* until the next idx_refresh */
-/* Was an index found that holds for the file? */
+/* Whether idx_open found an index that fits the file. */
 bool idx_found(const idx *x);
 
-/* Goes on with the index for about so many bytes of values. *done: the part that there is, 1: all.
+/* Goes on with the index for about `bytes` bytes of values. *done: the finished part, 0 to 1.
  * Status: VS_OK; VS_EIO: the file ends earlier than it did, or the index cannot be written. */
 VS_MUST_USE vs_status idx_build(idx *x, int64_t bytes, double *done, const char **why);
 
-/* The caller says that the file grows no more: the next idx_build also indexes the points at its
- * end that wait for others. */
+/* To call when the file grows no more: the next idx_build then also indexes the last points, which
+ * do not fill a cell. */
 void idx_whole(idx *x);
 
-/* Whether the file changed since it was opened, or since the last call. REPLACED: another file, or
- * one that was cut off: nothing that was read holds; close, and open again. GONE: its name is. */
+/* Whether the file has changed since it was opened, or since the last call. GREW: it has more
+ * points. REPLACED: it is another file, or was cut off, and all that was read is void: the caller
+ * closes and opens it again. GONE: nothing has its name any more. */
 typedef enum idx_change { IDX_SAME, IDX_GREW, IDX_REPLACED, IDX_GONE } idx_change;
 idx_change idx_refresh(idx *x);
 
@@ -66,30 +71,35 @@ typedef struct idx_window {
     int32_t width; /* pixels, 1 or more */
     bool log;      /* pixels are of equal ratios */
 } idx_window;
-/* Cells: runs of points that follow one another, each at most a pixel wide, or a single point.
- * Where the window has no more than 2 points for a pixel, each is a single point. One point more on
- * each side, where there is one. */
+/* A window's cells: runs of consecutive points, each at most a pixel wide, or single points. With
+ * at most 2 points a pixel all cells are single points. One point on each side of the window is
+ * added, where there is one. */
 typedef struct idx_view {
     int64_t n;      /* cells */
-    int64_t *from;  /* vec [n] the first point of each, */
-    int64_t *count; /* vec [n] how many they are */
-    double *x;      /* vec [n][2] the axis at the first and the last of them */
-    double *y;      /* vec [n][n_col][4] first, least, greatest, last; least > greatest: none is
-                       finite */
+    int64_t *from;  /* vec [n] number of a cell's first point */
+    int64_t *count; /* vec [n] number of its points */
+    double *x;      /* vec [n][2] the axis at its first and its last point */
+    double *y;      /* vec [n][n_col][4] its first, least, greatest and last value; least >
+                       greatest: none is finite */
     int32_t n_col;
 } idx_view;
-/* The columns col[n_col] of a plot; *v is for idx_view_fini in any case. Status: as idx_build. */
+/* Computes the cells of columns col[n_col] of a plot in a window.
+ *   v  out  idx_view_fini by the caller, on failure too
+ * Status: as idx_build. */
 VS_MUST_USE vs_status idx_look(idx *x, int32_t plot, const idx_window *w, const int32_t *col,
                                int32_t n_col, idx_view *v, const char **why);
 void idx_view_fini(idx_view *v);
 
-/* The points [*from, *to) that show lo to hi of the axis (NAN: from its ends), one on each side
- * included; all of an axis that does not rise. *rises: whether it does. Status: as idx_build. */
+/* The points [*from, *to) that show lo to hi of the axis (NAN: its ends), with one more on each
+ * side. If the axis does not rise (*rises), these are all points. Status: as idx_build. */
 VS_MUST_USE vs_status idx_range(idx *x, int32_t plot, double lo, double hi, int64_t *from,
                                 int64_t *to, bool *rises, const char **why);
 
-/* The points on both sides of `at`: *k the left one, the right one behind it (the same at ends).
- * Axes that go to and fro: the nearest point. out[n_col][2]: the columns at both; axis[2].
+/* The points on both sides of place `at` on the axis; of an axis that goes to and fro, the nearest
+ * point.
+ *   k     out  the left point; the right one follows it (at the ends they are the same)
+ *   axis  out  the axis at both
+ *   out   out  [n_col][2] the columns at both
  * Status: VS_OK; VS_EIO; VS_EINPUT: there are no points. */
 VS_MUST_USE vs_status idx_at(idx *x, int32_t plot, double at, const int32_t *col, int32_t n_col,
                              int64_t *k, double axis[2], double *out, const char **why);
@@ -98,7 +108,7 @@ VS_MUST_USE vs_status idx_at(idx *x, int32_t plot, double at, const int32_t *col
  * cut off. */
 VS_MUST_USE vs_status idx_read(idx *x, int32_t plot, const int32_t *col, int32_t n_col,
                                int64_t from, int64_t n, double *out, const char **why);
-/* The same of all columns, point by point: out[n][columns]. */
+/* Like idx_read for all columns, point by point: out[n][columns]. */
 VS_MUST_USE vs_status idx_read_rows(idx *x, int32_t plot, int64_t from, int64_t n, double *out,
                                     const char **why);
 

@@ -13,7 +13,7 @@ void idx_cell_join(idx_cell *a, const idx_cell *b)
     a->last = b->last;
 }
 
-/* Rows of a strip, and their least and greatest finite values. */
+/* The rows of a strip of columns. */
 typedef struct strip {
     const double *v; /* [n][width] */
     int64_t n;
@@ -37,7 +37,7 @@ VS_CLONES static void extremes(const double *v, int64_t n, int32_t width, double
         }
 }
 
-/* The lowest level of each column's record. */
+/* Computes the lowest level of each column's record. */
 static void fill_base(strip *s, idx_record *r)
 {
     for (int64_t at = 0, b = 0; at < s->n; at += IDX_BLOCK, b++) {
@@ -49,7 +49,7 @@ static void fill_base(strip *s, idx_record *r)
     }
 }
 
-/* Cells of a level from n of the one below. Returns their number. */
+/* Computes the cells of a level from the n cells of the one below. Returns their number. */
 static int64_t fill_level(idx_cell *to, const idx_cell *from, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -79,13 +79,13 @@ static void fill_record(const strip *s, int32_t c, idx_record *r)
     idx_record_seal(r);
 }
 
-/* Room for a strip. */
+/* Buffers for a strip. */
 typedef struct room {
     double *v;       /* [IDX_CHUNK][IDX_STRIP] */
     idx_record *rec; /* [IDX_STRIP] */
 } room;
 
-/* Columns [c0, c0 + width) of the rows; whole rows at once where these are all. */
+/* Reads columns [c0, c0 + width) of the rows; whole rows if these are all columns. */
 static bool read_strip(const idx *x, const idx_part *p, int64_t from, int64_t n, int32_t c0,
                        int32_t width, double *v)
 {
@@ -123,7 +123,7 @@ static const char *build_chunk(idx *x, const idx_part *p, int64_t chunk, const r
 /* Points of a plot that are not yet indexed and should be. */
 static int64_t missing(const idx_part *p) { return idx_worth(p) ? p->p.n_point - p->n_indexed : 0; }
 
-/* A last plot that grew waits until that is worth it. */
+/* Whether it pays to index the last plot now: one that grows waits for whole chunks. */
 static bool waits(const idx *x, size_t k)
 {
     const int64_t n = missing(&x->part[k]);

@@ -14,22 +14,22 @@ enum { RAW_AT_ONCE = 8192 };
 static const char damaged[] = "";
 static const char cut_off[] = "ends earlier than it did";
 
-/* One window under way. */
+/* State of the present window. */
 typedef struct look {
     idx *x;
     const idx_part *p;
     const int32_t *col; /* [n_col] */
     int32_t n_col;
     int64_t a, b; /* points [a, b) */
-    double pixel; /* width of the axis, in logarithms where those are shown */
+    double pixel; /* its width on the axis, in logarithms if the window is logarithmic */
     bool log;
-    bool single;              /* every point for itself */
-    double lo, hi;            /* of the axis in the last cell */
-    int64_t raw_from, raw_to; /* points that wait for being read */
+    bool single;              /* each cell is a single point */
+    double lo, hi;            /* least and greatest value of the axis in the last cell */
+    int64_t raw_from, raw_to; /* points to read, which take part one by one */
     idx_record *rec;          /* [1 + n_col] of the chunk: the axis, then the columns */
     bool *have_base;          /* [1 + n_col] */
     idx_view *v;
-    const char *why; /* NULL: well; `damaged`: the index is */
+    const char *why; /* NULL: all is well; `damaged`: the index is damaged */
 } look;
 
 static double place(const look *l, double x) { return l->log ? log(x) : x; }
@@ -79,7 +79,7 @@ static idx_cell point(double y)
     return (idx_cell){y, finite ? y : INFINITY, finite ? y : -INFINITY, y};
 }
 
-/* Points that wait, one by one. */
+/* Reads the points that wait and adds them one by one. */
 static void emit_points(look *l)
 {
     const int32_t n_col = l->n_col;
@@ -125,7 +125,7 @@ static void add_raw(look *l, int64_t from, int64_t to)
 
 /* The cells of one level in a record: where they begin, and how many points each has. */
 static const struct {
-    int32_t at; /* in upper; the lowest stands in base */
+    int32_t at; /* its first cell in `upper`; the lowest level is `base` */
     int64_t points;
 } level[] = {{0, IDX_CHUNK},
              {1, IDX_CHUNK / IDX_FAN},
@@ -133,7 +133,7 @@ static const struct {
              {0, IDX_BLOCK}};
 enum { LOWEST = 3 };
 
-/* The cell i of a level of the axis (0) or a column; the axis of a plot without one counts. */
+/* Cell i of a level, of the axis (0) or of a column. A plot without an axis counts its points. */
 static bool cell_of(look *l, int64_t chunk, int k, int lev, int64_t i, idx_cell *c)
 {
     idx_record *r = &l->rec[k];
@@ -284,7 +284,7 @@ static const char *find(const idx *x, const idx_part *p, double v, bool above, i
     return NULL;
 }
 
-/* From where to where an axis goes that goes to and fro. */
+/* The least and the greatest value of an axis that goes to and fro. */
 static const char *span(const idx *x, const idx_part *p, double *lo, double *hi)
 {
     static const int32_t col = 0;
@@ -375,7 +375,7 @@ vs_status idx_look(idx *x, int32_t plot, const idx_window *w, const int32_t *col
         *why = look_once(&l, w);
         if (*why != damaged)
             break;
-        idx_store_drop(x); /* made again */
+        idx_store_drop(x); /* so that it is made again */
         idx_view_fini(v);
         v->n_col = n_col;
         *why = "has an index that is damaged again and again";
@@ -383,7 +383,7 @@ vs_status idx_look(idx *x, int32_t plot, const idx_window *w, const int32_t *col
     return *why ? VS_EIO : VS_OK;
 }
 
-/* Of an axis that goes to and fro. */
+/* idx_at on an axis that goes to and fro. */
 static const char *nearest(const idx *x, const idx_part *p, double at, int64_t *k)
 {
     static const int32_t col = 0;
@@ -404,7 +404,7 @@ static const char *nearest(const idx *x, const idx_part *p, double at, int64_t *
     return why;
 }
 
-/* As look_at_axis; a damaged index is given up. */
+/* Like look_at_axis, but drops an index that turns out to be damaged. */
 static const char *know_axis(idx *x, idx_part *p)
 {
     const char *why = look_at_axis(x, p);

@@ -1,5 +1,5 @@
 /* idx_priv.h - between the files of src/idx:
- *     idx.c        files, plots, values; what became of a file
+ *     idx.c        files, plots, values; changes of a file
  *     idx_store.c  the index as a file: head, parts, sums
  *     idx_build.c  its cells, from the values
  *     idx_look.c   windows and cursors */
@@ -16,7 +16,7 @@ enum {
     IDX_BLOCK = 64,
     IDX_FAN = 8,
     IDX_UPPER = 1 + IDX_FAN + IDX_FAN * IDX_FAN, /* cells of a chunk above the lowest level */
-    IDX_BASE = IDX_FAN * IDX_FAN * IDX_FAN,      /* and of it */
+    IDX_BASE = IDX_FAN * IDX_FAN * IDX_FAN,      /* cells of the lowest level */
     IDX_CHUNK = IDX_BLOCK * IDX_BASE,            /* points */
     IDX_STRIP = 128                              /* columns that are built at once */
 };
@@ -25,9 +25,10 @@ typedef struct idx_cell {
     double first, lo, hi, last; /* lo > hi: none is finite */
 } idx_cell;
 
-/* Of a chunk and a column. Cells in the order of the points; those behind the last point are 0. */
+/* The cells of a chunk and a column, in the order of the points; those behind the last point are 0.
+ */
 typedef struct idx_record {
-    uint64_t sum_upper, sum_base; /* of what stands from n to `base`, and of `base` */
+    uint64_t sum_upper, sum_base; /* checksums: of n, rises and `upper`; of `base` */
     int64_t n;                    /* points */
     int64_t rises;                /* no value is less than the one before */
     idx_cell upper[IDX_UPPER];    /* 1, then 8, then 64 */
@@ -36,12 +37,12 @@ typedef struct idx_record {
 
 typedef struct idx_part {
     idx_plot p;
-    int64_t head, at;  /* bytes: the header in the file; the points in it, or in the copy */
-    int64_t index_at;  /* bytes: in the index; 0: not yet there */
+    int64_t head, at;  /* offsets of the header in the file, of the points in it or in the copy */
+    int64_t index_at;  /* offset of its chunks in the index; 0: it has none yet */
     int64_t n_indexed; /* points */
-    bool rises;        /* the axis, as far as it was looked at: */
-    int64_t n_rises;   /* points */
-    double last_x;     /* the axis at the last of them */
+    bool rises;        /* does the axis rise over its first n_rises points? */
+    int64_t n_rises;
+    double last_x; /* the axis at the last of these points */
 } idx_part;
 
 struct idx {
@@ -57,12 +58,12 @@ struct idx {
     const char *damage;
     int64_t size, mtime_s, mtime_ns; /* of the file, as far as it was read */
     bool grew;                       /* since it was opened */
-    hash128 mark;                    /* of its first bytes and its last known row */
+    hash128 mark;                    /* hash of its first bytes and its last known row */
     int64_t mark_n, mark_at, mark_row;
     /* the index */
     int index;   /* -1: none */
-    bool keep;   /* wanted beside the file, whatever its size */
-    bool beside; /* it has its name */
+    bool keep;   /* put it beside the file, whatever its size */
+    bool beside; /* it is the file NAME.idx */
     bool readonly;
     bool found;
     int64_t index_end; /* bytes */
@@ -71,31 +72,30 @@ struct idx {
 /* -- idx.c -- */
 int32_t idx_n_col(const idx_part *p);     /* columns as idx.h counts them */
 int64_t idx_row_bytes(const idx_part *p); /* bytes of a point, 8 for each column */
-/* All n bytes at `at`. false: there are fewer, or an error. */
+/* Read or write all n bytes at offset `at`. false: an error, or the file has fewer. */
 bool idx_pread(int fd, void *to, size_t n, int64_t at);
 bool idx_pwrite(int fd, const void *from, size_t n, int64_t at);
-/* As idx_read, of the part. */
+/* Like idx_read for a plot's part; false: the file was cut off. */
 bool idx_values(const idx *x, const idx_part *p, const int32_t *col, int32_t n_col, int64_t from,
                 int64_t n, double *out);
 
 /* -- idx_store.c -- */
-/* A file without a name, if possible in the file's folder (beside), or else where short-lived ones
- * are; -1: errno. */
+/* Makes a file without a name: if `beside`, in the file's folder if possible, else in the folder of
+ * temporary files. -1: errno says why it cannot. */
 int idx_nameless(const idx *x, bool beside);
-/* Takes an index that stands beside the file and holds for it. */
+/* Takes the index beside the file, if there is one that fits it. */
 void idx_store_find(idx *x);
-/* A new one, empty. false: errno. */
+/* Makes a new, empty index. false: errno says why it cannot. */
 bool idx_store_new(idx *x);
-/* All that there is is indexed: it gets its head, and its name. */
+/* To call when all points are indexed: writes the head and gives the index its name. */
 void idx_store_finish(idx *x);
-/* Closes the index; it is to be found or made again. One that is not whole has no name yet. */
+/* Closes the index, so that it is found or made again. One that is not whole has no name yet. */
 void idx_store_drop(idx *x);
-bool idx_worth(const idx_part *p); /* has it points for an index? */
-/* Bytes of all records of n_point points; where in the index a chunk's record of a column
- * stands. */
+bool idx_worth(const idx_part *p); /* has it enough points for an index? */
+/* Bytes of all records of n_point points; offset in the index of a chunk's record of a column. */
 int64_t idx_chunks_bytes(const idx_part *p, int64_t n_point);
 int64_t idx_record_at(const idx_part *p, int64_t chunk, int32_t col);
-/* Sets the sums of a record that is complete. */
+/* Sets the checksums of a complete record. */
 void idx_record_seal(idx_record *r);
 /* Reads a record's upper levels, or the lowest one, into r. false: it cannot be read, or is
  * damaged. */

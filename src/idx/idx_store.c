@@ -20,7 +20,7 @@ enum { IDX_HEAD = 4096 };
 /* The number at the end of the magic is the version: of the cells, their order and this. */
 typedef struct head {
     char magic[8];
-    uint64_t one; /* in the byte order of whoever wrote it */
+    uint64_t one; /* 1 in the byte order of the machine that wrote it */
     int64_t size, mtime_s, mtime_ns, n_plot;
     hash128 plots; /* place, points and columns of each */
     hash128 sum;   /* of what is in front of it */
@@ -71,7 +71,7 @@ static head head_of(const idx *x)
     return h;
 }
 
-/* Where the chunks of each plot stand, once all points are known. */
+/* Sets the places of each plot's chunks, once all points are known. */
 static int64_t place_chunks(idx *x, bool indexed)
 {
     int64_t at = IDX_HEAD;
@@ -116,7 +116,7 @@ static int nameless_in(const char *folder)
     if (fd >= 0)
         return fd;
     char *name = vs_text("%s/vsim-XXXXXX", folder);
-    const int made = mkstemp(name); /* where the file system knows no such files */
+    const int made = mkstemp(name); /* for file systems without nameless files */
     if (made >= 0) {
         fd = io_open(name, O_RDWR);
         unlink(name);
@@ -150,7 +150,7 @@ bool idx_store_new(idx *x)
     return x->index >= 0;
 }
 
-/* A file without a name gets it, in place of one that is there. */
+/* Gives a file without a name its name, in place of an old file. */
 static bool give_name(idx *x)
 {
     char from[64], *name = name_of(x), *part = vs_text("%s.part-%ld", name, (long)getpid());

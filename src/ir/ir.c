@@ -214,7 +214,7 @@ int32_t ir_out_add(ir_fn *fn, ir_out_kind kind, int32_t a, int32_t b, ir_val v)
 typedef struct verify {
     const ir_fn *fn;
     size_t n;
-    uint8_t *visible; /* [n] */
+    uint8_t *visible; /* [n] is the value visible now? */
     ir_val *shown;    /* vec: the values visible now, in order of definition */
     struct region {
         ir_val head;

@@ -62,7 +62,7 @@ static char *read_text(const char *path, size_t *len)
     return text;
 }
 
-/* Files that decks name are also looked for in the folder of ngCM_Input_Path. */
+/* Finds files that decks name also in the folder of ngCM_Input_Path. */
 static const char *find_file(void *user, const char *name, size_t *len)
 {
     (void)user;
@@ -199,7 +199,7 @@ static const char *title_now(void)
     return d ? vsim_deck_title(d) : NULL;
 }
 
-/* `quit` frees everything; the host hears of it and unloads the library. */
+/* Carries out `quit`: frees everything and tells the host, which may unload the library. */
 static int leave(void)
 {
     int code = 0;
@@ -218,7 +218,7 @@ static bool is_quit(void)
     return vsim_session_quit(ng.session, &code);
 }
 
-/* Goes from one circuit to another; others that change the circuit read one. */
+/* Whether a command goes from one circuit to another, without reading one. */
 static bool is_switch(const char *text)
 {
     return !strncasecmp(text, "setcirc", 7) || !strncasecmp(text, "remcirc", 7);
@@ -227,13 +227,13 @@ static bool is_switch(const char *text)
 static int run_command(const char *text)
 {
     ng_enter();
-    if (!ng.session && !open_session()) { /* after quit */
+    if (!ng.session && !open_session()) { /* quit closed it */
         ng_leave();
         return 1;
     }
     const vsim_deck *before = vsim_session_deck(ng.session);
     const vsim_status st = vsim_session_command(ng.session, text);
-    (void)st; /* ngspice answers 0 here too: lines on stderr tell */
+    (void)st; /* ngspice answers 0 for a failed command, too, and tells by lines on stderr */
     int rc = 0;
     if (is_quit())
         rc = leave();
@@ -270,7 +270,7 @@ static void join(void)
     atomic_store(&ng.halt, false);
 }
 
-/* The run pauses at its next point, and its thread ends. */
+/* Lets the run pause at its next point, which ends its thread. */
 static int halt(void)
 {
     if (!ng.has_thread || !atomic_load(&ng.running)) {
@@ -313,7 +313,7 @@ static bool is_free(const char *what)
 
 int ngSpice_Command(char *command)
 {
-    if (!command) /* frees what earlier commands left: there is nothing */
+    if (!command) /* ngspice frees memory of earlier commands here; vsim keeps none */
         return 0;
     const char *text = command + strspn(command, " \t");
     if (!strncasecmp(text, "bg_", 3)) {
@@ -389,7 +389,7 @@ int ngSpice_Reset(void)
     return !good;
 }
 
-/* A run that goes on waits at its next point until they are free again. */
+/* Locks vectors: a run in the background waits at its next point until they are unlocked. */
 int ngSpice_LockRealloc(void)
 {
     ng_enter();

@@ -39,7 +39,7 @@ void ng_leave(void)
 {
     ng_gate *g = &ng.gate;
     pthread_mutex_lock(&g->lock);
-    if (is_mine(g) && !--g->depth) /* an unlock without a lock is nothing */
+    if (is_mine(g) && !--g->depth) /* an unlock without a lock has no effect */
         give(g);
     pthread_mutex_unlock(&g->lock);
 }

@@ -185,7 +185,7 @@ void ng_forget_values(void)
     list_free(&ng.value_name);
 }
 
-/* Which vector stands at place k of what callbacks see. */
+/* Index in the plot of the k-th vector that callbacks see. */
 static bool vector_at(const vsim_plot *p, int n, int k, vsim_vector *v)
 {
     return vsim_plot_vector(p, (size_t)(n - 1 - k), v);
@@ -247,7 +247,7 @@ void ng_begin_plot(void *user, const vsim_plot *p)
     const int n = (int)vsim_plot_vector_count(p);
     const vsim_deck *d = vsim_session_deck(ng.session);
     ng.last_percent = -1;
-    if (d && vsim_plot_vector(p, 0, &v) && v.n <= 1) /* a run that goes on said it already */
+    if (d && vsim_plot_vector(p, 0, &v) && v.n <= 1) /* not again for a run that goes on */
         ng_sayf("stdout", "Doing analysis at TEMP = %f and TNOM = %f", vsim_get_temp(d),
                 tnom_now());
     if (make_values(p, n) && ng.init_data)

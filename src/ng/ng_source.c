@@ -35,8 +35,8 @@ double ng_source_value(void *user, const char *name, double t)
     return value;
 }
 
-/* ngspice's place 0 is a point that was accepted, 1 an attempt. One that is refused has been undone
- * when the host hears of it: the time is that before the step. */
+/* Tells the host of a step. ngspice's `place` is 0 for an accepted point, 1 for an attempt. A
+ * refused step is undone before the host hears of it, so the time is that before the step. */
 bool ng_take_step(void *user, double time, double *h, double last, bool refused)
 {
     (void)user;

@@ -87,7 +87,7 @@ void osdi_set_line_sink(osdi_lib *lib,
     lib->line_user = user;
 }
 
-/* The message is the simulator's to free, unless it is the bare format. */
+/* Takes a library's message. The simulator frees the text, unless it is the bare format. */
 static void take_message(void *handle, char *text, uint32_t level)
 {
     const osdi_handle *h = handle;
@@ -398,6 +398,6 @@ vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at)
     if (f->st == VS_OK)
         f->st = add_modules(lib, f, d, at);
     if (f->st != VS_OK)
-        f->asked = 0; /* what it has is out of sight */
+        f->asked = 0; /* osdi_find passes over its modules */
     return f->st;
 }

@@ -39,17 +39,17 @@ typedef struct osdi_module {
 
 osdi_lib *osdi_lib_new(void);       /* empty; never NULL */
 void osdi_lib_free(osdi_lib **lib); /* and every model and instance made from it */
-/* The modules of a file; loading it again does nothing.
- * Status: VS_OK; VS_EIO: no such file; VS_EINPUT: not an OSDI library, or of a version that is not
- * known, or with something that is not supported (absdelay). Messages at `at`. */
+/* Loads the modules of a file. Loading it again does nothing.
+ *   at  where messages point
+ * Status: VS_OK; VS_EIO: no such file; VS_EINPUT: it is no OSDI library, of an unknown version, or
+ * needs something that vsim lacks (absdelay). */
 VS_MUST_USE vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at);
-/* osdi_find no longer finds modules of loaded files, until osdi_load is called for the file again.
- */
+/* Hides the modules of all loaded files from osdi_find. osdi_load shows those of its file again. */
 void osdi_forget_loads(osdi_lib *lib);
 const osdi_module *osdi_find(const osdi_lib *lib, const char *name); /* any case; NULL: none */
 int32_t osdi_n_module(const osdi_lib *lib);
 
-/* Parameter or operating-point variable by name or alias, any case; -1: none. */
+/* The id of a parameter or operating-point variable by name or alias, case ignored; -1: none. */
 int32_t osdi_param(const osdi_module *m, const char *name);
 int32_t osdi_n_param(const osdi_module *m);
 int32_t osdi_n_opvar(const osdi_module *m); /* ids n_param .. n_param + n_opvar - 1 */
@@ -74,8 +74,9 @@ typedef struct osdi_env {
 } osdi_env;
 
 typedef struct osdi_model osdi_model; /* model data of one set of model parameters */
-/* set[n] may hold instance parameters: defaults for the instances. Equal sets give the same model.
- * Status: VS_OK, VS_EINPUT: out of range (messages name the parameter). */
+/* The model with the parameters set[n], among which may be defaults of instance parameters. Equal
+ * sets give the same model, which the library owns.
+ * Status: VS_OK; VS_EINPUT: a value is out of range (the message names the parameter). */
 VS_MUST_USE vs_status osdi_model_get(osdi_model **model, const osdi_module *m, const osdi_set *set,
                                      size_t n, const osdi_env *env);
 
@@ -85,9 +86,15 @@ typedef struct osdi_inst {
     void *data;
     const char *name;
     int32_t n_terminal; /* connected ones */
-    int32_t *one_with;  /* [n_node] the node that it is one with, itself, or -1: the reference */
+    int32_t *one_with;  /* [n_node] node that it is collapsed with; itself: none; -1: the reference
+                           */
     uint32_t ret;       /* flags that the last evaluation returned */
 } osdi_inst;
+/* Makes an instance, which the library owns.
+ *   set         [n] instance parameters
+ *   n_terminal  how many terminals are connected, the first ones
+ *   mfactor     devices in parallel
+ * Status: VS_OK; VS_EINPUT: a value is out of range (the message names the parameter). */
 VS_MUST_USE vs_status osdi_inst_new(osdi_inst **inst, osdi_model *model, const osdi_set *set,
                                     size_t n, int32_t n_terminal, double mfactor,
                                     const osdi_env *env);
@@ -96,26 +103,28 @@ typedef struct osdi_dyn { /* what an evaluation sees besides its unknowns */
     uint32_t flags;       /* OSDI_CALC_*, OSDI_ANALYSIS_*, ... */
     double time, gmin, srcfact, iteration;
 } osdi_dyn;
-/* Prepares the evaluations of one load: the values of $simparam. */
+/* To call before the evaluations of a load: sets the values of $simparam. */
 void osdi_begin(osdi_lib *lib, const double *simparam, const osdi_dyn *dyn);
-/* Evaluates at x[n_node]; states are [n_state] (limited voltages). Messages of the model go to
- * `line`. */
+/* Evaluates the instance at x[n_node]. old_state, new_state [n_state] are its limited voltages of
+ * the last and of this evaluation. The model's messages go to the line sink. */
 void osdi_eval(osdi_inst *in, const osdi_dyn *dyn, double *x, double *old_state, double *new_state);
 /* Results of the last evaluation, added to r, q [n_node]: with limiting, r is the linear
  * continuation f(xl) + J (x - xl), so that r at x fits the Jacobian. */
 void osdi_residual(osdi_inst *in, double *r);
 void osdi_charge(osdi_inst *in, double *q);
-/* Entries k of abi->jacobian, as G, G + alpha C, or C. [n_jacobian], valid until the next call. */
+/* The entries of abi->jacobian as G, G + alpha C (alpha in 1/s), or C of the last evaluation:
+ * [n_jacobian], valid until the next call for a module of this kind. */
 const double *osdi_jacobian_g(osdi_inst *in);
 const double *osdi_jacobian_tran(osdi_inst *in, double alpha);
 const double *osdi_jacobian_c(osdi_inst *in);
-/* Spectral densities [n_noise] at a frequency, after an evaluation with OSDI_CALC_NOISE. */
+/* density [n_noise]: spectral densities at freq Hz, A^2/Hz, after an evaluation with
+ * OSDI_CALC_NOISE. */
 void osdi_noise(osdi_inst *in, double freq, double *density);
 /* Value of a parameter or operating-point variable after an evaluation with OSDI_CALC_OP. */
 double osdi_value(const osdi_inst *in, int32_t id);
 double osdi_bound_step(const osdi_inst *in); /* +inf: none */
 
-/* Where the models' messages ($strobe, $warning, ...) go; level OSDI_LOG_*. */
+/* Sets the function that takes the models' messages ($strobe, $warning, ...); level: OSDI_LOG_*. */
 void osdi_set_line_sink(osdi_lib *lib,
                         void (*line)(void *user, const char *who, const char *text, int level),
                         void *user);

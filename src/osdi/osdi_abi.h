@@ -169,9 +169,8 @@ typedef struct osdi_abi_descriptor {
     /* Address of parameter or variable `id`, for double, int32_t or char *; flags OSDI_ACCESS_..:
      * SET also marks it as given. inst NULL: of the model. NULL: there is none of this number. */
     void *(*access)(void *inst, void *model, uint32_t id, uint32_t flags);
-    /* Defaults, bounds and what follows from parameters; `handle` comes back in messages. kelvin:
-     * of
-     * the instance; n_terminal: how many are connected. */
+    /* Sets defaults, checks bounds and computes what follows from parameters; `handle` comes back
+     * in messages. kelvin: temperature of the instance; n_terminal: connected terminals. */
     void (*setup_model)(void *handle, void *model, osdi_abi_simparam *sim, osdi_abi_init *res);
     void (*setup_inst)(void *handle, void *inst, void *model, double kelvin, uint32_t n_terminal,
                        osdi_abi_simparam *sim, osdi_abi_init *res);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Value lists of $simparam: `fixed` ones and those of this load. */
+/* The lists of $simparam: values that are fixed in a run, and those of this load. */
 static osdi_abi_simparam simparam_lists(osdi_lib *lib, const double *fixed, const osdi_dyn *dyn)
 {
     memcpy(lib->sim_value, fixed, IR_N_SIMPARAM * sizeof *fixed);
@@ -34,7 +34,7 @@ static bool put(const osdi_module *m, void *inst, void *model, const osdi_set *s
     return true;
 }
 
-/* Errors that a setup function found; the list is ours to free. */
+/* Gives the errors that a setup function found as messages, and frees their list. */
 static vs_status report(const osdi_module *m, osdi_abi_init *res, const osdi_set *set, size_t n,
                         const osdi_env *env)
 {
@@ -135,8 +135,8 @@ static int32_t root(const int32_t *of, int32_t i)
     return i;
 }
 
-/* Terminals stay apart from each other and from the reference: a circuit joins nodes, not a model.
- */
+/* Joins two nodes that the model collapses. It does not join two terminals, or a terminal and the
+ * reference: only the circuit may. */
 static void collapse(osdi_inst *in)
 {
     const osdi_abi_descriptor *d = in->module->abi;

@@ -10,7 +10,7 @@ enum {
 }; /* $simparam names with values that change: gmin, sourceScaleFactor, iteration */
 
 struct osdi_file {
-    int64_t asked; /* when osdi_load was asked for it last; 0: not since osdi_forget_loads */
+    int64_t asked; /* number of the last osdi_load for it; 0: none since osdi_forget_loads */
     vs_status st;  /* of loading it */
     char *path;
     void *handle;
@@ -30,7 +30,7 @@ typedef struct osdi_own { /* a module with what instances share */
     osdi_model **model; /* vec */
 } osdi_own;
 
-/* The first argument of a library's functions: whom a message is about. */
+/* The first argument of a library's functions, which its messages give back. */
 typedef struct osdi_handle {
     osdi_lib *lib;
     const char *who;
@@ -70,8 +70,8 @@ struct osdi_lib {
     ((file)->size >=          \
      offsetof(osdi_abi_descriptor, field) + sizeof(((osdi_abi_descriptor *)0)->field))
 
-/* osdi_elf.c: why the file at a path cannot be a whole library, NULL: nothing is wrong with its
- * frame. */
+/* osdi_elf.c: why the file at a path cannot be a whole library (static text); NULL: its headers and
+ * its length agree. */
 const char *osdi_elf_fault(const char *path);
 /* osdi_limit.c: the function for a name and number of arguments, NULL: not known. */
 void *osdi_limiter(const char *name, uint32_t n_arg);

@@ -12,21 +12,22 @@
 
 /* A Content-Security-Policy for the page from a server. */
 extern const char page_policy[];
-/* The page as a server sends it, [n] bytes that last. */
+/* The page as a server sends it: [*n] bytes, static. */
 const char *page_served(size_t *n);
 
-/* A page that stands alone: between the two calls JSON is written to `out`, what the script calls
- * the data (src/page/source.js), in which no "</" may stand: page_string sees to that. */
+/* Writes a page that needs no server. Between the two calls the caller writes JSON to `out`, the
+ * data that the script reads (src/page/source.js). It may not contain "</", which page_string
+ * escapes. */
 void page_begin(FILE *out, const char *title);
 void page_end(FILE *out);
 
-/* A text in quotes. Bytes that are no UTF-8 become U+F700 + byte, so that JSON can have them. */
+/* Writes a text in quotes. JSON is UTF-8, so bytes that are not become U+F700 + byte. */
 void page_string(FILE *out, const char *s);
-/* The way back, in place: of text in UTF-8 that came from the page. */
+/* Turns U+F700 + byte in a text from the page back into the byte, in place. */
 void page_bytes(char *s);
-/* A number, "null" if it is not finite; its shortest text that reads back as the same. */
+/* Writes a number by its shortest text that reads back as the same; "null" if it is not finite. */
 void page_number(FILE *out, double x);
-/* n doubles, in quotes, as base64 of their bytes from the lowest. */
+/* Writes n doubles, in quotes, as base64 of their bytes, the lowest byte first. */
 void page_numbers(FILE *out, const double *x, int64_t n);
 
 #endif

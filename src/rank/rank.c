@@ -68,7 +68,7 @@ static rank_relay *open_relay(const char *plugin_dir, char why[300])
     return relay;
 }
 
-/* In the child. */
+/* Of the child, the simulator. */
 static vs_status become_simulator(rank_link *l, int said, pid_t parent, char why[300])
 {
 #ifdef __linux__

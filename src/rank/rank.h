@@ -1,13 +1,14 @@
 /* rank.h - the processes that an MPI launcher started, seen as senders and receivers of frames
  * (docs/sweeps.md).
  * Use:    rank_look; if it says yes, rank_begin, before there are threads; then rank_send and
- *         rank_receive. No end: the process that was launched ends when the simulator does. Each
- *         rank is two processes. The one that the launcher started carries frames between MPI and a
- *         socket and sleeps in between; it is the only one that loads MPI (rank_mpi.c in the
- *         plug-in libvsim-mpi.so). The simulator is its child, forked before MPI exists, and knows
- *         nothing of MPI: it may fork, crash or run out of memory without harm to the launcher's
- *         job. The first process tells rank 0 when a simulator is gone, by itself or because
- *         nothing was heard of its rank for RANK_SILENCE seconds (rank_opt). */
+ *         rank_receive. There is no end to call: the launched process ends when the simulator does.
+ *
+ * Each rank is two processes. The one that the launcher started carries frames between MPI and a
+ * socket and sleeps in between; it is the only one that loads MPI (rank_mpi.c in the plug-in
+ * libvsim-mpi.so). The simulator is its child, forked before MPI exists, and knows nothing of MPI:
+ * it may fork, crash or run out of memory without harm to the launcher's job. The first process
+ * tells rank 0 that a simulator is gone, when it has ended or nothing was heard of its rank for
+ * RANK_SILENCE seconds (rank_opt). */
 #ifndef RANK_H
 #define RANK_H
 
@@ -15,11 +16,11 @@
 
 enum {
     RANK_SILENCE = 30,
-    RANK_START = 10,     /* times as long ranks other than 0 wait in MPI_Init */
+    RANK_START = 10,     /* ranks other than 0 wait RANK_START * RANK_SILENCE s in MPI_Init */
     RANK_PIECE = 1 << 20 /* bytes, of a long message */
 };
 
-/* The meaning of most frames is that of their users (swp_ranks.c). */
+/* Kinds of frames. swp_ranks.c gives most of them their meaning. */
 typedef enum rank_kind {
     RANK_GO,     /* rank 0 to all: what it computes */
     RANK_HELLO,  /* to rank 0: ready; int32_t workers */
@@ -45,14 +46,15 @@ typedef struct rank_frame {
 typedef struct rank_link {
     int rank, size;
     int fd; /* readable when a frame is there */
-    int go; /* of others than rank 0: 1 there is a sweep, its GO is the frame received last; -1:
-               none, 0: not known yet */
+    int go; /* ranks other than 0: 1: there is a sweep, whose GO is the last frame received; -1:
+               there is none; 0: not known yet */
     rank_frame head;
     char *data; /* vec [head.n], zero-terminated: of the last rank_receive */
 } rank_link;
 
-/* What a launcher left in the environment (Open MPI, PMI, PMIx, Slurm), which `variable` looks up.
- * false: not started by an MPI launcher, or alone; both are -1. */
+/* Reads rank and size from the variables of MPI launchers (Open MPI, PMI, PMIx, Slurm), which
+ * `variable` looks up. false: no launcher started this process, or this process alone; both are -1.
+ */
 typedef const char *rank_variable(void *user, const char *name);
 bool rank_look(rank_variable *variable, void *user, int *rank, int *size);
 typedef struct rank_opt {
@@ -60,14 +62,15 @@ typedef struct rank_opt {
     const char *plugin_dir; /* of plugin_open; NULL: where this program is */
     double silence;         /* s; 0: RANK_SILENCE */
 } rank_opt;
-/* rank < 0: MPI shall tell. Returns in the simulator; the process that was launched does not
- * return, and ends with the simulator's exit code. In simulators other than that of rank 0 standard
- * output leads nowhere, and what they say on standard error is told by rank 0 when they end with an
- * error.
- * Status: VS_OK; VS_EUNSUPPORTED: no MPI in this build, or none that can be loaded; VS_EIO. why: a
- * sentence. */
+/* Forks the simulator and returns there. The launched process does not return; it ends with the
+ * simulator's exit code. Simulators of ranks other than 0 have no standard output; if they end with
+ * an error, rank 0 prints what they wrote to standard error.
+ *   o    rank < 0: MPI tells rank and size
+ *   why  out  a sentence, if the status is not VS_OK
+ * Status: VS_OK; VS_EUNSUPPORTED: this build has no MPI, or none can be loaded; VS_EIO. */
 VS_MUST_USE vs_status rank_begin(rank_link *l, const rank_opt *o, char why[300]);
-/* false: the other end is gone. */
+/* Sends n bytes to a rank (-1: all others); receives the next frame into l->head, l->data, waiting
+ * for it. false: the other end is gone. */
 bool rank_send(const rank_link *l, int to, rank_kind kind, const void *data, size_t n);
 bool rank_receive(rank_link *l);
 
@@ -75,8 +78,8 @@ bool rank_receive(rank_link *l);
 typedef struct rank_relay_opt {
     int fd;         /* to the simulator */
     int pid;        /* of the simulator */
-    int rank, size; /* as the environment says; rank < 0: nothing said */
-    int said;       /* file: what the simulator said */
+    int rank, size; /* as the environment says; rank < 0: it does not */
+    int said;       /* file with the simulator's standard error */
     double silence; /* s */
 } rank_relay_opt;
 typedef int rank_relay(const rank_relay_opt *o); /* exit code */

@@ -29,17 +29,17 @@ enum {
     HELD = 4 * RANK_PIECE, /* bytes for a simulator that does not take them: nobody is heard */
     SAID = 2000
 };
-static const long BRISK_NS = 100000, CALM_NS = 1000000; /* sleeps */
-static const int BRISK = 100;             /* rounds without a message until it is calm */
-static const double PULSE = 1, GRACE = 2; /* s between signs of life; for an end without a signal */
+static const long BRISK_NS = 100000, CALM_NS = 1000000; /* length of a sleep */
+static const int BRISK = 100;             /* rounds without a message until sleeps become long */
+static const double PULSE = 1, GRACE = 2; /* s between signs of life; before an end by a signal */
 
 typedef struct sending {
     MPI_Request request;
     char *bytes;
 } sending;
 
-/* A message that has begun to come. Its sender may end or stop before the rest is there, so nobody
- * waits for it. */
+/* A message of which the first part has arrived. Its sender may end before it has sent the rest, so
+ * nobody waits for it. */
 typedef struct receiving {
     MPI_Request request;
     char *bytes;
@@ -55,15 +55,16 @@ typedef struct relay {
     size_t written;   /* of out */
     sending *send;    /* vec */
     receiving *recv;  /* vec, oldest first */
-    double *heard;    /* [size] when; of rank 0 alone except there */
+    double *heard;    /* [size] s, last sign of life of each rank; ranks other than 0 know rank 0's
+                         */
     bool *gone, *bye; /* [size] */
     double pulse;
     bool end, final, abandon;
-    bool lost; /* rank 0 */
-    int idle;  /* rounds */
+    bool lost; /* rank 0 is gone */
+    int idle;  /* rounds without a message */
 } relay;
 
-static volatile sig_atomic_t simulator; /* signals are handed on */
+static volatile sig_atomic_t simulator; /* its pid: it gets the signals of this process */
 
 static void hand_on(int sig)
 {
@@ -186,7 +187,7 @@ static void write_out(relay *r)
     r->written = 0;
 }
 
-/* Whole frames of the simulator go to whom they are for. */
+/* Sends the simulator's whole frames to their ranks. */
 static void pass_frames(relay *r)
 {
     size_t at = 0;
@@ -207,7 +208,7 @@ static void pass_frames(relay *r)
     }
 }
 
-/* It ends when it sees the end of the socket; if it sees nothing for a while, by a signal. */
+/* Ends the simulator: it sees the end of its socket, or after a while gets a signal. */
 static int wait_for_simulator(relay *r)
 {
     const double t0 = vs_seconds();
@@ -220,13 +221,14 @@ static int wait_for_simulator(relay *r)
         usleep(1000);
     }
     if (r->end)
-        kill(r->o->pid, SIGKILL); /* it has nothing that anyone waits for */
+        kill(r->o->pid, SIGKILL); /* nobody waits for its results any more */
     while (waitpid(r->o->pid, &how, 0) < 0 && errno == EINTR)
         ;
     return how;
 }
 
-/* Rank 0's leads to the end; of another one, rank 0 hears why. */
+/* To call when the simulator has ended. That of rank 0 begins the end of all; of another rank, rank
+ * 0 is told why. */
 static void simulator_ended(relay *r)
 {
     const int how = wait_for_simulator(r);
@@ -270,7 +272,8 @@ static void drop(relay *r, size_t i)
     memmove(r->recv + i, r->recv + i + 1, (--*n - i) * sizeof *r->recv);
 }
 
-/* What it began to send stays where it is: a rank that only seems to be gone may still write. */
+/* To call when a rank is gone. Buffers of messages that it had begun to send stay: a rank that only
+ * seems to be gone may still write there. */
 static void lose(relay *r, int rank, const char *why)
 {
     if (r->gone[rank])
@@ -300,7 +303,7 @@ static void take(relay *r, const rank_frame *f, const char *data)
     }
 }
 
-/* Of a rank that is gone nobody looks at what comes; its bytes stay, MPI may still write there. */
+/* Passes over messages of a rank that is gone. Their buffers stay: MPI may still write there. */
 static void begin_receives(relay *r)
 {
     int there = 0;
@@ -334,7 +337,7 @@ static void take_bytes(relay *r, const receiving *x)
     take(r, &f, x->bytes + sizeof f);
 }
 
-/* A rank's messages are taken in the order in which it sent them. */
+/* Takes the messages that are whole, of each rank in the order in which it sent them. */
 static bool is_behind(const relay *r, size_t i)
 {
     for (size_t k = 0; k < i; k++)
@@ -443,7 +446,7 @@ static void work(relay *r)
         look_for_signs(r);
     }
     r->end = true;
-    if (r->fd >= 0) /* rank 0 is lost */
+    if (r->fd >= 0) /* the simulator still runs, because rank 0 is lost */
         simulator_ended(r);
     leave(r);
 }

@@ -23,12 +23,13 @@ typedef struct rep_analyze_opt {
     const char *svg, *mtx; /* files to write, NULL: none */
     bool json, csv;
 } rep_analyze_opt;
-/* Watches while the deck runs. The caller ends the run early once _done returns true, and frees the
- * survey with rep_survey_free. NULL: a message in the diag of s. After the report the circuit is no
- * longer needed. */
+/* Watches the loads of a run. Use: rep_survey_begin before it; the caller ends the run early once
+ * rep_survey_done returns true (the values that `at` asks for are there); rep_survey_report;
+ * rep_survey_free. The circuit may be freed after the report. NULL of _begin: a message in the diag
+ * of s. Status of _report: VS_OK, VS_EINPUT, VS_EIO (message). */
 typedef struct rep_survey rep_survey;
 rep_survey *rep_survey_begin(const rep_analyze_opt *o, sim *s);
-bool rep_survey_done(const rep_survey *v); /* what `at` asks for is there */
+bool rep_survey_done(const rep_survey *v);
 VS_MUST_USE vs_status rep_survey_report(rep_survey *v, FILE *out);
 void rep_survey_free(rep_survey *v);
 /* The same report for a file in Matrix Market format. */
@@ -43,8 +44,8 @@ typedef struct rep_profile_opt {
     const char *steps; /* result file for the steps (rep_steps), NULL: none */
     bool json;
 } rep_profile_opt;
-/* Watches while the deck runs. NULL: a message in the diag of s. _end frees it and prints the
- * report unless out is NULL; the circuit must still be there. */
+/* Watches the phases and steps of a run. rep_profile_end frees the profile and prints the report
+ * unless out is NULL; the circuit must still exist. NULL of _begin: a message in the diag of s. */
 typedef struct rep_profile rep_profile;
 rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s);
 VS_MUST_USE vs_status rep_profile_end(rep_profile *p, FILE *out);
@@ -62,30 +63,31 @@ void rep_steps_see(rep_steps *s, const ana_step *step, int iterations);
 vs_status rep_steps_close(rep_steps **s);
 
 /* -- rep_doctor.c: what makes a deck hard (docs/doctor.md) -- */
-/* Findings are warnings with advice in the diag of s, whose circuit is built, behind those that are
- * there; their count goes to out, or with `json` all of them. Finds the operating point. Status: of
- * sim_run. */
+/* Looks at the deck of s, whose circuit is built, and at its operating point. Each finding is a
+ * warning with advice in the diag of s. Prints their number to out, or with `json` all findings.
+ * Status: that of sim_run for the operating point. */
 VS_MUST_USE vs_status rep_doctor(sim *s, bool json, FILE *out);
 
 /* -- rep_models.c: what the model compiler knows of modules -- */
 void rep_models(mdl_lib *lib, FILE *out); /* their names */
-/* One, with its parameters. Status: VS_OK; VS_EINPUT with a message. */
+/* A module with its parameters. Status: VS_OK; VS_EINPUT with a message. */
 VS_MUST_USE vs_status rep_model(mdl_lib *lib, diag *d, const char *name, FILE *out);
-/* What the branches of each depend on. */
+/* For each module, what its branches depend on. Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status rep_branches(mdl_lib *lib, const diag *d, bool json, FILE *out);
-void rep_module(mdl_model *model, FILE *out); /* counts of one that was compiled */
+void rep_module(mdl_model *model, FILE *out); /* counts of a compiled module */
 
 /* -- rep_cache.c: the compiled models in folder `dir`. what: "list", "clear", "path". Status:
  * VS_OK; VS_EIO with a sentence in *why, static -- */
 VS_MUST_USE vs_status rep_cache(const char *dir, const char *what, FILE *out, const char **why);
 
 /* -- rep_tune.c: from what size on threads and processes pay on this machine -- */
-/* Measures it and writes the figures to the cache folder `dir`. It starts processes to time that.
+/* Measures both and writes the figures to the cache folder `dir`. Starts threads and processes.
  * Status: VS_OK; VS_EIO with a sentence in why [size]. */
 VS_MUST_USE vs_status rep_tune(const char *dir, FILE *out, char *why, size_t size);
-/* The figures in folder `dir`: returns from how many operations on threads evaluate; *worker:
- * seconds to start a process. 0: not measured. notes: stream for a note about the file, NULL: none.
- */
+/* Reads the figures in folder `dir`. Returns the least number of operations of an evaluation that
+ * pays for threads; 0: not measured.
+ *   notes   stream for a note about the file, NULL: none
+ *   worker  out  s, to start a process; 0: not measured */
 double rep_tuned(const char *dir, FILE *notes, double *worker);
 
 /* -- rep_text.c -- */

@@ -46,9 +46,9 @@ static void add(slice *to, const slice *s)
     }
 }
 
-/* What the counters say of the time since the last call. Factors that need new pivots are made
- * twice in an iteration. Devices whose linearisation served count as bypassed, whether they were
- * looked at or not. */
+/* The work since the last call, by the circuit's counters. Factors that need new pivots count twice
+ * in an iteration. A device whose old linearisation served counts as bypassed, whether its voltages
+ * were compared or not. */
 static slice since_last(rep_activity *a, ckt *c, const ana_step *step)
 {
     const ckt_stat now = *ckt_stats(c);

@@ -49,7 +49,7 @@ static bool same_pattern(const csc *a, const csc *b)
            !memcmp(a->row, b->row, sizeof *a->row * (size_t)csc_nnz(a));
 }
 
-/* A circuit not seen before: its pattern is copied, it may go before the report is made. */
+/* Copies the pattern of a circuit not seen before, which may be freed before the report. */
 static void take_pattern(rep_survey *v, const csc *jac)
 {
     const size_t nnz = (size_t)csc_nnz(jac);
@@ -158,7 +158,7 @@ bool rep_survey_done(const rep_survey *v) { return v->done; }
 
 /* -- text -- */
 
-/* Small whole numbers as they are. */
+/* Prints a number, small whole ones without a prefix. */
 static const char *si(char buf[16], double x)
 {
     if (fabs(x) >= 1e5 || x != floor(x))
@@ -240,7 +240,7 @@ static void print_level(const spa_fill *f, int32_t from, int32_t to, FILE *out)
             share(sum.flops, f->flops), si(b[1], sum.max_flops));
 }
 
-/* The first levels one by one, those above in ranges that double. */
+/* Prints the first levels one by one, and those above in ranges that double. */
 static void print_tree(const spa_report *r, const spa_fill *f, FILE *out)
 {
     fprintf(out, "\n  elimination forest (%s: %s)\n", spa_order_name(f->order),
@@ -520,7 +520,7 @@ vs_status rep_survey_report(rep_survey *v, FILE *out)
     else if (v->accepted)
         title = arena_printf(&v->mem, "%s: Jacobian of the %s", deck,
                              v->time == 0 ? "operating point" : "last point of the sweep");
-    else /* an analysis whose operating point is nobody's result */
+    else /* the analysis has an operating point, but no results */
         title = arena_printf(&v->mem, "%s: Jacobian of the last load", deck);
     if (!v->accepted)
         memcpy(v->a.val, v->last, sizeof *v->last * (size_t)csc_nnz(&v->a));

@@ -31,7 +31,7 @@ static void transpose(work *w, arena *mem)
                   .colptr = arena_array(mem, int32_t, (size_t)n + 2),
                   .row = arena_array(mem, int32_t, (size_t)nnz + 1),
                   .val = arena_array(mem, double, (size_t)nnz + 1)};
-    int32_t *at = w->gt.colptr + 1; /* where the next entry goes; in the end, where columns end */
+    int32_t *at = w->gt.colptr + 1; /* place of a column's next entry; at the end, of its end */
     for (int32_t p = 0; p < nnz; p++)
         if (g->row[p] + 1 < n)
             at[g->row[p] + 1]++;
@@ -94,7 +94,7 @@ static double forward(work *w)
     return sum;
 }
 
-/* Where M^T sign(y) is largest. */
+/* The index at which M^T sign(y) is largest. */
 static int32_t steepest(work *w)
 {
     int32_t best = 0;

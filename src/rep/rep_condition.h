@@ -5,7 +5,7 @@
 #include "sim.h"
 
 typedef struct rep_condition {
-    int32_t unknown; /* that is moved farthest, in units of its tolerance; 0: there is none */
+    int32_t unknown; /* the one moved farthest, in units of its tolerance; 0: there is none */
     double moved;    /* V or A, by relative changes of 2^-53 of all entries of the equations */
     double tol;      /* V or A: reltol, vntol, abstol at its value */
 } rep_condition;

@@ -12,8 +12,8 @@
 #include "vec.h"
 
 #define LOST 1e-6        /* A; what rounding may take from the current of a resistor */
-#define SHORTEST 1e-9    /* of the stop time: edges below are told */
-#define LOOSE 0.05       /* reltol: above, results have an error that is seen */
+#define SHORTEST 1e-9    /* of the stop time: shorter edges are findings */
+#define LOOSE 0.05       /* reltol: above, curves have errors that one sees */
 #define MOST_GAIN 1e9    /* of a controlled source */
 #define MOST_SOURCE 1e6  /* V, A */
 #define LARGEST_R 1e15   /* ohm; a thousand times less than what gmin conducts */
@@ -37,7 +37,7 @@ typedef struct doctor {
 
 static bool is_word(const char *a, const char *b) { return !strcmp(a, b); }
 
-/* NAN: the card does not say, or says an expression. */
+/* The value of a parameter; NAN: the card gives none, or an expression. */
 static double value_of(const flat_inst *in, const char *own)
 {
     for (size_t k = 0; k < vec_len(in->param); k++)
@@ -201,8 +201,8 @@ static bool steps(net_fn fn)
            (fn >= NET_FN_EQ0 && fn <= NET_FN_LE0);
 }
 
-/* A part of e that jumps where voltages cross something; NULL: none. Of `a ? x : y` it is known
- * only where x and y are different numbers; whether others meet at the border is not looked at. */
+/* A part of e that jumps where a voltage crosses a bound; NULL: none. `a ? x : y` counts only if x
+ * and y are different numbers: whether two expressions meet at the bound is not tested. */
 static const net_expr *jumping(const net_expr *e)
 {
     const net_expr *in = NULL;
@@ -241,7 +241,7 @@ typedef struct node_facts {
     int32_t n_touch, n_cap, n_gate, n_current;
     double least, most;    /* ohm, of resistors to other nodes than ground or to ground */
     double farad, siemens; /* sums of capacitors and resistors that are numbers */
-    bool other;            /* something else is there that may hold its voltage */
+    bool other;            /* some other element there may hold its voltage */
     const flat_inst *small, *large, *gate, *negative;
 } node_facts;
 
@@ -346,7 +346,7 @@ static void look_at_options(doctor *w)
     }
 }
 
-/* Does the deck need an operating point? Transients from given values do not. */
+/* Whether the deck needs an operating point; transients from given values (uic) do not. */
 static bool needs_op(const flat *f)
 {
     bool other = !vec_len(f->ana);
@@ -355,7 +355,7 @@ static bool needs_op(const flat *f)
     return other;
 }
 
-/* Beside what is told of cards: sums and gains of many. */
+/* Findings about many cards together: sums and gains. */
 static void look_at_condition(doctor *w)
 {
     rep_condition c;
@@ -390,7 +390,7 @@ static vs_status look_at_op(doctor *w)
                      w->method);
         diag_note(w->d, DIAG_NOWHERE, "advice: .nodeset of what is known, or .tran with uic");
     } else {
-        w->n_found++; /* the engine told what */
+        w->n_found++; /* the engine's message is the finding */
     }
     return st;
 }
@@ -457,7 +457,7 @@ static void json_report(const doctor *w, vs_status st, FILE *out)
 vs_status rep_doctor(sim *s, bool json, FILE *out)
 {
     doctor w = {.s = s, .f = sim_flat(s), .o = sim_option(s), .d = sim_diag(s)};
-    w.n_found = w.d->n_warning; /* of the structure */
+    w.n_found = w.d->n_warning; /* warnings about the structure */
     survey(&w);
     for (size_t i = 0; i < vec_len(w.f->inst); i++) {
         const flat_inst *in = &w.f->inst[i];

@@ -8,7 +8,7 @@
 static const char *const form_name[MDL_N_FORM] = {"dc", "tran", "ac", "tran",
                                                   "full"}; /* with bypass APART is the transient */
 
-/* What is reported of a form, in this order.
+/* Figures of a form, in the order of the report.
  * X(key, label, value): an integer of mdl_figures f */
 /* clang-format off */
 #define FIGURE_LIST(X) \

@@ -16,13 +16,13 @@ enum {
         60000, /* phases and iterations one by one, some 6 MB; then a chunk of points each */
     FIRST_CHUNK =
         1000,      /* points; chunks grow with the run, so that a trace has at most some thousand */
-    MAX_ITER = 32, /* longer runs are counted together */
+    MAX_ITER = 32, /* runs of Newton with more iterations are counted together */
     TIME_BINS = 24,
     STEP_BINS = 128, /* octaves of the step around 1 s */
     TOP = 10
 };
 
-/* What the table shows. A load is split by the circuit's own clock. */
+/* Rows of the table. A load is split by the circuit's own clock. */
 enum {
     ROW_EVALUATE,
     ROW_STAMP,
@@ -52,32 +52,32 @@ typedef struct time_bin {
 } time_bin;
 
 typedef struct decider {
-    int64_t steps;         /* next step as long as its error allows, or a rejection */
-    int64_t updates, rows; /* iterations that went on because of it */
+    int64_t steps;         /* steps whose length, or rejection, its error decided */
+    int64_t updates, rows; /* iterations that its update, or its row, kept from converging */
 } decider;
 
 struct rep_profile {
     rep_profile_opt o;
     sim *s;
     ana_watch watch;
-    double clock;        /* s, that an empty phase seems to take */
-    double start, since; /* of the run, of the phase */
+    double clock;        /* s, measured for an empty phase */
+    double start, since; /* s, begin of the run, of the phase */
     ana_phase phase;
     double seconds[N_ROW + 1], total;
-    double overhead, measured; /* s, of what is done here; of reading the clock */
+    double overhead, measured; /* s spent in this file; in reading the clock */
     int64_t calls[N_ROW + 1];
     double eval0, stamp0; /* the circuit's clocks at the begin of a load */
     const ckt *ckt;       /* whose loads are counted */
 
     int64_t iterations, by_iterations[MAX_ITER + 1]; /* accepted points of transients */
-    int point_iterations;                            /* of the point under way */
+    int point_iterations;                            /* of the present point */
     int64_t n_static, n_accepted, n_verdict[ANA_STEP_EVENT + 1], n_corner;
     int64_t by_step[STEP_BINS];
     time_bin bin[TIME_BINS];
     double bin_width;               /* s */
     decider *by_unknown;            /* [n+1] vec */
     int64_t n_by_error, n_by_other; /* steps */
-    double last_best;               /* of the step before; 0: it says nothing about the next */
+    double last_best;               /* s, step that the errors of the last one allow; 0: unknown */
     int32_t last_worst;
 
     rep_activity *activity;
@@ -101,7 +101,7 @@ static void event(rep_profile *p, const char *name, const char *category, double
             1e6 * fmax(to - from, 0));
 }
 
-/* A counter event: what about the last step worked on. */
+/* Writes a counter event: the shares that the last step worked on. */
 static void trace_activity(rep_profile *p, double now)
 {
     fprintf(p->trace,
@@ -198,7 +198,7 @@ static void see_phase(void *user, ana_phase next)
         p->seconds[ROW_STAMP] += stamp;
         p->calls[ROW_EVALUATE]++;
         p->calls[ROW_STAMP]++;
-        dt = fmax(dt - eval - stamp - p->clock, 0); /* the circuit reads the clock too */
+        dt = fmax(dt - eval - stamp - p->clock, 0); /* the circuit's own reading of the clock */
     }
     if (p->phase != next || p->phase == ANA_IN_LOAD) {
         trace_phase(p, now, eval, stamp);
@@ -315,14 +315,14 @@ static void see_step(void *user, const ana_step *s)
     if (p->steps)
         rep_steps_see(p->steps, s, p->point_iterations);
     p->point_iterations = 0;
-    const double spent = vs_seconds() - now; /* no part of the phase under way */
+    const double spent = vs_seconds() - now; /* not part of the present phase */
     p->since += spent;
     p->overhead += spent;
 }
 
 /* -- begin, end -- */
 
-/* What a phase without work is measured to take: the clock and the calls around it. */
+/* Measures the time of a phase without work: the clock and the calls around it. */
 static void calibrate(rep_profile *p)
 {
     double least = 1;
@@ -358,7 +358,7 @@ rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s)
         const bool bad = (p->steps && rep_steps_close(&p->steps)) ||
                          (p->trace && rep_close(sim_diag(s), p->trace, o->trace));
         vs_free(p);
-        return (void)bad, NULL; /* what was in the way was told */
+        return (void)bad, NULL; /* a message was given */
     }
     if (p->trace)
         fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", p->trace);
@@ -397,7 +397,7 @@ static void print_groups(const rep_profile *p, FILE *out)
     char b[2][16];
     if (c != p->ckt)
         return;
-    double timed = 0; /* small circuits evaluate all groups at once */
+    double timed = 0; /* 0: a small circuit, which evaluates all groups at once */
     for (int32_t i = 0; i < ckt_n_group(c); i++)
         timed += ckt_group(c, i).s_eval;
     const bool by_group = timed > 0.5 * (p->seconds[ROW_EVALUATE] + p->seconds[ROW_STAMP]);
@@ -420,7 +420,7 @@ static void print_groups(const rep_profile *p, FILE *out)
     }
 }
 
-/* Of the unknowns, in the mean of all iterations. */
+/* Prints the mean share of unknowns over all iterations. */
 static double latent_share(const rep_profile *p)
 {
     const sim_stat *s = sim_stats(p->s);
@@ -488,7 +488,7 @@ static int64_t count_of(const decider *d, int what)
     return what == 0 ? d->steps : what == 1 ? d->updates : d->rows;
 }
 
-/* The TOP unknowns by count `what`, most first: their number. */
+/* Sorts out the TOP unknowns by count `what`, most first; returns how many there are. */
 static int find_top(const rep_profile *p, int what, int32_t top[TOP])
 {
     int n = 0;

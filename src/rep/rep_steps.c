@@ -11,7 +11,7 @@ struct rep_steps {
     out_file *f;
     bool plot;                           /* a plot is open */
     double last;                         /* s, of its last point */
-    double rejected, newton, iterations; /* since then */
+    double rejected, newton, iterations; /* since that point */
     vs_status st;
 };
 
@@ -26,7 +26,7 @@ rep_steps *rep_steps_open(diag *d, const char *path, const char *title)
     return NULL;
 }
 
-/* A transient begins, perhaps anew: with a plot of its own. */
+/* Begins a plot for a transient that begins, perhaps anew. */
 static void begin_plot(rep_steps *s)
 {
     static const out_vector vec[] = {{"time", "time"},         {"step", "time"},

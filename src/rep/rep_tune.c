@@ -31,7 +31,8 @@ typedef struct tune {
 
 /* -- the file -- */
 
-/* make: the folder too. NULL or what is wrong with it. */
+/* The path of the file of figures.  make  make the folder if it does not exist
+ * Returns NULL or what is wrong. */
 static const char *tune_path(const char *dir, bool make, char *path, size_t size)
 {
     const char *why = dir && *dir ? NULL : "no cache folder is set";
@@ -53,7 +54,7 @@ static void this_machine(tune *t)
     t->processors = pool_processors();
 }
 
-/* NULL, or what is wrong with the file. */
+/* Reads the file. NULL, or what is wrong with it. */
 static const char *parse(FILE *fp, tune *t)
 {
     char line[400];
@@ -120,7 +121,7 @@ static void busy(void *user, int32_t i, int worker)
         ;
 }
 
-/* Seconds of a job of so much work by all threads, with the gap of an iteration before. */
+/* Measures a job of so much work by all threads, after the gap of an iteration: s. */
 static double shared(pool *p, double work)
 {
     double s[ROUNDS], piece = work / PARTS;
@@ -133,7 +134,7 @@ static double shared(pool *p, double work)
     return median(s, ROUNDS);
 }
 
-/* The least work, doubled from 2 us on, of which threads save a quarter. */
+/* The least work, doubled from 2 us on, whose time threads cut by a quarter. */
 static double worth_sharing(pool *p)
 {
     double work = 2e-6;
@@ -164,7 +165,7 @@ static double operation(void)
     return MIXTURE * median(s, ROUNDS) * (sum > 0 ? 1 : 2);
 }
 
-/* Seconds to start a worker, have one answer, and end it. */
+/* Measures the start of a worker, one answer and its end: s. */
 static double worker(void)
 {
     double s[21];
@@ -177,7 +178,7 @@ static double worker(void)
         const pid_t pid = fork();
         if (pid == 0)
             _exit(!io_write(fd[1], &c, 1));
-        close(fd[1]); /* if it ends without an answer, reading does */
+        close(fd[1]); /* so that read ends if the worker ends without an answer */
         const bool came = pid > 0 && io_read(fd[0], &c, 1);
         if (pid > 0)
             waitpid(pid, NULL, 0);

@@ -72,7 +72,7 @@ typedef struct va_noise {
 /* Equations that an SSA function cannot express; the circuit adds them, on unknowns of the module
  * (implicit equations, -1: none).
  *   VA_DELAY  adds y - u(t - d) to the row of y, which has nothing else; d is taken as it is at t,
- *             at least 0 and at most most; unknowns u, y, d, most
+ *             at least 0 and at most `most`; unknowns u, y, d, most
  *   VA_WRAP   after an accepted point z is moved by a multiple of m (if that is above 0) to 0 <= z
  *             < m; the equations see z modulo m only; unknowns z, m */
 typedef enum va_native_kind { VA_DELAY, VA_WRAP } va_native_kind;
@@ -123,21 +123,21 @@ VS_MUST_USE vs_status va_compile(va_unit *u, diag *d, str_pool *names, const cha
 VS_MUST_USE vs_status va_compile_text(va_unit *u, diag *d, str_pool *names, const char *name,
                                       const char *text, size_t len, const va_opt *opt);
 void va_unit_fini(va_unit *u);
-/* The text of a file that is built in, by name ("disciplines.vams") or by the name that diag shows
- * it under
- * ("<built-in>/disciplines.vams"); NULL if there is none. */
+/* The text of a built-in file, by its name ("disciplines.vams") or by the name that diag shows for
+ * it ("<built-in>/disciplines.vams"); NULL: there is none. [*len], static. */
 const char *va_builtin_text(const char *name, size_t *len);
 #define VA_OPTIONS_FILE \
     "<options>" /* diag's name for the texts of macros that were set from outside */
 
 /* Index of a parameter by name or alias, ASCII case ignored; an exact match wins. -1 if none. */
 int32_t va_find_param(const va_module *m, const char *name);
-/* The same for many questions: an index of the names of a module. va_param_index_fini frees it. */
+/* Like va_find_param, for callers that look up many names: an index of a module's names.
+ * va_param_index_fini frees it. */
 typedef struct va_param_index {
     map first; /* hash of a name in lower case -> entry */
     struct va_param_entry {
         int32_t param, next;
-    } *entry; /* vec; next: with the same hash and no lower number, -1 */
+    } *entry; /* vec; next: the next entry with this hash, -1; numbers do not fall */
 } va_param_index;
 void va_param_index_init(va_param_index *x, const va_module *m);
 void va_param_index_fini(va_param_index *x);

@@ -369,7 +369,7 @@ typedef struct va_ctx {
     void **owned;        /* vec of vecs to free at the end */
     const char **absent; /* vec; as in va_unit */
     map said;            /* errors already given: span and format, against repeats by unrolling */
-    int n_error;         /* before */
+    int n_error;         /* errors in d before this compilation */
     bool fatal;          /* a limit was hit: stop reading */
     bool incomplete;     /* an included file is missing: only the preprocessor goes on */
 } va_ctx;
@@ -379,7 +379,7 @@ typedef struct va_ctx {
 void va_error(va_ctx *c, diag_span at, int32_t macro, const char *fmt, ...) VS_PRINTF(4, 5);
 void va_warning(va_ctx *c, diag_span at, int32_t macro, const char *fmt, ...) VS_PRINTF(4, 5);
 
-/* Hands a vec that belongs to the tree to the context. */
+/* Gives a vec of the tree to the context, which frees it at the end. */
 #define va_own(c, v) ((v) ? (void)vec_push((c)->owned, (void *)(v)) : (void)0)
 
 /* -- va_lex.c -- */
@@ -391,7 +391,7 @@ typedef struct va_lexer {
     bool line_mode; /* report T_NEWLINE, `\` newline continues */
     bool quiet;
 } va_lexer;
-/* The next token; T_EOF again and again at the end; T_ERROR after a message. */
+/* Reads the next token. At the end it is T_EOF, however often one asks; after a message T_ERROR. */
 va_tok va_lex(va_lexer *l);
 
 /* -- va_pp.c -- */
@@ -411,7 +411,7 @@ typedef struct va_parser {
     va_mod *mod;
     va_func *func;
     int depth;
-    bool gave_up;  /* nested too deep, or more errors than are kept: at the end of the text */
+    bool gave_up;  /* stands at the end of the text: too deep nesting, or d is full of errors */
     bool generate; /* inside a generate construct of the module level */
 } va_parser;
 /* Parses c->tok into c->nature, c->disc and c->mod. Trees are c->mem's. Errors are messages; the
@@ -421,7 +421,7 @@ void va_parse(va_ctx *c);
  * ST_NULL. */
 va_expr *va_parse_expr(va_parser *p);
 va_stmt *va_parse_stmt(va_parser *p);
-/* More errors than are kept: nothing more is read. */
+/* Goes to the end of the text if d is full of errors. */
 void va_limit_errors(va_parser *p);
 /* A declaration of variables; each is appended to the vec *decl and gets `attr`. */
 void va_parse_var_decl(va_parser *p, va_sym ***decl, va_attr *attr);
@@ -467,9 +467,9 @@ typedef struct va_sema {
 } va_sema;
 /* Binds names, checks types and rules, counts what lowering needs; an error makes m `bad`. */
 void va_sema_module(va_ctx *c, va_mod *m);
-/* The same of one expression: sets e->type, TY_ERROR after a message. */
+/* Checks one expression: sets e->type, TY_ERROR after a message. */
 void va_sema_expr(va_sema *s, va_expr *e);
-/* What an interned name is bound to in the present scope; NULL: nothing. */
+/* The symbol of an interned name in the present scope; NULL: none. */
 va_sym *va_lookup(va_sema *s, const char *name);
 /* "unknown <what> 'name'", with the nearest name that is known; once for each name. */
 void va_unknown_name(va_sema *s, const va_expr *e, const char *what);

@@ -1,5 +1,5 @@
 /* va_finish.c - from the raw function to va_module.eval: ddx(), port currents, hidden state,
- * outputs that count only if they are static.
+ * outputs that only a static value makes valid.
  * ddx: each potential was lowered as probe + p_node, where p is an input that stands for 0. The
  *      derivative of a value by V(node) is the one by p; ir_ad makes it beside the value, so it is
  *      visible where ddx() was written. Then the p vanish.
@@ -121,7 +121,7 @@ static int seed_index(const int32_t *pert, int32_t k)
     return -1;
 }
 
-/* All ddx() at once: one seed per unknown that something is derived by. */
+/* Derives for all ddx() at once, with one seed for each unknown that one of them derives by. */
 static void resolve_ddx(lw *L, ir_fn *to, const ir_fn *raw)
 {
     int32_t *seed = NULL, *pert = NULL;
@@ -197,7 +197,7 @@ static bool effect_uses(const ports *p, ir_val i)
     return yes;
 }
 
-/* second: I(<port>) is row[port], and only messages that use one are given. */
+/* Copies the function.  second  I(<port>) is row[port], and only messages that use one are kept */
 static void copy_ports(const ports *p, ir_fn *to, ir_val *vmap, const ir_val *row, ir_val zero)
 {
     for (size_t i = 0; i < vec_len(p->fn->inst); i++) {
@@ -243,7 +243,7 @@ static void resolve_ports(lw *L, ir_fn *to, const ir_fn *from)
 
 /* -- hidden state -- */
 
-/* Where an instruction stands: in the arm of an IF that stands in `up`. */
+/* The place of an instruction: an arm of an IF, which is in the place `up` itself. */
 typedef struct place {
     int32_t up; /* -1: top level */
     ir_val cond;
@@ -420,7 +420,7 @@ static ir_val phi_cond(const states *st, const ir_inst *p)
 static bool in_set(const states *st, ir_val v) { return st->in_set[v] == st->now; }
 static bool spend(states *st) { return --st->budget > 0; }
 
-/* u is not the state, as far as the facts tell */
+/* Whether the facts rule out that u is the state. */
 static bool never_state(states *st, ir_val u)
 {
     if (!in_set(st, u))
@@ -441,7 +441,7 @@ static bool never_state(states *st, ir_val u)
     return ok;
 }
 
-/* Wherever u is the state, so is f: who reads u there reads a variable nobody has assigned. */
+/* Whether f is the state wherever u is: then u is read where the variable was not assigned. */
 static bool untouched(states *st, ir_val u, ir_val f)
 {
     if (u == f || !in_set(st, u))
@@ -689,7 +689,7 @@ static void resolve_states(lw *L, ir_fn *to, const ir_fn *from)
 
 /* -- outputs that only count when they are static -- */
 
-/* COLLAPSE and DROP of a switch that moves with the voltages are void: the unknown stays. */
+/* Drops COLLAPSE and DROP of a switch that depends on voltages: its unknown must stay. */
 static void drop_dynamic_outputs(lw *L, ir_fn *fn)
 {
     uint8_t *cls = arena_alloc(&L->c->mem, vec_len(fn->inst) + 1);

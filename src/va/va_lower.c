@@ -14,7 +14,7 @@ void lw_error(lw *L, diag_span at, int32_t macro, const char *fmt, ...)
     L->failed = true;
     L->m->bad = true;
     if (map_get(&L->c->said, key, 0))
-        return; /* the same statement, unrolled or inlined again */
+        return; /* said before: the statement was unrolled or inlined again */
     map_set(&L->c->said, key, 1);
     va_list ap;
     va_start(ap, fmt);

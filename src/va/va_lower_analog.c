@@ -121,7 +121,7 @@ static lw_target target_of(lw *L, const va_expr *e)
     return t;
 }
 
-/* The same with a branch number; a branch from the reference is turned round. */
+/* The target with a branch number. A branch from the reference is turned round. */
 static lw_target branch_target(lw *L, const va_expr *e)
 {
     lw_target t = target_of(L, e);
@@ -250,7 +250,7 @@ static void note_contribution(lw *L, lw_branch *b, bool pot)
 {
     b->last_contrib = ++L->seq;
     if (b->first_read && !b->need_current && !b->has_pot)
-        b->need_current = L->again = true; /* what was read was not the whole flow */
+        b->need_current = L->again = true; /* an earlier read missed this part of the flow */
     if (pot && !b->has_pot) {
         b->has_pot = true;
         if (b->first_read)

@@ -149,7 +149,7 @@ static ir_val elem(lw *L, const va_sym *y, int32_t pos)
     return v >= 0 ? v : lw_ir_type(y->type) == IR_F64 ? L->zero_f : L->zero_i;
 }
 
-/* Element chosen at run time: a chain of selects; outside of the bounds the nearest... 0. */
+/* The element that an index chooses at run time, by a chain of selects; outside of the bounds 0. */
 static ir_val dynamic_elem(lw *L, const va_sym *y, ir_val index)
 {
     ir_val v = lw_ir_type(y->type) == IR_F64 ? L->zero_f : L->zero_i;
@@ -282,7 +282,7 @@ static ir_val lower_binary(lw *L, const va_expr *e)
     if (e->op == T_AND || e->op == T_OR) {
         a = lw_bool(L, a);
         if (lw_konst(L, a, &k) && (k != 0) == (e->op == T_OR))
-            return a; /* the right side does not count, and may be meaningless */
+            return a; /* the right side is not evaluated, and may make no sense */
         ir_val c = lw_bool(L, lw_expr(L, e->arg[1]));
         return lw_bin(L, e->op == T_AND ? IR_BAND : IR_BOR, a, c);
     }
@@ -306,7 +306,7 @@ static ir_val lower_binary(lw *L, const va_expr *e)
     }
 }
 
-/* Few, cheap operations: both arms may be computed. */
+/* Whether an arm is so cheap that both may be computed. */
 static int cost(const va_expr *e)
 {
     if (e->kind == EX_NUM || e->kind == EX_STR)

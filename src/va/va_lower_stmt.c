@@ -15,7 +15,7 @@ int32_t lw_new_slot(lw *L, ir_type t, ir_val init)
     return (int32_t)vec_len(L->cur) - 1;
 }
 
-/* The slots from n on end, and with them what the log says about them since mark. */
+/* Ends the slots from n on and drops their entries in the log since mark. */
 static void forget_slots(lw *L, size_t mark, int32_t n)
 {
     size_t to = mark;
@@ -45,7 +45,7 @@ int32_t lw_slot_of(const lw *L, const va_sym *y)
 
 /* -- if regions -- */
 
-/* Undoes what was logged since mark; returns slot and last value of each slot that was changed. */
+/* Undoes the assignments logged since mark; returns slot and last value of each changed slot. */
 static lw_log *take_changes(lw *L, size_t mark)
 {
     lw_log *mod = NULL;
@@ -358,7 +358,7 @@ static ir_val event_condition(lw *L, const va_stmt *s)
     return any;
 }
 
-/* Slots of the variables that only events of this kind assign. */
+/* The slots of variables that only events of this kind assign. */
 static uint8_t *assigned_by_event(lw *L, int when)
 {
     uint8_t *mine = arena_alloc(&L->c->mem, vec_len(L->cur) + 1);
@@ -435,7 +435,8 @@ static void append(char **buf, const char *s)
     memcpy(*buf + old, s, n);
 }
 
-/* Strings are formats for the values behind them; a value without one gets its default format. */
+/* Makes a message: a string is the format of the values behind it; a value without one gets its
+ * default format. */
 static void print_args(lw *L, const va_expr *e, int from, ir_effect *eff)
 {
     char *f = NULL;

@@ -43,8 +43,8 @@ enum {
 static ir_val now(lw *L) { return ir_in(L->fn, IR_IN_ABSTIME, 0, IR_F64, false); }
 
 /* A value that lasts from one accepted point to the next, also if the operator is not evaluated
- * there: its slot has the old value until lw_set. If a pass needs more such values than were read
- * at its start, it is done again. */
+ * there: its slot has the old value until lw_set. A pass that needs more such values than it read
+ * at its start is repeated. */
 static int32_t new_state(lw *L)
 {
     const int32_t k = (int32_t)vec_len(L->state);
@@ -58,7 +58,8 @@ static int32_t new_state(lw *L)
     return slot;
 }
 
-/* Where the operator gives its argument itself: at start, in dc, in small-signal analyses. */
+/* Whether the operator returns its argument itself: at the start, in dc and small-signal analyses.
+ */
 static ir_val passes(lw *L)
 {
     const ir_val tran = lw_bool(L, lw_dyn(L, IR_DYN_IS_TRAN)),
@@ -93,7 +94,8 @@ static ir_val on_ramp(lw *L, const ramp *r, ir_val t)
     return ADD(ya, MUL(part, SUB(yb, ya)));
 }
 
-/* If `starts`: the ramp to y begins at time t, from where the present one is then. */
+/* If `starts` holds, begins the ramp to y at time t, from the value that the present ramp has then.
+ */
 static void start_ramp(lw *L, const ramp *r, ir_val starts, ir_val t, ir_val y, ir_val rise,
                        ir_val fall)
 {
@@ -110,7 +112,7 @@ typedef struct queue { /* changes that have not arrived, the next one first; t =
 
 static void push(lw *L, queue *q, ir_val changed, ir_val t, ir_val y)
 {
-    ir_val left = changed; /* not put anywhere yet */
+    ir_val left = changed; /* true while the change has found no place */
     for (int k = 0; k < PENDING; k++) {
         const ir_val empty = LE(lw_f(L, HUGE_VAL), L->cur[q->t[k]]);
         const ir_val here = AND(left, k + 1 < PENDING ? empty : lw_b(L, true));
@@ -360,7 +362,7 @@ static ir_val lower_absdelay(lw *L, const va_expr *e)
 
 /* -- crossings and events -- */
 
-/* If c: the step should have been so long; what is computed from here on does not count. */
+/* If c holds, asks for the step to be made again with this length. */
 static void ask_for_step(lw *L, ir_val c, ir_val length)
 {
     const ir_val asked = lw_un(L, IR_NEG, MAX(length, lw_f(L, 1e-300)));
@@ -374,7 +376,7 @@ typedef struct crossing {
     ir_val x, t0; /* x now; time of the last point */
 } crossing;
 
-/* up, down: which directions count */
+/* Finds a crossing.  up, down  the directions that count */
 static crossing find_crossing(lw *L, ir_val x, ir_val up, ir_val down)
 {
     const int32_t last = new_state(L), time = new_state(L);
@@ -405,8 +407,8 @@ static ir_val lower_last_crossing(lw *L, const va_expr *e)
     return L->cur[at];
 }
 
-/* A point lies at most `time_tol` behind the crossing, or x is asked to be within expr_tol too:
- * else the step ends too late and is made again. */
+/* Makes the step again if it ends too late: more than `time_tol` behind the crossing or, where
+ * expr_tol is given, with x beyond it. */
 static void place_point(lw *L, const crossing *c, ir_val time_tol, ir_val expr_tol)
 {
     const int32_t longest = new_state(L);
@@ -445,7 +447,7 @@ static ir_val lower_timer(lw *L, const va_expr *e)
     const ir_val first = lw_bool(L, lw_dyn(L, IR_DYN_INITIAL_STEP));
     const int32_t given = new_state(L), next = new_state(L), time = new_state(L);
     const ir_val from = SEL(first, SUB(SUB(t, near), lw_f(L, 1e-300)),
-                            L->cur[time]); /* events up to here are past */
+                            L->cur[time]); /* the time up to which events have happened */
     const ir_val fresh =
         is_static(L, start) ? first : OR(first, lw_bin(L, IR_FNE, start, L->cur[given]));
     const ir_val later = ADD(start, MUL(p, ADD(one, FLOOR(DIV(ADD(SUB(from, start), near), p)))));

@@ -521,7 +521,7 @@ static void parse_function_dir(va_parser *p, va_func *f, bool in_header)
         semi(p, "after the declaration");
 }
 
-/* Types of arguments are given by a second declaration. */
+/* Gives arguments the types of their second declaration. */
 static void parse_function_vars(va_parser *p, va_func *f)
 {
     va_sym **more = NULL;
@@ -1043,5 +1043,5 @@ void va_parse(va_ctx *c)
                !at_kw(&p, KW_DISCIPLINE) && !at_kw(&p, KW_PARAMSET) && !at_kw(&p, KW_MACROMODULE))
             p.t++;
     }
-    c->fatal |= p.gave_up; /* what was not read cannot be judged */
+    c->fatal |= p.gave_up; /* the rest of the text is not checked */
 }

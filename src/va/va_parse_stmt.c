@@ -25,7 +25,7 @@ const char *va_tok_text(va_parser *p, const va_tok *t)
     return arena_printf(&p->c->mem, "'%c'", t->kind);
 }
 
-/* One message per place: where a macro or an earlier error left nothing useful, be silent. */
+/* Gives one message for a place, and none where a macro or an earlier error left nothing useful. */
 void va_expected(va_parser *p, const char *what)
 {
     p->mod ? (void)(p->mod->bad = true) : (void)0;
@@ -70,7 +70,7 @@ static const char *kind_text(va_parser *p, int kind)
     return kind == T_NAME ? "a name" : va_tok_text(p, &t);
 }
 
-/* A forgotten ';' is missed behind the last token rather than before the next one. */
+/* The place to report a missing ';': behind the last token, not at the next one. */
 static bool on_later_line(const va_parser *p, const va_tok *last)
 {
     const diag_file *f = &p->c->d->file[last->span.file];

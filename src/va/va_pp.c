@@ -13,7 +13,7 @@
 #include <string.h>
 
 typedef struct cond {
-    bool taken; /* some arm of it was or is read */
+    bool taken; /* one of its arms was read, or is being read */
     bool in_else;
     diag_span at;
     const char *word; /* "ifdef" or "ifndef" */
@@ -379,7 +379,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Told at the outermost include: the way down to this one says nothing. */
+/* Gives the message at the outermost include, in the user's own file. */
 static void too_many_includes(pp *p, diag_span at)
 {
     bool itself = false;
@@ -413,7 +413,7 @@ static void do_include(pp *p, source *s, const va_tok *dir)
         static const char *const known[] = {"constants.vams", "disciplines.vams"};
         diag_error(p->c->d, at, "included file '%s' %s", t.s, why);
         diag_suggest(p->c->d, t.s, known, VS_COUNT(known));
-        p->c->incomplete = true; /* what it would have defined is not to be missed again */
+        p->c->incomplete = true; /* no messages about names that the file would have defined */
         return;
     }
     p->n_include++;

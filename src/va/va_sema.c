@@ -167,7 +167,7 @@ static void check_branch(va_sema *s, va_sym *b)
     if (b->lo)
         ok = branch_terminal(s, b, b->lo) && ok;
     if (!ok) {
-        b->kind = SY_BLOCK; /* uses of it are errors */
+        b->kind = SY_BLOCK; /* so that each use is an error */
         return;
     }
     b->index = s->m->n_branch;
@@ -231,7 +231,7 @@ static void check_list_init(va_sema *s, va_sym *y)
     }
 }
 
-/* The default or initial value against the type of the symbol. */
+/* Checks the default or initial value against the type of the symbol. */
 static void check_init(va_sema *s, va_sym *y)
 {
     va_expr *e = y->init;
@@ -293,8 +293,8 @@ static int range_holds(const va_range *r, const va_expr *v)
     return (r->lo_open ? x > lo : x >= lo) && (r->hi_open ? x < hi : x <= hi);
 }
 
-/* A default outside of its range makes each use of the model fail that does not give the parameter.
- */
+/* Warns of a default outside of its range: each use of the model that does not give the parameter
+ * fails. */
 static void check_default(va_sema *s, const va_sym *y)
 {
     bool any = false, inside = false, excluded = false;
@@ -338,7 +338,8 @@ static void check_alias(va_sema *s, va_sym *y)
         y->alias_of = t;
         return;
     }
-    if (y->target[0] == '$') { /* aliasparam m = $mfactor: the simulator's own m does that */
+    if (y->target[0] == '$') { /* aliasparam m = $mfactor: the simulator's parameter m is the same
+                                  */
         s->m->bad = true;
         va_error(s->c, y->disc_span, y->macro, "alias of '%s' is not supported", y->target);
         return;

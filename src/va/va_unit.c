@@ -70,7 +70,7 @@ static void end(va_ctx *c)
     arena_fini(&c->mem);
 }
 
-/* Modules first: a paramset may stand before its module. */
+/* Checks modules before paramsets: a paramset may come before its module in the text. */
 static void check_and_lower(va_ctx *c, va_unit *u)
 {
     for (int paramsets = 0; paramsets < 2; paramsets++)
@@ -184,7 +184,8 @@ static void add_name(va_param_index *x, const char *name, int32_t param)
 void va_param_index_init(va_param_index *x, const va_module *m)
 {
     *x = (va_param_index){0};
-    for (size_t i = vec_len(m->param); i-- > 0;) { /* the last in comes first */
+    for (size_t i = vec_len(m->param); i-- > 0;) { /* the chain of a hash begins with its last entry
+                                                      */
         add_name(x, m->param[i].name, (int32_t)i);
         for (size_t k = 0; k < vec_len(m->param[i].alias); k++)
             add_name(x, m->param[i].alias[k], (int32_t)i);

@@ -132,7 +132,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Types stand once: the place in the list. */
+/* The place of a type in the list of types, in which each is once. */
 static int64_t place_of(const char ***types, const char *type)
 {
     for (size_t k = 0; k < vec_len(*types); k++)

@@ -14,22 +14,23 @@
 
 typedef struct view view;
 
-/* plugins: conv.h. */
+/* plugins: as in conv_opt; must outlive the view. */
 view *view_new(const char *plugins);
 void view_free(view **v);
 
-/* One more file. live: it need not be there yet, and grows. Status: VS_OK, what stands in front of
- * damage is used; VS_EIO, VS_EINPUT, VS_EUNSUPPORTED; why: the end of a sentence about the file, in
- * the first case too if there is damage. */
+/* Adds a file. Of a damaged one the plots in front of the damage are used.
+ *   live  a run is writing it: it need not exist yet, and grows
+ *   why   out  what is wrong, also if the file is damaged: the end of a sentence about it; else ""
+ * Status: VS_OK, VS_EIO, VS_EINPUT, VS_EUNSUPPORTED. */
 VS_MUST_USE vs_status view_add(view *v, const char *path, bool live, char why[CONV_WHY]);
-/* Makes what the indices of large files lack, in steps. Between steps it calls more(path, done),
- * which returns false to stop. Status: VS_OK; VS_EIO with *why. Without this call the first request
- * for a curve makes the index. */
+/* Makes the indices of large files, in steps. Between steps it calls more(path, done), which
+ * returns false to stop. Without this call the first request for a curve makes the index.
+ * Status: VS_OK; VS_EIO with *why. */
 VS_MUST_USE vs_status view_build(view *v, bool (*more)(void *user, const char *path, double done),
                                  void *user, const char **why);
-/* Looks whether files changed and reads those again; true: one did. */
+/* Reads files again that have changed. true: one had. */
 bool view_refresh(view *v);
-/* How often files changed: answers of different numbers may differ. */
+/* How often files have changed. Answers to a question may differ if this number does. */
 int64_t view_generation(const view *v);
 
 /* All files, groups and signals, as JSON; program: its name and version. */
@@ -43,9 +44,9 @@ typedef struct view_question {
     int64_t columns;  /* of the picture; 0: every point */
     int64_t member;   /* -1: all */
 } view_question;
-/* A curve for each member: of more points than four a column, the first, least, greatest and last
- * one of each. A point on either side of the range is part of it. false: the answer is JSON with
- * the message. */
+/* Writes a curve for each member. A curve of more than four points a column is reduced to the
+ * first, least, greatest and last point of each column. One point more on either side of the range
+ * is part of it. false: the answer is JSON with the message. */
 bool view_curve(view *v, const view_question *q, FILE *out);
 
 /* What stands between x0 and x1 (NAN: at x0 alone) of one member, as an object of numbers (null:
@@ -55,9 +56,12 @@ bool view_curve(view *v, const view_question *q, FILE *out);
  * the answer is JSON with the message. */
 bool view_measure(view *v, const view_question *q, FILE *out);
 
-/* The k-th point of a member, k -1: the last one: a value for each signal in the order of the
- * index; of complex ones the modulus. x, unless NAN: where the axis is x instead, on the line
- * between the points on both sides. */
+/* Writes the value of each signal of a member at a point, in the order of the index; of complex
+ * signals the modulus.
+ *   k  the point; -1: the last one
+ *   x  NAN; else the place on the axis, in place of k: values are those of the line between the
+ *      points on both sides
+ * false: as view_curve. */
 bool view_point(view *v, int64_t group, int64_t member, int64_t k, double x, FILE *out);
 
 typedef struct view_fft {
@@ -67,7 +71,8 @@ typedef struct view_fft {
     int64_t n;       /* samples, a power of two */
     const char *window;
 } view_fft;
-/* Amplitudes over frequencies as one curve, with the figures of its largest tone in the head. */
+/* Writes amplitudes over frequencies as one curve, with the figures of its largest tone in the
+ * head. false: as view_curve. */
 bool view_spectrum(view *v, const view_fft *q, FILE *out);
 
 #endif

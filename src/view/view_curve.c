@@ -10,7 +10,7 @@
 #include "vec.h"
 #include "view_priv.h"
 
-/* One answer under way. */
+/* State of the present answer. */
 typedef struct work {
     view *v;
     const view_group *g;
@@ -45,7 +45,8 @@ static bool begin(work *w, view *v, int64_t group, const char *expr, FILE *out)
     return true;
 }
 
-/* The first message, with the part of the expression that it is about; true if all went well. */
+/* Answers with the first message and the part of the expression that it is about. true: there is no
+ * message. */
 static bool end(work *w)
 {
     const bool good = !w->d.n_error;
@@ -63,7 +64,7 @@ static bool end(work *w)
     return good;
 }
 
-/* The head of an answer: its length, itself, blanks up to a multiple of 8. */
+/* Writes the head of an answer: its length, its text, blanks up to a multiple of 8. */
 static void put_head(FILE *out, const char *text, size_t n)
 {
     const uint32_t size = (uint32_t)((n + 4 + 7) / 8 * 8 - 4);
@@ -89,7 +90,8 @@ static post_vec *vector_of(const post_plot *p, const char *name)
     return NULL;
 }
 
-/* A vector of that very name, else an expression: names may have any letters. */
+/* Evaluates the text: as the vector that has this very name, else as an expression. (Names may have
+ * any letters.) */
 static bool value_of(work *w, size_t plot, const char *text, post_val *v)
 {
     const char *why = "";
@@ -105,7 +107,7 @@ static bool value_of(work *w, size_t plot, const char *text, post_val *v)
     return true;
 }
 
-/* The real part; those of a real value are not copied. */
+/* The real part of a value; a real value's own numbers, not copied. */
 static const double *real_of(arena *mem, const double *v, bool complex, int64_t n)
 {
     if (!complex)
@@ -150,7 +152,7 @@ static bool find_axis(work *w, const view_question *q, size_t plot, curve *c)
     c->n = c->y.n;
     if (q->over) {
         const char *line = w->e.line;
-        w->e.line = NULL; /* messages point to the whole */
+        w->e.line = NULL; /* messages point to the whole expression */
         const bool good = value_of(w, plot, q->over, &over);
         w->e.line = line;
         if (!good)
@@ -193,8 +195,8 @@ static void choose_points(work *w, const view_question *q, curve *c)
 
 /* -- windows of large plots, by their index -- */
 
-/* First, least, greatest and last value of a cell, in an order that goes from the first to the
- * last; the places of the middle two are known no better than the pixel. */
+/* Adds a cell as its first, least, greatest and last value. The order of the middle two is chosen
+ * so that the line is short: their places are known to a pixel only. */
 static void put_cell(curve *c, const double x[2], const double y[4], int64_t count)
 {
     const bool falls = y[0] > y[3];
@@ -208,7 +210,7 @@ static void put_cell(curve *c, const double x[2], const double y[4], int64_t cou
         }
 }
 
-/* Is it something over the axis of a large plot, in less than all its points? */
+/* Whether the question is over the axis of a large plot, and for fewer than all points. */
 static bool is_large(const work *w, const view_question *q, size_t plot)
 {
     enum { MANY = 1 << 16 };
@@ -216,7 +218,7 @@ static bool is_large(const work *w, const view_question *q, size_t plot)
            view_n_point(w->f, plot) > MANY;
 }
 
-/* Is it a vector, which the index has? */
+/* Whether the expression is a vector, which the index has. */
 static bool by_index(const work *w, const view_question *q, size_t plot)
 {
     const post_vec *y = vector_of(w->f->set.plot[plot], q->expr);
@@ -235,7 +237,8 @@ static bool find_ends(const work *w, size_t plot, curve *c, const char **why)
            !idx_read(w->f->x, (int32_t)plot, &first, 1, c->n - 1, 1, &c->x1, why);
 }
 
-/* Other values, piece by piece. *done: false: they need all points at once. false: a message. */
+/* Computes other expressions piece by piece. *done false: this one needs all points at once. false:
+ * a message was given. */
 static bool thin_out(work *w, const view_question *q, size_t plot, curve *c, bool *done)
 {
     view_thin t;
@@ -294,7 +297,7 @@ static bool find_points(work *w, const view_question *q, size_t plot, curve *c)
     return true;
 }
 
-/* A member that lacks a vector is left out, if another has it. */
+/* Answers for all members. One that lacks a vector is left out if another has it. */
 static curve *curves_of(work *w, const view_question *q)
 {
     curve *all = NULL;
@@ -309,7 +312,7 @@ static curve *curves_of(work *w, const view_question *q)
                 diag_take_back(&w->d, before);
             continue;
         }
-        if (!all) { /* those in front lack it */
+        if (!all) { /* members in front of this one lack the vector */
             diag_take_back(&w->d, before);
             before = diag_try(&w->d);
         }
@@ -347,7 +350,7 @@ static void put_curve_head(const curve *all, const work *w, FILE *out)
     fputs("]}", out);
 }
 
-/* x, y, and of complex answers the imaginary part. */
+/* Writes x, y and, of complex answers, the imaginary part. */
 static void put_numbers(const curve *c, bool complex, FILE *out)
 {
     for (int part = 0; part < 2 + complex; part++)

@@ -17,7 +17,7 @@ void view_file_close(view_file *f)
     f->loaded = 0;
 }
 
-/* Plots without values, as the index has them. */
+/* Adds the plots that the index has to the set, without values. */
 static void make_plots(view_file *f)
 {
     for (int32_t k = 0; k < idx_n_plot(f->x); k++) {
@@ -89,7 +89,7 @@ bool view_file_refresh(view_file *f, const char *plugins)
         f->seen = now;
         return true;
     }
-    /* what stands in front of damage is there, and the rest may come: f->why has it */
+    /* plots in front of damage are used, and the file may still grow: f->why has the damage */
     if (view_file_open(f, plugins))
         f->seen = now;
     return true;
@@ -103,7 +103,7 @@ int64_t view_n_point(const view_file *f, size_t plot)
 
 /* -- values -- */
 
-/* Where its numbers stand: two columns of a complex plot, whose axis has no imaginary part. */
+/* The columns of a vector: one, or two in a complex plot, whose axis has no imaginary part. */
 static bool read_vector(view_file *f, size_t plot, post_vec *v, size_t place, const char **why)
 {
     const idx_plot *from = idx_plot_of(f->x, (int32_t)plot);

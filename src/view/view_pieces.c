@@ -14,7 +14,7 @@ typedef struct pieces {
     size_t plot;
     post_env *e;
     const view_question *q;
-    const post_vec *own; /* what is asked for is a vector of that name; NULL: an expression */
+    const post_vec *own; /* the vector whose very name was asked for; NULL: an expression */
     size_t *place;       /* vec: vectors that are needed, the axis first */
     int64_t from, to;    /* points */
     double x0, x1;       /* their ends */
@@ -36,7 +36,8 @@ static bool add_place(pieces *s, const post_vec *v)
     return k < vec_len(all);
 }
 
-/* false: it names what is not in the plot. */
+/* Finds the vectors that the expression needs. false: it names something else than vectors of the
+ * plot. */
 static bool find_places(pieces *s)
 {
     post_plot *p = s->f->set.plot[s->plot];
@@ -56,7 +57,8 @@ static bool find_places(pieces *s)
     return all;
 }
 
-/* The piece's values. *parts: they are those of this part; false: a message. */
+/* Computes the piece's values. *parts true: they are that part of the whole. false: a message was
+ * given. */
 static bool value_of(pieces *s, bool *parts, post_val *y)
 {
     bool whole = false;
@@ -75,7 +77,7 @@ static bool value_of(pieces *s, bool *parts, post_val *y)
     return good;
 }
 
-/* Of the picture's columns those of a piece. */
+/* The picture's columns that the piece fills. */
 static int64_t columns_of(const pieces *s, const double *x, int64_t n)
 {
     const double part =
@@ -101,7 +103,7 @@ static void keep_points(pieces *s, const post_val *y, const double *x)
     }
 }
 
-/* Room for what columns_of gives all pieces together. */
+/* Makes room for the points of all pieces together. */
 static void make_room(pieces *s, bool complex)
 {
     const int64_t n_piece = (s->to - s->from + PIECE - 1) / PIECE,
@@ -112,7 +114,8 @@ static void make_room(pieces *s, bool complex)
     s->out->im = complex ? arena_array(mem, double, most) : NULL;
 }
 
-/* *parts: false: the value of a part is another one; nothing is kept then. */
+/* Adds a piece. *parts false: the value of a part is not that part of the value; nothing is kept.
+ */
 static bool do_piece(pieces *s, int64_t from, bool *parts, const char **why)
 {
     post_val y;

@@ -21,14 +21,14 @@ typedef struct view_group {
 
 typedef struct view_file {
     const char *path; /* the caller's */
-    bool live, open;  /* open: names and set are made */
-    struct stat seen; /* as it was read */
+    bool live, open;  /* open: names and set exist */
+    struct stat seen; /* state of the file when it was read */
     char why[CONV_WHY];
     str_pool names;
     post_set set;
-    idx *x; /* raw and CSV files: vectors of the set have values when they were needed, plot k of
-             * it is plot k of the set; NULL: all values are there */
-    int64_t loaded; /* bytes of such values */
+    idx *x; /* raw and CSV files: index whose plot k is plot k of the set; vectors of the set get
+             * their values when a request needs them. NULL: all values are in memory */
+    int64_t loaded; /* bytes of values that requests needed */
 } view_file;
 
 struct view {
@@ -39,14 +39,14 @@ struct view {
 };
 
 /* -- view_file.c -- */
-/* What can be read of the file as it is now. Status: as conv_read. */
+/* Reads the file as it is now. Status: as conv_read. */
 VS_MUST_USE vs_status view_file_open(view_file *f, const char *plugins);
 void view_file_close(view_file *f);
 /* true: the file was replaced or has grown, and was read again. */
 bool view_file_refresh(view_file *f, const char *plugins);
 int64_t view_n_point(const view_file *f, size_t plot);
-/* The values of a vector, or of all that an expression over a plot names, and of the axis. false:
- * *why says what is wrong with the file. */
+/* Load the values of a vector, or of all vectors that an expression over a plot names, and of the
+ * axis. false: *why says what is wrong with the file. */
 bool view_need(view_file *f, size_t plot, post_vec *v, const char **why);
 bool view_need_all(view_file *f, size_t plot, const char *expr, const char **why);
 /* Reads points [from, from + n) of the vectors at place [n_place] of a plot, and lets the vectors
@@ -85,7 +85,7 @@ typedef struct view_measures {
 view_measures view_measure_of(const double *x, const double *y, int64_t n, double a, double b);
 
 /* -- view.c -- */
-/* "r=1000", "#2": what tells a member from the others; text in buf or the plot's. */
+/* "r=1000" or "#2", which tells a member from the others; the text is in buf or the plot's. */
 const char *view_member_name(const view *v, const view_group *g, size_t k, char buf[24]);
 
 #endif
