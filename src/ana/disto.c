@@ -21,29 +21,36 @@ typedef struct disto {
     small s;
     const ana_disto_opt *o;
     slopes_work work;
-    slopes once, twice;       /* F'' with X in one place, F''' with X in two */
-    slopes conj;              /* F'' with Y* */
-    cplx *in[2];              /* [n+1] X, Y */
-    cplx *z[4];               /* [n+1] solutions of a frequency */
-    cplx *put[MOST_PRODUCTS]; /* vecs: [n+1] of each frequency */
+    slopes f2_x;                  /* F''[X, .] */
+    slopes f3_xx;                 /* F'''[X, X, .] */
+    slopes f2_yc;                 /* F''[Y*, .]; Y and so this are the same at all frequencies */
+    cplx *x, *y;                  /* [n+1] X, Y */
+    cplx *y_conj;                 /* [n+1] Y* */
+    cplx *x2;                     /* [n+1] X2, on the way to T */
+    cplx *product[MOST_PRODUCTS]; /* [n+1] what is written: X2, X3; of two tones P, M, T */
+    cplx *written[MOST_PRODUCTS]; /* vecs: each product at all frequencies, [n+1] for each */
 } disto;
 
-/* to -= by (slopes at omega) v; `sign` -1: v's conjugate */
-static void subtract(const disto *d, cplx *to, double by, const slopes *s, double omega,
-                     const cplx *v, double sign)
-{
-    const csc *j = d->s.a->jac;
-    for (int32_t c = 0; c < j->n; c++) {
-        const cplx x = by * (sign < 0 ? conj(v[c + 1]) : v[c + 1]);
-        for (int32_t p = j->colptr[c]; p < j->colptr[c + 1]; p++)
-            to[j->row[p] + 1] -= (s->g[p] + I * omega * s->c[p]) * x;
-    }
-}
+static bool has_two_tones(const disto *d) { return d->o->ratio > 0; }
+static int n_product(const disto *d) { return has_two_tones(d) ? 3 : 2; }
 
-/* -- frequencies -- */
+/* -- one linear system: clear the right side z, subtract terms from it, solve for z in place -- */
 
 static void clear(const disto *d, cplx *z) { memset(z, 0, ((size_t)d->s.a->n + 1) * sizeof *z); }
 
+/* z -= by (slopes.g + j omega slopes.c) v, one term of an equation above. */
+static void subtract(const disto *d, cplx *z, double by, const slopes *term, double omega,
+                     const cplx *v)
+{
+    const csc *j = d->s.a->jac;
+    for (int32_t c = 0; c < j->n; c++) {
+        const cplx x = by * v[c + 1];
+        for (int32_t p = j->colptr[c]; p < j->colptr[c + 1]; p++)
+            z[j->row[p] + 1] -= (term->g[p] + I * omega * term->c[p]) * x;
+    }
+}
+
+/* z = A(omega)^-1 z. */
 static vs_status solve(disto *d, double omega, cplx *z)
 {
     const vs_status st = small_factor(&d->s, omega);
@@ -52,7 +59,9 @@ static vs_status solve(disto *d, double omega, cplx *z)
     return st;
 }
 
-/* The response to distof1 (0) or distof2 (1). */
+/* -- the equations -- */
+
+/* A(omega) z = b of the sources' distof1 (tone 0) or distof2 (tone 1). */
 static vs_status respond(disto *d, int tone, double omega, cplx *z)
 {
     const ckt *c = d->s.a->c;
@@ -70,66 +79,89 @@ static vs_status respond(disto *d, int tone, double omega, cplx *z)
     return solve(d, omega, z);
 }
 
-/* X2 into d->z[1]. */
-static vs_status second_harmonic(disto *d, double w1)
+/* A(2 w1) X2 = -1/4 F''[X, X] */
+static vs_status second_harmonic(disto *d, double w1, cplx *x2)
 {
-    clear(d, d->z[1]);
-    subtract(d, d->z[1], 0.25, &d->once, 2 * w1, d->in[0], 1);
-    return solve(d, 2 * w1, d->z[1]);
+    clear(d, x2);
+    subtract(d, x2, 0.25, &d->f2_x, 2 * w1, d->x);
+    return solve(d, 2 * w1, x2);
+}
+
+/* A(3 w1) X3 = -1/2 F''[X, X2] - 1/24 F'''[X, X, X] */
+static vs_status third_harmonic(disto *d, double w1, const cplx *x2, cplx *x3)
+{
+    const double w = 3 * w1;
+    clear(d, x3);
+    subtract(d, x3, 0.5, &d->f2_x, w, x2);
+    subtract(d, x3, 1. / 24, &d->f3_xx, w, d->x);
+    return solve(d, w, x3);
+}
+
+/* A(w1 + w2) P = -1/2 F''[X, Y]; with Y* the same at w1 - w2 is M. */
+static vs_status second_order(disto *d, double w, const cplx *y, cplx *z)
+{
+    clear(d, z);
+    subtract(d, z, 0.5, &d->f2_x, w, y);
+    return solve(d, w, z);
+}
+
+/* A(2 w1 - w2) T = -1/2 F''[Y*, X2] - 1/8 F'''[X, X, Y*] - 1/2 F''[X, M] */
+static vs_status third_order(disto *d, double w, const cplx *x2, const cplx *m, cplx *t)
+{
+    clear(d, t);
+    subtract(d, t, 0.5, &d->f2_yc, w, x2);
+    subtract(d, t, 0.125, &d->f3_xx, w, d->y_conj);
+    subtract(d, t, 0.5, &d->f2_x, w, m);
+    return solve(d, w, t);
 }
 
 static vs_status harmonics(disto *d, double w1)
 {
-    vs_status st = second_harmonic(d, w1);
-    if (st != VS_OK)
-        return st;
-    clear(d, d->z[2]);
-    subtract(d, d->z[2], 0.5, &d->once, 3 * w1, d->z[1], 1);
-    subtract(d, d->z[2], 1. / 24, &d->twice, 3 * w1, d->in[0], 1);
-    return solve(d, 3 * w1, d->z[2]);
+    const vs_status st = second_harmonic(d, w1, d->product[0]);
+    return st == VS_OK ? third_harmonic(d, w1, d->product[0], d->product[1]) : st;
 }
 
-/* P, M, T into d->z[1] .. d->z[3]. */
-static vs_status products(disto *d, double w1, double w2)
+static vs_status intermodulation(disto *d, double w1, double w2)
 {
-    const cplx *y = d->in[1];
-    const double w3 = 2 * w1 - w2;
-    vs_status st = second_harmonic(d, w1);
-    clear(d, d->z[3]);
-    subtract(d, d->z[3], 0.5, &d->conj, w3, d->z[1], 1);
-    subtract(d, d->z[3], 0.125, &d->twice, w3, y, -1);
-    clear(d, d->z[2]);
-    subtract(d, d->z[2], 0.5, &d->once, w1 - w2, y, -1);
+    cplx *const p = d->product[0], *const m = d->product[1], *const t = d->product[2];
+    vs_status st = second_harmonic(d, w1, d->x2);
     if (st == VS_OK)
-        st = solve(d, w1 - w2, d->z[2]);
-    subtract(d, d->z[3], 0.5, &d->once, w3, d->z[2], 1);
+        st = second_order(d, w1 - w2, d->y_conj, m);
     if (st == VS_OK)
-        st = solve(d, w3, d->z[3]);
-    clear(d, d->z[1]);
-    subtract(d, d->z[1], 0.5, &d->once, w1 + w2, y, 1);
-    return st == VS_OK ? solve(d, w1 + w2, d->z[1]) : st;
+        st = third_order(d, 2 * w1 - w2, d->x2, m, t);
+    return st == VS_OK ? second_order(d, w1 + w2, d->y, p) : st;
 }
 
-static int n_product(const disto *d) { return d->o->ratio > 0 ? 3 : 2; }
+/* -- all frequencies -- */
 
 static vs_status one_frequency(disto *d, double w1, double w2)
 {
     const size_t n1 = (size_t)d->s.a->n + 1;
-    vs_status st = respond(d, 0, w1, d->in[0]);
+    vs_status st = respond(d, 0, w1, d->x);
     if (st == VS_OK)
-        st = slopes_of(&d->work, d->in[0], 1, &d->once, &d->twice);
+        st = slopes_of(&d->work, d->x, &d->f2_x, &d->f3_xx);
     if (st == VS_OK)
-        st = w2 > 0 ? products(d, w1, w2) : harmonics(d, w1);
+        st = has_two_tones(d) ? intermodulation(d, w1, w2) : harmonics(d, w1);
     for (int k = 0; k < n_product(d) && st == VS_OK; k++) {
-        const size_t at = vec_len(d->put[k]);
-        vec_extend(d->put[k], n1);
-        memcpy(d->put[k] + at, d->z[k + 1], n1 * sizeof(cplx));
+        const size_t at = vec_len(d->written[k]);
+        vec_extend(d->written[k], n1);
+        memcpy(d->written[k] + at, d->product[k], n1 * sizeof(cplx));
     }
     return st;
 }
 
-/* -- all -- */
+/* The response to the second tone, whose frequency is fixed, and its F''. */
+static vs_status second_tone(disto *d, double w2)
+{
+    vs_status st = respond(d, 1, w2, d->y);
+    for (int32_t i = 0; i <= d->s.a->n; i++)
+        d->y_conj[i] = conj(d->y[i]);
+    if (st == VS_OK)
+        st = slopes_of(&d->work, d->y_conj, &d->f2_yc, NULL);
+    return st;
+}
 
+/* A plot for each product, its points in the order of the frequencies f. */
 static vs_status deliver(const disto *d, const double *f, const ana_sink *sink)
 {
     static const char *const name[2][MOST_PRODUCTS] = {
@@ -138,9 +170,9 @@ static vs_status deliver(const disto *d, const double *f, const ana_sink *sink)
     const size_t n1 = (size_t)d->s.a->n + 1;
     vs_status st = VS_OK;
     for (int k = 0; k < n_product(d) && st == VS_OK; k++) {
-        st = d->o->plot(sink->user, name[n_product(d) - 2][k]);
-        for (size_t i = 0; i < vec_len(d->put[k]) / n1 && st == VS_OK; i++)
-            st = sink->zpoint(sink->user, f[i], d->s.x, (const double *)(d->put[k] + i * n1));
+        st = d->o->plot(sink->user, name[has_two_tones(d)][k]);
+        for (size_t i = 0; i < vec_len(d->written[k]) / n1 && st == VS_OK; i++)
+            st = sink->zpoint(sink->user, f[i], d->s.x, (const double *)(d->written[k] + i * n1));
     }
     return st;
 }
@@ -148,26 +180,27 @@ static vs_status deliver(const disto *d, const double *f, const ana_sink *sink)
 static vs_status allocate(disto *d)
 {
     const size_t n1 = (size_t)d->s.a->n + 1;
-    cplx **const of_unknowns[] = {&d->in[0], &d->in[1], &d->z[0], &d->z[1], &d->z[2], &d->z[3]};
+    cplx **const of_unknowns[] = {&d->x,          &d->y,          &d->y_conj,    &d->x2,
+                                  &d->product[0], &d->product[1], &d->product[2]};
     const vs_status st = slopes_begin(&d->work, &d->s);
     for (size_t k = 0; k < VS_COUNT(of_unknowns); k++)
         *of_unknowns[k] = vs_calloc(n1, sizeof(cplx));
-    slopes_new(&d->work, &d->once);
-    slopes_new(&d->work, &d->twice);
-    slopes_new(&d->work, &d->conj);
+    slopes_new(&d->work, &d->f2_x);
+    slopes_new(&d->work, &d->f3_xx);
+    slopes_new(&d->work, &d->f2_yc);
     return st;
 }
 
 static void release(disto *d)
 {
-    void *const own[] = {d->in[0], d->in[1], d->z[0], d->z[1], d->z[2], d->z[3]};
+    void *const own[] = {d->x, d->y, d->y_conj, d->x2, d->product[0], d->product[1], d->product[2]};
     for (size_t k = 0; k < VS_COUNT(own); k++)
         vs_free(own[k]);
     for (int k = 0; k < MOST_PRODUCTS; k++)
-        vec_free(d->put[k]);
-    slopes_free(&d->once);
-    slopes_free(&d->twice);
-    slopes_free(&d->conj);
+        vec_free(d->written[k]);
+    slopes_free(&d->f2_x);
+    slopes_free(&d->f3_xx);
+    slopes_free(&d->f2_yc);
     slopes_end(&d->work);
     small_fini(&d->s);
 }
@@ -180,15 +213,13 @@ vs_status ana_disto(ana *a, const ana_disto_opt *o, const ana_sink *sink)
     vs_status st = small_begin(&d.s, a, false);
     if (st == VS_OK)
         st = allocate(&d);
-    if (st == VS_OK && w2 > 0)
-        st = respond(&d, 1, w2, d.in[1]);
-    if (st == VS_OK && w2 > 0)
-        st = slopes_of(&d.work, d.in[1], -1, &d.conj, NULL);
+    if (st == VS_OK && has_two_tones(&d))
+        st = second_tone(&d, w2);
     for (size_t k = 0; k < vec_len(f) && st == VS_OK; k++) {
         st = one_frequency(&d, two_pi * f[k], w2);
-        if (small_tick(&d.s, (double)(k + 1) / (double)vec_len(f), f[k], sink->progress, sink->stop,
-                       sink->user) &&
-            st == VS_OK)
+        const bool go_on = !small_tick(&d.s, (double)(k + 1) / (double)vec_len(f), f[k],
+                                       sink->progress, sink->stop, sink->user);
+        if (!go_on && st == VS_OK)
             st = VS_STOP;
     }
     const vs_status put = deliver(&d, f, sink);

@@ -82,7 +82,7 @@ static vs_status at_dc(match *m)
 static vs_status follow_point(match *m, double omega)
 {
     const csc *j = m->s.a->jac;
-    const vs_status st = slopes_of(&m->work, m->z, 1, &m->along, NULL);
+    const vs_status st = slopes_of(&m->work, m->z, &m->along, NULL);
     for (int32_t c = 0; c < j->n && st == VS_OK; c++) {
         cplx g = 0;
         for (int32_t p = j->colptr[c]; p < j->colptr[c + 1]; p++)

@@ -55,13 +55,12 @@ static vs_status differentiate(slopes_work *w, double *const to[4])
     return VS_OK;
 }
 
-vs_status slopes_of(slopes_work *w, const cplx *x, double sign, const slopes *once,
-                    const slopes *twice)
+vs_status slopes_of(slopes_work *w, const cplx *x, const slopes *once, const slopes *twice)
 {
     vs_status st = VS_OK;
     for (int k = 0; k < (twice ? 3 : 2) && st == VS_OK; k++) {
         for (int32_t i = 0; i <= w->s->a->n; i++)
-            w->dir[i] = (k == 1 ? 0 : creal(x[i])) + (k == 0 ? 0 : sign * cimag(x[i]));
+            w->dir[i] = (k == 1 ? 0 : creal(x[i])) + (k == 0 ? 0 : cimag(x[i]));
         st = differentiate(w, w->along[k]);
     }
     double *const *re = w->along[0], *const *im = w->along[1], *const *sum = w->along[2];

@@ -32,9 +32,9 @@ void slopes_end(slopes_work *w);
 void slopes_new(const slopes_work *w, slopes *s); /* allocates the arrays */
 void slopes_free(slopes *s);
 
-/* once = F''[x, .] and, unless NULL, twice = F'''[x, x, .] of the phasor x [n+1]; `sign` -1: of its
- * conjugate. Status: VS_OK; VS_NOCONV (message). Allocates nothing. */
-VS_MUST_USE vs_status slopes_of(slopes_work *w, const cplx *x, double sign, const slopes *once,
+/* once = F''[x, .] and, unless NULL, twice = F'''[x, x, .] of the phasor x [n+1].
+ * Status: VS_OK; VS_NOCONV (message). Allocates nothing. */
+VS_MUST_USE vs_status slopes_of(slopes_work *w, const cplx *x, const slopes *once,
                                 const slopes *twice);
 
 #endif
