@@ -50,7 +50,7 @@ void flat_ctx_free(flat_ctx *c)
     for (int32_t i = 0; i < c->deck->n_sub; i++)
         flat_body_free(c->body[i]);
     map *m[] = {&c->top_node, &c->is_global, &c->sub_param, &c->said,
-                &c->inst_of,  &c->node_of,   &c->shared};
+                &c->inst_of,  &c->node_of,   &c->shared,    &c->pin_of};
     for (size_t i = 0; i < VS_COUNT(m); i++)
         map_free(m[i]);
     vec_free(c->busy);
@@ -62,6 +62,7 @@ void flat_ctx_free(flat_ctx *c)
     vec_free(c->share);
     vec_free(c->alter);
     vec_free(c->probe);
+    vec_free(c->pin);
     arena_fini(&c->scratch);
 }
 
@@ -150,6 +151,7 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
     c.n_over = n_over;
     c.plan = plan;
     flat_root(&c);
+    flat_want_pins(&c);
     flat_expand(&c, c.root);
     if (!c.stop) {
         take_top_cards(&c);

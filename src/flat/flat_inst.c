@@ -679,6 +679,7 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
     if (bind_params(c, s, e, in) && flat_decide_guards(c, in)) {
         for (size_t i = 0; i < vec_len(b->port); i++)
             in->node[b->port[i]] = flat_node(c, s, e->slot[i]);
+        flat_put_pins(c, s, e, b, in->node);
         b->in_progress = true;
         const int32_t part = flat_part_begin(c, in, e);
         flat_expand(c, in);
@@ -836,6 +837,10 @@ static void resolve_device(flat_ctx *c, const pending_node *p)
     int32_t n = find_from(c, &c->inst_of, p->path, p->name);
     if (n < 0 && p->name[0] && p->name[1] == '.')
         n = find_from(c, &c->inst_of, p->path, p->name + 2);
+    if (n < 0 && strchr(p->name, ':')) { /* a terminal of a subcircuit (flat_probe.c) */
+        n = find_from(c, &c->inst_of, p->path, arena_printf(&c->scratch, "%s#probe", p->name));
+        c->f->save[p->index].as = c->f->save[p->index].text;
+    }
     if (n >= 0) {
         c->f->save[p->index].device = c->f->inst[n].name;
         return;

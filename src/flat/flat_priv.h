@@ -232,6 +232,13 @@ typedef struct probe_item { /* an item of .probe that needs the elements */
     diag_span span;
 } probe_item;
 
+typedef struct pin { /* a terminal of a subcircuit instance with a source of 0 V before it */
+    const char *inst, *port;
+    int32_t number; /* from 1 */
+    int32_t node;   /* outside */
+    const char *source;
+} pin;
+
 typedef struct flat_ctx {
     flat *f;
     const net_deck *deck;
@@ -268,6 +275,9 @@ typedef struct flat_ctx {
     pending *pend;
     pending_node *pend_node;
     probe_item *probe; /* vec */
+    map pin_of;        /* instances of subcircuits whose currents are asked for */
+    bool all_pins;     /* those of all of the top level */
+    pin *pin;          /* vec */
     int64_t n_made;
     int n_error;       /* errors in d before this expansion */
     bool stop;         /* give up: the circuit is too large, or d is full of errors */
@@ -440,6 +450,11 @@ void flat_suggest_element(flat_ctx *c, const char *name);
 /* flat_probe.c: stores the item of .probe at the cursor for flat_probes. false: the item is none of
  * its kinds, the cursor is where it was. */
 bool flat_read_probe(cur *q);
+/* Before the expansion: which instances of subcircuits need flat_put_pins. */
+void flat_want_pins(flat_ctx *c);
+/* The ports of an instance e of b, whose nodes stand in node [n_slot] of its scope, get sources of
+ * 0 V if somebody asks for their currents. s: where e stands. */
+void flat_put_pins(flat_ctx *c, const scope *s, const elem *e, const body *b, int32_t *node);
 /* Carries out the stored items, after all elements were made. true: it added elements. */
 bool flat_probes(flat_ctx *c);
 

@@ -1,7 +1,8 @@
 /* flat_probe.c - .probe: currents into terminals, voltages between terminals and powers of
  * elements. A current is that of a source of 0 V, put between the terminal and its node; a power,
  * the sum of v i over the terminals, is an unknown of its own. Names of the vectors are those of
- * ngspice: i(r1), i(q1:c), v(vd_m1:d:s), r1:power.
+ * ngspice: i(r1), i(q1:c), i(x1:out), v(vd_m1:d:s), r1:power. Instances of subcircuits get their
+ * sources when they are expanded (flat_put_pins), for afterwards they have no terminals.
  * Source: ngspice manual 39, section 15.6.6. */
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,92 @@ static int32_t terminal(flat_ctx *c, const probe_item *p, int32_t k, const char 
     return -1;
 }
 
+/* -- subcircuits -- */
+
+/* The instances behind "(", as in i(x1:a), ix(u1:a), p(x1). */
+static void want_of_card(flat_ctx *c, const net_card *card)
+{
+    for (int32_t i = 0; i + 2 < card->n_tok; i++) {
+        const net_tok *t = &card->tok[i];
+        if (!t[0].text || t[1].punct != '(' || !t[2].text)
+            continue;
+        const char *prefix = !strcmp(t[0].text, "ix") ? "x" : "";
+        const int n = (int)strcspn(t[2].text, ":");
+        const char *name =
+            str_intern0(c->names, arena_printf(&c->scratch, "%s%.*s", prefix, n, t[2].text));
+        const char *dot = strrchr(name, '.');
+        if ((dot ? dot[1] : name[0]) == 'x')
+            map_set(&c->pin_of, map_key(name), 1);
+    }
+}
+
+void flat_want_pins(flat_ctx *c)
+{
+    const card_ref *r = c->root->b->other;
+    for (size_t i = 0; i < vec_len(r); i++) {
+        const net_card *card = r[i].card;
+        if (card->kind != NET_CARD_SAVE || !flat_on(c->root, r[i].guard))
+            continue;
+        want_of_card(c, card);
+        for (int32_t k = 0; !strcmp(card->name, "probe") && k < card->n_tok; k++)
+            c->all_pins |= card->tok[k].text && !strcmp(card->tok[k].text, "alli");
+    }
+}
+
+static flat_inst zero_volts(flat_ctx *c, const char *name, int32_t a, int32_t b, diag_span span)
+{
+    flat_source *zero = arena_new(c->mem, flat_source);
+    *zero = (flat_source){.dc_given = true, .pwl_repeat = -1, .span = span};
+    flat_inst v = {.name = name,
+                   .letter = 'v',
+                   .n_node = 2,
+                   .m = 1,
+                   .source = zero,
+                   .span = span,
+                   .model_span = DIAG_NOWHERE,
+                   .node = arena_array(c->mem, int32_t, 2),
+                   .node_span = arena_array(c->mem, diag_span, 2)};
+    v.node[0] = a;
+    v.node[1] = b;
+    v.node_span[0] = v.node_span[1] = span;
+    return v;
+}
+
+void flat_put_pins(flat_ctx *c, const scope *s, const elem *e, const body *b, int32_t *node)
+{
+    if (!c->pin_of.n && !(c->all_pins && s == c->root))
+        return;
+    const char *name = flat_join(c, s, e->name);
+    if (!(c->all_pins && s == c->root) && map_get(&c->pin_of, map_key(name), -1) < 0)
+        return;
+    for (size_t i = 0; i < vec_len(b->port); i++) {
+        const int32_t slot = b->port[i], inner = (int32_t)vec_len(c->f->node);
+        const pin p = {name, b->slot_name[slot], (int32_t)i + 1, node[slot],
+                       str_intern0(c->names, arena_printf(&c->scratch, "%s:%s#probe", name,
+                                                          b->slot_name[slot]))};
+        vec_push(c->f->node, p.source);
+        node[slot] = inner;
+        vec_push(c->f->inst, zero_volts(c, p.source, p.node, inner, net_card_span(e->card)));
+        vec_push(c->pin, p);
+    }
+}
+
+static const pin *find_pin(const flat_ctx *c, const char *inst, const char *port)
+{
+    char *end;
+    const long number = strtol(port, &end, 10);
+    for (size_t i = 0; i < vec_len(c->pin); i++)
+        if (!strcmp(c->pin[i].inst, inst) &&
+            (!strcmp(c->pin[i].port, port) || (!*end && c->pin[i].number == number)))
+            return &c->pin[i];
+    return NULL;
+}
+
+static bool is_subcircuit(const flat_ctx *c, const char *inst)
+{
+    return find_pin(c, inst, "1") != NULL;
+}
+
 static int32_t new_node(flat_ctx *c, const char *name)
 {
     const int32_t n = (int32_t)vec_len(c->f->node);
@@ -140,22 +227,9 @@ static const char *into(flat_ctx *c, const probe_item *p, int32_t k, int32_t t)
         str_intern0(c->names, arena_printf(&c->scratch, "%s#probe", terminal_name(c, in, t)));
     if (map_get(&c->inst_of, map_key(name), -1) >= 0)
         return name;
-    flat_source *zero = arena_new(c->mem, flat_source);
-    *zero = (flat_source){.dc_given = true, .pwl_repeat = -1, .span = p->span};
-    flat_inst v = {.name = name,
-                   .letter = 'v',
-                   .n_node = 2,
-                   .m = 1,
-                   .source = zero,
-                   .span = p->span,
-                   .model_span = DIAG_NOWHERE,
-                   .node = arena_array(c->mem, int32_t, 2),
-                   .node_span = arena_array(c->mem, diag_span, 2)};
-    v.node[0] = in->node[t];
-    v.node[1] = in->node[t] = new_node(c, name);
-    v.node_span[0] = v.node_span[1] = p->span;
+    const int32_t outside = in->node[t], inside = in->node[t] = new_node(c, name);
     map_set(&c->inst_of, map_key(name), (int32_t)vec_len(c->f->inst));
-    vec_push(c->f->inst, v); /* `in` is not valid any more */
+    vec_push(c->f->inst, zero_volts(c, name, outside, inside, p->span)); /* moves `in` */
     return name;
 }
 
@@ -166,9 +240,40 @@ static void save_as(flat_ctx *c, const probe_item *p, flat_save s, const char *n
     vec_push(c->f->save, s);
 }
 
+static void save_pin(flat_ctx *c, const probe_item *p, const pin *at)
+{
+    save_as(c, p, (flat_save){.what = FLAT_SAVE_I, .node = {-1, -1}, .device = at->source},
+            arena_printf(&c->scratch, "i(%s:%s)", at->inst, at->port));
+}
+
+/* i(x1:a), i(x1:2) */
+static void probe_pin(flat_ctx *c, const probe_item *p)
+{
+    const pin *at = p->n > 1 ? find_pin(c, p->word[0], p->word[1]) : NULL;
+    if (at) {
+        save_pin(c, p, at);
+        return;
+    }
+    if (p->n == 1)
+        refuse(c, p, "a terminal is needed, as in i(x1:out), for the current of", p->word[0]);
+    else
+        diag_warning(c->d, p->span, "'%s' has no terminal '%s'; nothing is saved for it",
+                     p->word[0], p->word[1]);
+    const char **name = NULL;
+    for (size_t i = 0; i < vec_len(c->pin); i++)
+        if (!strcmp(c->pin[i].inst, p->word[0]))
+            vec_push(name, c->pin[i].port);
+    diag_suggest(c->d, p->n > 1 ? p->word[1] : "", name, vec_len(name));
+    vec_free(name);
+}
+
 /* i(r1), i(q1:c), i(q1,c) */
 static void probe_current(flat_ctx *c, const probe_item *p)
 {
+    if (is_subcircuit(c, p->word[0])) {
+        probe_pin(c, p);
+        return;
+    }
     const int32_t k = element(c, p, p->word[0]);
     if (k < 0)
         return;
@@ -184,10 +289,13 @@ static void probe_current(flat_ctx *c, const probe_item *p)
             name);
 }
 
-/* alli: adds sources for the currents into all terminals of the top level's elements; voltage
- * sources and inductors need none. */
+/* alli: adds sources for the currents into all terminals of the top level's elements, and saves those
+ * of its subcircuits; voltage sources and inductors need none. */
 static void probe_all(flat_ctx *c, const probe_item *p, size_t n)
 {
+    for (size_t i = 0; i < vec_len(c->pin); i++)
+        if (!strchr(c->pin[i].inst, '.'))
+            save_pin(c, p, &c->pin[i]);
     for (size_t k = 0; k < n; k++) {
         const flat_inst *in = &c->f->inst[k];
         const int32_t terms = n_terminal(in);
@@ -254,27 +362,55 @@ static const net_expr *leaf(flat_ctx *c, const probe_item *p, net_op op, const c
     return e;
 }
 
-/* p(r1): the sum of v i over the terminals, v measured to the last one, which needs no source then
- */
-static void probe_power(flat_ctx *c, const probe_item *p)
+/* v i: the voltage from a node to `ref` times the current of a source. */
+static const net_expr *power_at(flat_ctx *c, const probe_item *p, const char *source, int32_t node,
+                                int32_t ref)
 {
-    const int32_t k = element(c, p, p->word[0]);
-    if (k < 0)
-        return;
-    const char *vector = arena_printf(&c->scratch, "%s:power", c->f->inst[k].name);
-    const char *name = str_intern0(c->names, arena_printf(&c->scratch, "%s#probe", vector));
-    if (map_get(&c->node_of, map_key(name), -1) >= 0)
-        return; /* asked for twice */
+    const net_expr *v = leaf(c, p, NET_VNODE, c->f->node[node], node, ref);
+    return combine(c, p, NET_MUL, v, leaf(c, p, NET_IBRANCH, source, 0, 0));
+}
+
+/* The sum over the terminals; v is measured to the last one, which needs no source then. */
+static const net_expr *power_of_element(flat_ctx *c, const probe_item *p, int32_t k)
+{
     const int32_t last = n_terminal(&c->f->inst[k]) - 1;
     const int32_t ref = last > 0 ? c->f->inst[k].node[last] : 0;
     const net_expr *sum = NULL;
     for (int32_t t = 0; t < last; t++) {
         const int32_t node = c->f->inst[k].node[t];
-        const net_expr *i = leaf(c, p, NET_IBRANCH, into(c, p, k, t), 0, 0);
-        const net_expr *vi =
-            combine(c, p, NET_MUL, leaf(c, p, NET_VNODE, c->f->node[node], node, ref), i);
+        const net_expr *vi = power_at(c, p, into(c, p, k, t), node, ref);
         sum = sum ? combine(c, p, NET_ADD, sum, vi) : vi;
     }
+    return sum;
+}
+
+/* v is measured to ground, through which current may go as well. */
+static const net_expr *power_of_pins(flat_ctx *c, const probe_item *p)
+{
+    const net_expr *sum = NULL;
+    for (size_t i = 0; i < vec_len(c->pin); i++) {
+        const pin *at = &c->pin[i];
+        if (strcmp(at->inst, p->word[0]) != 0 || at->node == 0)
+            continue;
+        const net_expr *vi = power_at(c, p, at->source, at->node, 0);
+        sum = sum ? combine(c, p, NET_ADD, sum, vi) : vi;
+    }
+    return sum;
+}
+
+/* p(r1), p(x1) */
+static void probe_power(flat_ctx *c, const probe_item *p)
+{
+    const bool sub = is_subcircuit(c, p->word[0]);
+    const int32_t k = sub ? -1 : element(c, p, p->word[0]);
+    if (!sub && k < 0)
+        return;
+    const char *vector =
+        arena_printf(&c->scratch, "%s:power", sub ? p->word[0] : c->f->inst[k].name);
+    const char *name = str_intern0(c->names, arena_printf(&c->scratch, "%s#probe", vector));
+    if (map_get(&c->node_of, map_key(name), -1) >= 0)
+        return; /* asked for twice */
+    const net_expr *sum = sub ? power_of_pins(c, p) : power_of_element(c, p, k);
     if (!sum) {
         refuse(c, p, "there is no power of", p->word[0]);
         return;
@@ -361,7 +497,7 @@ bool flat_probes(flat_ctx *c)
     const size_t n = vec_len(c->f->inst);
     put_meters(c);
     if (!vec_len(c->probe))
-        return vec_len(c->f->inst) > n;
+        return vec_len(c->f->inst) > n || vec_len(c->pin) > 0;
     flat_fill_maps(c);
     if (!has_save_card(c)) /* as in ngspice, .probe takes nothing away */
         vec_push(
@@ -383,5 +519,5 @@ bool flat_probes(flat_ctx *c)
         else if (p->kind == 'p')
             probe_power(c, p);
     }
-    return vec_len(c->f->inst) > n;
+    return vec_len(c->f->inst) > n || vec_len(c->pin) > 0;
 }

@@ -307,7 +307,27 @@ static const net_expr *parse_string(eparse *p)
     return e;
 }
 
-/* name = call | probe | "time" | "temper" | "hertz" | parameter */
+/* At "(": an element and its terminal, as in (u1:out), and no expression. */
+static bool before_terminal(const eparse *p)
+{
+    const size_t left = p->end - p->pos;
+    const char *s = p->s + p->pos, *colon = memchr(s, ':', left), *close = memchr(s, ')', left);
+    return colon && close && colon < close && !memchr(s, '?', (size_t)(colon - s));
+}
+
+/* terminal = "ix" "(" element ":" name ")" ; LTspice's name of i(xELEMENT:NAME) */
+static const net_expr *parse_terminal(eparse *p, uint32_t from)
+{
+    const net_expr *e = parse_probe(p, from, NET_IBRANCH);
+    if (!e)
+        return NULL;
+    char *name = vs_text("x%s", e->name);
+    ((net_expr *)(uintptr_t)e)->name = str_intern0(p->names, name);
+    vs_free(name);
+    return e;
+}
+
+/* name = call | probe | terminal | "time" | "temper" | "hertz" | parameter */
 static const net_expr *parse_name(eparse *p)
 {
     uint32_t from = p->pos;
@@ -321,6 +341,8 @@ static const net_expr *parse_name(eparse *p)
             return parse_probe(p, from, NET_VNODE);
         if (!strcmp(name, "i"))
             return parse_probe(p, from, NET_IBRANCH);
+        if (!strcmp(name, "ix") && before_terminal(p))
+            return parse_terminal(p, from);
         return parse_call(p, from, name);
     }
     p->pos = after;

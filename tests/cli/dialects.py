@@ -187,6 +187,60 @@ print a b c d e
         for name, expected in zip('abcde', (6e-3, 1e-3, 1e-3, -1e-3, 2e-3)):
             self.close(value[name], expected, 1e-6)
 
+    PINS = """pins
+.subckt amp in out vp vm
+r1 in vm 1k
+r2 vp out 2k
+r3 out 0 4k
+x2 out vm load
+.ends
+.subckt load a b
+r1 a b 3k
+c1 a b 1u
+.ends
+v1 1 0 1
+v2 p 0 12
+x1 1 o p 0 amp
+rl o 0 {rl}
+.param rl=1k
+"""
+
+    def amp(self, rl):
+        """Its output at dc, and the currents into its terminals and that of x2; the power to ground."""
+        g = 1 / 2e3 + 1 / 4e3 + 1 / 3e3 + 1 / rl
+        o = 12 / 2e3 / g
+        return o, {'in': 1e-3, 'out': -o / rl, 'vp': (12 - o) / 2e3, 'vm': -1e-3 - o / 3e3, 'x2.a': o / 3e3}
+
+    def test_probes_of_terminals_of_subcircuits(self):
+        """By name, by number, in LTspice's words, inside others; one of them goes to ground, beside another path."""
+        v, said = self.run_deck(self.PINS + '.probe i(x1:in) i(x1:3) i(x1:vm) p(x1) i(x1.x2:a)\n.save all ix(1:out)\n'
+                                '.probe i(x1:foo) i(x1)\n.op\n.end\n')
+        o, i = self.amp(1e3)
+        for pin, value in i.items():
+            self.close(v['i(x1.x2:a)' if pin == 'x2.a' else f'i(x1:{pin})'][0], value, 1e-6)
+        self.close(v['x1:power'][0], 1 * i['in'] + o * i['out'] + 12 * i['vp'], 1e-6)
+        self.close(v['v(o)'][0], o, 1e-6)
+        self.assertIn("'x1' has no terminal 'foo'", said)
+        self.assertIn("a terminal is needed, as in i(x1:out), for the current of 'x1'", said)
+        self.assertFalse([name for name in v if 'probe' in name])
+
+    def test_probes_of_all_terminals_follow_changes(self):
+        v, said = self.run_deck(self.PINS + '.probe alli\n.control\nop\nlet a = i(x1:out)\nalterparam rl=3k\nreset\nop\n'
+                                'let b = i(x1:out)\nlet c = i(x1:vp)\nprint op1.a b c\n.endc\n.end\n')
+        value = [float(x) for x in re.findall(r'(?m)^\S+ = (\S+)$', said)]
+        after = self.amp(3e3)[1]
+        for got, expected in zip(value, (self.amp(1e3)[1]['out'], after['out'], after['vp']), strict=True):
+            self.close(got, expected, 1e-5)  # six digits are printed
+
+    def test_terminals_carry_charging_currents(self):
+        """A terminal's current is that of its elements: C dv/dt of the ramp, and v/R."""
+        v, _ = self.run_deck('ramp\n.subckt load a b\nr1 a b 3k\nc1 a b 1u\n.ends\nv1 1 0 pwl(0 0 1m 3)\nx1 1 0 load\n'
+                             '.probe i(x1:a) i(x1:b)\n.tran 10u 1m\n.end\n')
+        for t, u, a, b in zip(v['time'], v['v(1)'], v['i(x1:a)'], v['i(x1:b)']):
+            if t > 0.5e-3:
+                self.close(a, u / 3e3 + 1e-6 * 3e3, 1e-6)
+                self.close(b, -a, 1e-9)
+
     def test_probes_that_mean_nothing(self):
         v, said = self.run_deck('probes\nv1 a 0 2\nr1 a 0 1k\n.probe vd(r1: 1 : 2) i(r1)\n.probe vd(r1: 7 : 0)\n.op\n.end\n')
         self.assertIn("'r1' has no terminal '7'; nothing is saved for it", said)
