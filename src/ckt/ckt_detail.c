@@ -146,7 +146,17 @@ static ckt_lookup find_source_detail(const ckt *c, int32_t source, const char *n
     return CKT_NO_DETAIL;
 }
 
-static ckt_lookup find_device_detail(const ckt *c, int32_t device, const char *name, ckt_detail *d)
+/* Words of ngspice for what a model here has under another name. */
+static const char *own_word(const char *name)
+{
+    static const char *const word[][2] = {{"qd", "charge"}, {"gmb", "gmbs"}, {"cgd", "capgd"}};
+    for (size_t k = 0; k < VS_COUNT(word); k++)
+        if (!strcasecmp(word[k][0], name))
+            return word[k][1];
+    return NULL;
+}
+
+static ckt_lookup find_own_detail(const ckt *c, int32_t device, const char *name, ckt_detail *d)
 {
     const va_module *mod = mdl_module(c->inst[device].model);
     for (size_t k = 0; k < vec_len(mod->opvar); k++)
@@ -161,6 +171,13 @@ static ckt_lookup find_device_detail(const ckt *c, int32_t device, const char *n
         return CKT_NO_DETAIL;
     *d = (ckt_detail){CKT_DETAIL_PARAM, device, p, mod->param[p].unit};
     return CKT_FOUND;
+}
+
+static ckt_lookup find_device_detail(const ckt *c, int32_t device, const char *name, ckt_detail *d)
+{
+    const ckt_lookup l = find_own_detail(c, device, name, d);
+    const char *own = l == CKT_FOUND ? NULL : own_word(name);
+    return own ? find_own_detail(c, device, own, d) : l;
 }
 
 static bool osdi_number(const osdi_module *m, int32_t id)

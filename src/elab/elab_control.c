@@ -47,6 +47,18 @@ bool elab_ready(elab *e, const flat_inst *in)
 /* Each corner of a waveform is at least one step: a transient with more would never end. */
 static const double MOST_CORNERS = 1e12;
 
+/* TRNOISE with an amplitude of telegraph noise, its fifth number, whose two times are missing or 0:
+ * it has no states then. */
+static bool lacks_telegraph_times(const wave *w)
+{
+    if (w->kind != WAVE_TRNOISE || w->n_arg < 5 || w->n_arg > 7)
+        return false;
+    for (int32_t k = 5; k < w->n_arg; k++)
+        if (w->arg[k] != 0)
+            return false;
+    return w->arg[4] != 0;
+}
+
 static bool make_wave(elab *e, const flat_inst *in, wave *w, double *arg)
 {
     static const wave_kind kind[] = {
@@ -71,6 +83,13 @@ static bool make_wave(elab *e, const flat_inst *in, wave *w, double *arg)
                 .key = draw_text(draw_number(draw_seed(0, 0), s->draw), in->name)};
     if (w->kind == WAVE_DC)
         w->n_arg = 0;
+    if (lacks_telegraph_times(w)) {
+        diag_warning(e->d, s->span,
+                     "%s: telegraph noise without times of capture and emission, rtscapt and "
+                     "rtsemt, is left out",
+                     in->name);
+        w->n_arg = 4;
+    }
     const char *why = wave_check(w);
     if (why) {
         diag_error(e->d, s->span, "%s: %s", in->name, why);

@@ -244,15 +244,20 @@ static void read_matrix(values *v, const char *name, int n, double len, modes_ma
                              : 0;
 }
 
+typedef struct coupled { /* coupled lines, values of the whole length */
+    values v;
+    int n; /* conductors */
+    modes_matrix r, l, g, c;
+    modes m;
+    int section; /* 1 and lossy modes; or sections whose modes have no losses */
+    bool lumped; /* the losses stand at the ends of sections */
+} coupled;
+
 /* The module between n conductors, over the reference r, and n modes, over ground: v = T v_m and
- * i_m = T^T i, so that it takes no power. */
-static mdl_model *transformer(values *v, int n)
+ * i_m = T^T i, so that it takes no power.
+ *   lumped  a conductance matrix g from the conductors to r, and a resistance matrix, stand before */
+static char *transformer_text(const char *name, int n, bool lumped)
 {
-    elab *e = v->e;
-    const char *name = elab_printf(e, "coupled_%d", n);
-    mdl_model *m = mdl_find(e->lib, name);
-    if (m)
-        return m;
     char *text = NULL;
     size_t len = 0;
     FILE *f = stream_text(&text, &len);
@@ -264,82 +269,169 @@ static mdl_model *transformer(values *v, int n)
         fprintf(f, "    inout i%d, m%d;\n    electrical i%d, m%d;\n    branch (i%d, r) b%d;\n", k,
                 k, k, k, k, k);
     for (int k = 1; k <= n; k++)
-        for (int j = 1; j <= n; j++)
+        for (int j = 1; j <= n; j++) {
             fprintf(f, "    parameter real t%d_%d = 0;\n", k, j);
+            if (lumped)
+                fprintf(f, "    parameter real r%d_%d = 0, g%d_%d = 0;\n", k, j, k, j);
+        }
     fprintf(f, "    analog begin\n");
     for (int k = 1; k <= n; k++)
-        for (int j = 1; j <= n; j++)
+        for (int j = 1; j <= n; j++) {
             fprintf(f, "        V(b%d) <+ t%d_%d * V(m%d);\n        I(m%d) <+ -t%d_%d * I(b%d);\n",
                     k, k, j, j, j, k, j, k);
+            if (lumped)
+                fprintf(f,
+                        "        V(b%d) <+ r%d_%d * I(b%d);\n"
+                        "        I(i%d, r) <+ g%d_%d * V(i%d, r);\n",
+                        k, k, j, j, k, k, j, j);
+        }
     fprintf(f, "    end\nendmodule\n");
     stream_close(f);
+    return text;
+}
+
+static mdl_model *transformer(elab *e, int n, bool lumped)
+{
+    const char *name = elab_printf(e, lumped ? "coupled_lumped_%d" : "coupled_%d", n);
+    mdl_model *m = mdl_find(e->lib, name);
+    if (m)
+        return m;
+    char *text = transformer_text(name, n, lumped);
     const vs_status st = mdl_load_text(e->lib, name, text);
     vs_free(text);
     return st == VS_OK ? mdl_find(e->lib, name) : NULL;
 }
 
-static vs_status add_transformer(values *v, const modes *m, const char *what,
-                                 const int32_t *conductor, int32_t ref, const int32_t *mode)
+static mdl_given entry(elab *e, mdl_model *m, char what, int k, int j, double x)
 {
-    elab *e = v->e;
-    mdl_model *module = transformer(v, m->n);
+    return (mdl_given){elab_param(e, m, elab_printf(e, "%c%d_%d", what, k + 1, j + 1)), x,
+                       DIAG_NOWHERE};
+}
+
+static vs_status add_transformer(coupled *p, const char *what, const int32_t *conductor,
+                                 int32_t ref, const int32_t *mode)
+{
+    elab *e = p->v.e;
+    const int n = p->n;
+    mdl_model *module = transformer(e, n, p->lumped);
     if (!module)
         return VS_EINPUT;
-    mdl_given given[MODES_MOST * MODES_MOST];
+    const double half = 0.5 / p->section;
+    mdl_given *given = NULL;
     int32_t to[1 + 2 * MODES_MOST] = {ref};
-    for (int k = 0; k < m->n; k++) {
+    for (int k = 0; k < n; k++) {
         to[1 + 2 * k] = conductor[k];
         to[2 + 2 * k] = mode[k];
-        for (int j = 0; j < m->n; j++)
-            given[k * m->n + j] =
-                (mdl_given){elab_param(e, module, elab_printf(e, "t%d_%d", k + 1, j + 1)),
-                            m->t[k][j], DIAG_NOWHERE};
+        for (int j = 0; j < n; j++) {
+            vec_push(given, entry(e, module, 't', k, j, p->m.t[k][j]));
+            if (p->lumped && p->r[k][j] != 0)
+                vec_push(given, entry(e, module, 'r', k, j, half * p->r[k][j]));
+            if (p->lumped && p->g[k][j] != 0)
+                vec_push(given, entry(e, module, 'g', k, j, half * p->g[k][j]));
+        }
     }
-    flat_inst in = *v->in;
-    in.name = elab_printf(e, "%s#%s", v->in->name, what);
+    flat_inst in = *p->v.in;
+    in.name = elab_printf(e, "%s#%s", p->v.in->name, what);
     in.letter = 'n';
-    return elab_add(e, &in, module, given, (size_t)(m->n * m->n), to, NULL, elab_kelvin(e), 1);
+    const vs_status st =
+        elab_add(e, &in, module, given, vec_len(given), to, NULL, elab_kelvin(e), 1);
+    vec_free(given);
+    return st;
+}
+
+/* A wave that meets half the loss of a section at once is reflected by a quarter of what it is
+ * beside the line's impedance; this much, of reltol's default size, is allowed. */
+static const double REFLECTED = 1e-3;
+enum { MOST_SECTIONS = 12 };
+
+/* The modes, of lossy lines or of sections of lines without losses. */
+static bool find_modes(coupled *p)
+{
+    elab *e = p->v.e;
+    double loss;
+    p->section = 1;
+    const char *why = modes_find(&p->m, p->n, p->r, p->l, p->g, p->c);
+    if (!why)
+        return true;
+    p->lumped = true;
+    if (modes_without_loss(&p->m, p->n, p->r, p->l, p->g, p->c, &loss))
+        return refuse(&p->v,
+                      elab_printf(e, "these coupled lines have no modes of their own: %s", why));
+    const double want = ceil(loss / (4 * REFLECTED));
+    if (!(want <= MOST_SECTIONS))
+        return refuse(
+            &p->v,
+            elab_printf(e,
+                        "these coupled lines have no modes of their own: %s; their losses are "
+                        "%.2g of the impedance of the modes, more than the %.2g that sections "
+                        "can have",
+                        why, loss, 4 * REFLECTED * MOST_SECTIONS));
+    p->section = want < 1 ? 1 : (int)want;
+    return true;
+}
+
+/* Section s between conductors a and b. */
+static vs_status add_section(coupled *p, int s, const int32_t *a, int32_t ref_a, const int32_t *b,
+                             int32_t ref_b)
+{
+    elab *e = p->v.e;
+    const char *in_section = p->section > 1 ? elab_printf(e, "%d#", s + 1) : "",
+               *near = elab_printf(e, "%snear", in_section),
+               *far = elab_printf(e, "%sfar", in_section);
+    int32_t mode[2][MODES_MOST];
+    for (int k = 0; k < p->n; k++) {
+        mode[0][k] = inner_node(&p->v, near, k + 1);
+        mode[1][k] = inner_node(&p->v, far, k + 1);
+    }
+    vs_status st = add_transformer(p, near, a, ref_a, mode[0]);
+    if (st == VS_OK)
+        st = add_transformer(p, far, b, ref_b, mode[1]);
+    for (int k = 0; k < p->n && st == VS_OK; k++) {
+        const int32_t node[4] = {mode[0][k], 0, mode[1][k], 0};
+        const nat_lossy_opt o = {.r = p->m.r[k],
+                                 .l = p->m.l[k] / p->section,
+                                 .g = p->m.g[k],
+                                 .c = p->m.c[k] / p->section};
+        st = add_lossy(&p->v, elab_printf(e, "%s#%smode%d", p->v.in->name, in_section, k + 1), node,
+                       o);
+    }
+    return st;
+}
+
+static vs_status add_sections(coupled *p)
+{
+    const int32_t *node = p->v.in->node, *of = p->v.e->node;
+    const int n = p->n;
+    int32_t a[MODES_MOST], b[MODES_MOST];
+    vs_status st = VS_OK;
+    for (int s = 0; s < p->section && st == VS_OK; s++) {
+        const bool first = s == 0, last = s + 1 == p->section;
+        for (int k = 0; k < n; k++) {
+            a[k] = first ? of[node[k]] : b[k];
+            b[k] = last ? of[node[n + 1 + k]]
+                        : inner_node(&p->v, elab_printf(p->v.e, "%d#end", s + 1), k + 1);
+        }
+        st = add_section(p, s, a, first ? of[node[n]] : 0, b, last ? of[node[2 * n + 1]] : 0);
+    }
+    return st;
 }
 
 static vs_status coupled_lines(elab *e, const flat_inst *in)
 {
     static const char *const known[] = {"r", "l", "g", "c", "len", "length"};
-    values v = begin(e, in, known, VS_COUNT(known));
-    const int n = in->n_node / 2 - 1;
-    if (v.ok && (in->n_node % 2 || n < 1 || n > MODES_MOST))
-        v.ok = refuse(&v, "coupled lines have as many nodes at both ends, the reference last: "
-                          "Pname a1 a2 0 b1 b2 0 model");
-    const double len = length_of(&v);
-    modes_matrix r, l, g, c;
-    modes m;
-    if (v.ok) {
-        read_matrix(&v, "r", n, len, r);
-        read_matrix(&v, "l", n, len, l);
-        read_matrix(&v, "g", n, len, g);
-        read_matrix(&v, "c", n, len, c);
+    coupled p = {.v = begin(e, in, known, VS_COUNT(known)), .n = in->n_node / 2 - 1};
+    if (p.v.ok && (in->n_node % 2 || p.n < 1 || p.n > MODES_MOST))
+        p.v.ok = refuse(&p.v, "coupled lines have as many nodes at both ends, the reference last: "
+                              "Pname a1 a2 0 b1 b2 0 model");
+    const double len = length_of(&p.v);
+    if (p.v.ok) {
+        read_matrix(&p.v, "r", p.n, len, p.r);
+        read_matrix(&p.v, "l", p.n, len, p.l);
+        read_matrix(&p.v, "g", p.n, len, p.g);
+        read_matrix(&p.v, "c", p.n, len, p.c);
     }
-    const char *why = v.ok ? modes_find(&m, n, r, l, g, c) : NULL;
-    if (why)
-        v.ok =
-            refuse(&v, elab_printf(e, "these coupled lines have no modes of their own: %s", why));
-    if (!v.ok)
-        return VS_EINPUT;
-    int32_t conductor[2][MODES_MOST], mode[2][MODES_MOST];
-    vs_status st = VS_OK;
-    for (int end = 0; end < 2 && st == VS_OK; end++) {
-        for (int k = 0; k < n; k++) {
-            conductor[end][k] = e->node[in->node[end * (n + 1) + k]];
-            mode[end][k] = inner_node(&v, end ? "far" : "near", k + 1);
-        }
-        st = add_transformer(&v, &m, end ? "far" : "near", conductor[end],
-                             e->node[in->node[end * (n + 1) + n]], mode[end]);
-    }
-    for (int k = 0; k < n && st == VS_OK; k++) {
-        const int32_t node[4] = {mode[0][k], 0, mode[1][k], 0};
-        const nat_lossy_opt o = {.r = m.r[k], .l = m.l[k], .g = m.g[k], .c = m.c[k]};
-        st = add_lossy(&v, elab_printf(e, "%s#mode%d", in->name, k + 1), node, o);
-    }
-    return st;
+    p.v.ok = p.v.ok && find_modes(&p);
+    return p.v.ok ? add_sections(&p) : VS_EINPUT;
 }
 
 /* -- U -- */

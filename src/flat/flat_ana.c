@@ -560,6 +560,39 @@ static bool read_pss_words(cur *q, flat_ana *a)
     return true;
 }
 
+/* A node that takes part in an oscillation: of the first inductor, else of the first transistor
+ * (a gate or base last: others drive them). 0: none. */
+static int32_t oscillating_node(const flat_ctx *c)
+{
+    static const char *const letters[] = {"l", "mjz", "q"};
+    for (size_t w = 0; w < VS_COUNT(letters); w++)
+        for (size_t i = 0; i < vec_len(c->f->inst); i++) {
+            const flat_inst *in = &c->f->inst[i];
+            for (int32_t k = 0; strchr(letters[w], in->letter) && k < 2 && k < in->n_node; k++)
+                if (in->node[k] > 0)
+                    return in->node[k];
+        }
+    return 0;
+}
+
+/* The node of .pss. In ngspice a number that names no node makes one that nothing is connected to,
+ * without effect; decks of its distribution do so. */
+static bool read_oscillating_node(cur *q, int32_t *node, const char **name)
+{
+    flat_ctx *c = q->c;
+    const net_tok *t = cur_more(q) ? cur_tok(q) : NULL;
+    flat_fill_maps(c);
+    if (!t || t->kind != NET_T_WORD || t->text[strspn(t->text, "0123456789")] ||
+        map_get(&c->node_of, map_key(t->text), -1) >= 0 || !oscillating_node(c))
+        return read_node(q, node, name);
+    *node = oscillating_node(c);
+    *name = c->f->node[*node];
+    diag_warning(c->d, cur_span(q), "no node '%s': the oscillation is looked for at '%s'", t->text,
+                 *name);
+    q->i++;
+    return true;
+}
+
 /* pss = ".pss" frequency tstab node points harmonics [iterations [coefficient]] [uic]
  *       [method = hb | shooting] [integration = sdirk4 | trap | gear | euler] */
 static bool read_pss(cur *q, flat_ana *a)
@@ -572,7 +605,8 @@ static bool read_pss(cur *q, flat_ana *a)
                    "[method=shooting] is expected");
         return false;
     }
-    if (!read_node(q, &a->out[0], &name) || !whole(q, "a number of points", 2, 1e7, &points) ||
+    if (!read_oscillating_node(q, &a->out[0], &name) ||
+        !whole(q, "a number of points", 2, 1e7, &points) ||
         !whole(q, "a number of harmonics", 1, MAX_HARMONICS, &harm))
         return false;
     for (int k = 0; k < 2 && cur_more(q) && !cur_at_key(q) && !cur_is_word(q, "uic"); k++)

@@ -133,17 +133,14 @@ static void scale(modes *m)
     }
 }
 
-const char *modes_find(modes *m, int n, modes_matrix r, modes_matrix l, modes_matrix g,
-                       modes_matrix c)
+/* T and U = T^-T, which make m1 (of c) and m2 (of l) diagonal. */
+static const char *transform(modes *m, modes_matrix m1, modes_matrix m2, modes_matrix u)
 {
-    modes_matrix m1, m2, a, s, q, inv, u, x;
-    *m = (modes){.n = n};
-    const double z0 = largest(n, c) > 0 ? sqrt(largest(n, l) / largest(n, c)) : 0;
-    add_parts(n, c, g, z0 > 0 && largest(n, g) * z0 <= NOTHING ? 0 : WEIGHT[0], m1);
-    add_parts(n, l, r, largest(n, r) > NOTHING * z0 ? WEIGHT[1] : 0, m2);
+    const int n = m->n;
+    modes_matrix a, s, q, inv;
     if (!cholesky(n, m1, a))
         return "c (with g) is not positive definite";
-    if (!cholesky(n, m2, x))
+    if (!cholesky(n, m2, s))
         return "l (with r) is not positive definite";
     congruent(n, a, m2, s);
     eigenvectors(n, s, q);
@@ -163,17 +160,38 @@ const char *modes_find(modes *m, int n, modes_matrix r, modes_matrix l, modes_ma
                 u[i][j] += a[i][k] * q[k][j];      /* T^-T = A Q */
             }
         }
-    double none[MODES_MOST] = {0}, z[MODES_MOST] = {0}, y[MODES_MOST] = {0};
-    bool good = true;
-    congruent(n, u, l, x);
-    good &= take_diagonal(n, x, none, m->l);
-    congruent(n, m->t, c, x);
-    good &= take_diagonal(n, x, none, m->c);
+    return NULL;
+}
+
+/* l and c of the modes, and the impedances z (0: one of them is 0). */
+static bool take_l_and_c(modes *m, modes_matrix u, modes_matrix l, modes_matrix c, double *z)
+{
+    const double none[MODES_MOST] = {0};
+    modes_matrix x;
+    congruent(m->n, u, l, x);
+    bool good = take_diagonal(m->n, x, none, m->l);
+    congruent(m->n, m->t, c, x);
+    good &= take_diagonal(m->n, x, none, m->c);
+    for (int i = 0; i < m->n; i++)
+        z[i] = m->l[i] > 0 && m->c[i] > 0 ? sqrt(m->l[i] / m->c[i]) : 0;
+    return good;
+}
+
+const char *modes_find(modes *m, int n, modes_matrix r, modes_matrix l, modes_matrix g,
+                       modes_matrix c)
+{
+    modes_matrix m1, m2, u, x;
+    *m = (modes){.n = n};
+    const double z0 = largest(n, c) > 0 ? sqrt(largest(n, l) / largest(n, c)) : 0;
+    add_parts(n, c, g, z0 > 0 && largest(n, g) * z0 <= NOTHING ? 0 : WEIGHT[0], m1);
+    add_parts(n, l, r, largest(n, r) > NOTHING * z0 ? WEIGHT[1] : 0, m2);
+    const char *why = transform(m, m1, m2, u);
+    if (why)
+        return why;
+    double z[MODES_MOST] = {0}, y[MODES_MOST] = {0};
+    bool good = take_l_and_c(m, u, l, c, z);
     for (int i = 0; i < n; i++)
-        if (m->l[i] > 0 && m->c[i] > 0) {
-            z[i] = sqrt(m->l[i] / m->c[i]);
-            y[i] = 1 / z[i];
-        }
+        y[i] = z[i] > 0 ? 1 / z[i] : 0;
     congruent(n, u, r, x);
     good &= take_diagonal(n, x, z, m->r);
     congruent(n, m->t, g, x);
@@ -183,5 +201,38 @@ const char *modes_find(modes *m, int n, modes_matrix r, modes_matrix l, modes_ma
                "are, as in lines without losses, two equal "
                "conductors, or matrices that commute)";
     scale(m);
-    return 0;
+    return NULL;
+}
+
+static double largest_row(int n, modes_matrix a, const double *z)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int j = 0; j < n; j++)
+            sum += fabs(a[i][j]) / sqrt(z[i] * z[j]);
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+const char *modes_without_loss(modes *m, int n, modes_matrix r, modes_matrix l, modes_matrix g,
+                               modes_matrix c, double *loss)
+{
+    modes_matrix u, x;
+    double z[MODES_MOST] = {0}, y[MODES_MOST] = {0};
+    *m = (modes){.n = n};
+    const char *why = transform(m, c, l, u);
+    if (!why && !take_l_and_c(m, u, l, c, z))
+        why = "l and c have no modes in double precision";
+    if (why)
+        return why;
+    for (int i = 0; i < n; i++)
+        y[i] = 1 / z[i]; /* both are positive definite */
+    congruent(n, u, r, x);
+    *loss = largest_row(n, x, z);
+    congruent(n, m->t, g, x);
+    *loss = fmax(*loss, largest_row(n, x, y));
+    scale(m);
+    return NULL;
 }

@@ -27,5 +27,10 @@ typedef double modes_matrix[MODES_MOST][MODES_MOST]; /* symmetric */
 /* NULL, or why there are none. */
 const char *modes_find(modes *m, int n, modes_matrix r, modes_matrix l, modes_matrix g,
                        modes_matrix c);
+/* The modes of l and c alone; r and g of each are 0.
+ *   *loss  out  how large r is beside the impedances of the modes, and g beside their admittances:
+ *               the larger row sum of |r_ij| / sqrt(z_i z_j) and |g_ij| sqrt(z_i z_j) */
+const char *modes_without_loss(modes *m, int n, modes_matrix r, modes_matrix l, modes_matrix g,
+                               modes_matrix c, double *loss);
 
 #endif

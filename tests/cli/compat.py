@@ -30,7 +30,7 @@ R7 c 0 1k
 .model dth d rth0=10
 .model rsoa r r=1k bv_max=5
 .model orl ltra r=1 l=1n len=1
-.model pline cpl r=1 0 1 l=300n 60n 310n c=100p -20p 105p len=1
+.model pline cpl r=10 0 10 l=300n 60n 310n c=100p -20p 105p len=1
 .op
 """
 

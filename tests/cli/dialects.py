@@ -187,6 +187,16 @@ print a b c d e
         for name, expected in zip('abcde', (6e-3, 1e-3, 1e-3, -1e-3, 2e-3)):
             self.close(value[name], expected, 1e-6)
 
+    def test_ngspices_words_for_values_inside_devices(self):
+        v, _ = self.run_deck('words\nv1 a 0 0.5\nd1 a 0 dm\n.model dm d is=1e-14 cjo=1p\nm1 a a 0 0 nm\n'
+                             '.model nm nmos level=1 vto=0.1 gamma=0.5\nm2 a a 0 vm\n.model vm vdmos cgdmax=1n cgs=1n cjo=2n\n'
+                             '.save @d1[qd] @d1[charge] @m1[gmb] @m1[gmbs] @m2[cgd] @m2[capgd] @m2[qgs] @m2[qdio] @m2[cds]\n.op\n.end\n')
+        for own, theirs in (('@d1[charge]', '@d1[qd]'), ('@m1[gmbs]', '@m1[gmb]'), ('@m2[capgd]', '@m2[cgd]')):
+            self.assertEqual(v[own], v[theirs])
+            self.assertGreater(v[own][0], 0)
+        self.close(v['@m2[qgs]'][0], 1e-9 * 0.5, 1e-6)
+        self.assertLess(v['@m2[qdio]'][0], 0)
+
     PINS = """pins
 .subckt amp in out vp vm
 r1 in vm 1k

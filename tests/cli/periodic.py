@@ -298,6 +298,20 @@ c1 out 0 1n
         self.assertEqual((len(td['time']), len(fd['frequency'])), (64, 6))
         self.close(abs(fd['v(out)'][1]), 1 / abs(1 + 2j * math.pi), 1e-9)
 
+    def test_pss_at_a_number_that_is_no_node(self):
+        """As decks of ngspice have it; the oscillator has an inductor, whose node is taken."""
+        deck = """oscillator
+l1 a 0 1u
+c1 a 0 1n
+b1 a 0 i=-2m*v(a)+0.5m*v(a)^3
+.ic v(a)=0.5
+.pss 5meg 5u %s 64 7 10 5e-3 uic
+.end
+"""
+        got, want = [self.plot(self.run_deck(deck % node), 'Harmonic') for node in ('1', 'a')]
+        self.assertEqual(got['frequency'], want['frequency'])
+        self.assertEqual(got['v(a)'], want['v(a)'])
+
     # -- noise in time --
 
     RC = """kT/C

@@ -88,6 +88,14 @@ class Sources(Folder):
         every = self.columns(self.run_deck(deck.format('', '0')))[0]
         self.assertGreater(len(every), 300)
 
+    def test_telegraph_noise_without_times_is_left_out(self):
+        deck = 'noise\nv1 a 0 trnoise(1m 1u 0 1 {})\nr1 a 0 1k\n.tran 1u 30u\n.end\n'
+        plain = self.run_deck(deck.format('0'))
+        for numbers in ('5', '5 0 0', '5 0'):
+            self.assertEqual(self.run_deck(deck.format(numbers)), plain)
+        said = self.run_deck(deck.format('5 1u'), fails=True)
+        self.assertIn('needs the times of capture and emission', said)
+
     def test_default_geometry_and_gshunt(self):
         deck = ('geometry\nv1 a 0 2\n.options {}\nm1 a a 0 0 nm\nm2 a a 0 0 nm l={} w={}\nr1 a b 1k\n'
                 '.model nm nmos level=1 kp=20u vto=0.7 cj=1m\n.save @m1[id] @m2[id] v(b)\n.op\n.end\n')
