@@ -255,7 +255,7 @@ typedef struct coupled { /* coupled lines, values of the whole length */
 
 /* The module between n conductors, over the reference r, and n modes, over ground: v = T v_m and
  * i_m = T^T i, so that it takes no power.
- *   lumped  a conductance matrix g from the conductors to r, and a resistance matrix, stand before */
+ *   lumped  before it stand a conductance matrix, from the conductors to r, and resistances */
 static char *transformer_text(const char *name, int n, bool lumped)
 {
     char *text = NULL;

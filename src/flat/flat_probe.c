@@ -289,8 +289,8 @@ static void probe_current(flat_ctx *c, const probe_item *p)
             name);
 }
 
-/* alli: adds sources for the currents into all terminals of the top level's elements, and saves those
- * of its subcircuits; voltage sources and inductors need none. */
+/* alli: adds sources for the currents into all terminals of the top level's elements, and saves
+ * those of its subcircuits; voltage sources and inductors need none. */
 static void probe_all(flat_ctx *c, const probe_item *p, size_t n)
 {
     for (size_t i = 0; i < vec_len(c->pin); i++)

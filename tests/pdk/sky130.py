@@ -372,6 +372,22 @@ def check_breakdown(bench):
     return worst, 'ngspice shifted by %.4f V' % shift
 
 
+def check_memory(bench):
+    """10,000 transistors of a few sizes take less than 200 MB: a card of a subcircuit is kept once
+    for each set of values."""
+    sizes, peak = ((0.42, 0.15), (1, 0.15), (2, 0.5), (5, 0.18), (0.65, 0.25), (3, 1)), []
+    for n in (500, 500, 2500):  # the first fills the cache of compiled models
+        text = 'memory\n.lib "%s" tt\nvd d 0 1.8\nvg g 0 1\n' % FOUNDRY
+        for i in range(n):
+            text += 'x%d d g 0 0 %snfet_01v8 w=%g l=%g\n' % (i, PR, *sizes[i % len(sizes)])
+        bench.run_vsim('memory', text + '.op\n.end\n', ('-q', '--stats', 'memory.json'))
+        with open(os.path.join(bench.folder, 'memory.json')) as f:
+            peak.append(json.load(f)['peak_memory_bytes'])
+    each = (peak[2] - peak[1]) / 2000
+    kit.expect('%g bytes a transistor' % each, 0 < each < 200e6 / 10000)
+    return each, 'bytes a transistor'
+
+
 def check_slopes(bench):
     return kit.check_slopes(bench, 'slopes', devices('tt', 27), 1e-6, 4e-15 / 1e-3)
 
@@ -586,6 +602,7 @@ CHECKS = {
     'stress': (check_stress, True),
     'cell_slopes': (check_cell_slopes, True),
     'breakdown': (check_breakdown, True),
+    'memory': (check_memory, True),
 }
 for corner in ('tt', 'ss', 'ff', 'sf', 'fs', 'll', 'hh', 'lh', 'hl'):
     for temp in (-40, 27, 125):
