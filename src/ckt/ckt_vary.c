@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ckt_back.h"
 #include "ckt_priv.h"
 
 typedef struct varied { /* one instance */
@@ -24,7 +25,8 @@ typedef struct group {
 struct ckt_vary {
     ckt *c;
     arena mem;
-    varied *all;  /* vec; after ckt_vary_ready sorted by group */
+    varied *all; /* vec; after ckt_vary_ready what `back` did not take, sorted by group */
+    ckt_back *back;
     group *group; /* vec */
     double *out;  /* [packs of a block][outputs][lanes] */
 };
@@ -33,6 +35,7 @@ ckt_vary *ckt_vary_new(ckt *c)
 {
     ckt_vary *v = vs_calloc(1, sizeof *v);
     v->c = c;
+    v->back = ckt_back_new(c);
     arena_init(&v->mem);
     return v;
 }
@@ -47,6 +50,7 @@ void ckt_vary_free(ckt_vary **pv)
         dev_group_fini(&v->group[i].dev);
     vec_free(v->group);
     vec_free(v->all);
+    ckt_back_free(&v->back);
     arena_fini(&v->mem);
     vs_free(v);
 }
@@ -132,16 +136,47 @@ static void make_group(ckt_vary *v, size_t first, size_t end)
     dev_state_init(g, &v->mem);
 }
 
-vs_status ckt_vary_ready(ckt_vary *v)
+static int by_device(const void *va, const void *vb)
+{
+    const varied *a = va, *b = vb;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->param != b->param)
+        return a->param < b->param ? -1 : 1;
+    return a->order < b->order ? -1 : 1;
+}
+
+/* Gives what it can to the reverse sweep; the others stay, to be evaluated each. */
+static vs_status give_back(ckt_vary *v)
+{
+    const size_t n = vec_len(v->all);
+    ckt_back_part *part = NULL;
+    vs_status st = VS_OK;
+    size_t left = 0;
+    if (n)
+        qsort(v->all, n, sizeof *v->all, by_device);
+    for (size_t i = 0, j; i < n && st == VS_OK; i = j) {
+        vec_clear(part);
+        for (j = i; j < n && v->all[j].device == v->all[i].device; j++)
+            vec_push(part,
+                     ((ckt_back_part){v->all[j].param, v->all[j].row, v->all[j].weight, false}));
+        st = ckt_back_take(v->back, v->all[i].device, part, j - i);
+        for (size_t k = i; k < j; k++)
+            if (!part[k - i].taken)
+                v->all[left++] = v->all[k];
+    }
+    vec_free(part);
+    while (vec_len(v->all) > left)
+        (void)vec_pop(v->all);
+    return st;
+}
+
+static void make_groups(ckt_vary *v)
 {
     const size_t n = vec_len(v->all);
     size_t most = 0;
-    vs_status st = VS_OK;
-    for (size_t i = 0; i < n && st == VS_OK; i++)
-        st = mdl_variant_get(v->all[i].model, v->all[i].row, MDL_TRAN, &v->all[i].variant);
-    if (st != VS_OK || !n)
-        return st;
-    sort(v->all, n);
+    if (n)
+        sort(v->all, n);
     for (size_t i = 0, j; i < n; i = j) {
         for (j = i + 1; j < n && v->all[j].variant == v->all[i].variant;)
             j++;
@@ -152,8 +187,20 @@ vs_status ckt_vary_ready(ckt_vary *v)
         const size_t size = (size_t)g->form[MDL_TRAN].n_out * (size_t)g->lanes;
         most = size > most ? size : most;
     }
-    v->out = arena_array(&v->mem, double, most *DEV_BLOCK);
-    mdl_compile_wanted(v->all[0].model);
+    v->out = arena_array(&v->mem, double, most *DEV_BLOCK + 1);
+}
+
+vs_status ckt_vary_ready(ckt_vary *v, size_t n_pairing)
+{
+    const mdl_model *any = vec_len(v->all) ? v->all[0].model : NULL;
+    vs_status st = give_back(v);
+    for (size_t i = 0; i < vec_len(v->all) && st == VS_OK; i++)
+        st = mdl_variant_get(v->all[i].model, v->all[i].row, MDL_TRAN, &v->all[i].variant);
+    if (st != VS_OK || !any)
+        return st;
+    ckt_back_ready(v->back, n_pairing);
+    make_groups(v);
+    mdl_compile_wanted(any);
     return VS_OK;
 }
 
@@ -230,7 +277,8 @@ vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double *x, const c
     vs_status st = VS_OK;
     ckt_fill_dyn(dyn, env);
     dyn[IR_DYN_LIMIT] = 0;
-    if (env->mode == CKT_STATIC)
+    st = ckt_back_add(v->back, dyn, env->mode != CKT_STATIC, x, with, n);
+    if (env->mode == CKT_STATIC && st == VS_OK)
         st = sum_static(v, dyn, x, with, n, n_param, to);
     for (size_t i = 0; i < vec_len(v->group) && env->mode != CKT_STATIC && st == VS_OK; i++)
         st = sum_group(v, &v->group[i], dyn, x, with, n, n_param, to);
@@ -238,6 +286,11 @@ vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double *x, const c
         if (!isfinite(to[i]))
             st = VS_NOCONV;
     return st;
+}
+
+void ckt_vary_total(ckt_vary *v, size_t n, size_t n_param, double *to)
+{
+    ckt_back_total(v->back, n, n_param, to);
 }
 
 static void add_entry(const varied *k, const mdl_out *w, const int32_t *unknown, double value,

@@ -1,8 +1,10 @@
 /* ckt_vary.h - what a change of parameters adds to the rows of the circuit while x stays.
  * Use:    ckt_vary_new; ckt_vary_add twice for each device that a parameter reaches, below and
- *         above its value; ckt_vary_ready; ckt_vary_sum at each point; ckt_vary_free.
- * The devices with other parameters are instances of their own, evaluated by the kernels of their
- * models in groups, beside those of the circuit and without a place in its matrix. */
+ *         above its value; ckt_vary_ready; ckt_vary_sum at each point, ckt_vary_total behind the
+ *         last; ckt_vary_free.
+ * Made ready, a device is swept once a point whatever the number of parameters that reach it
+ * (ckt_back.h). Where that cannot be, and without ckt_vary_ready, the devices with other parameters
+ * are instances of their own, evaluated in groups beside those of the circuit. */
 #ifndef CKT_VARY_H
 #define CKT_VARY_H
 
@@ -19,17 +21,23 @@ void ckt_vary_free(ckt_vary **v);
  * (message). */
 VS_MUST_USE vs_status ckt_vary_add(ckt_vary *v, int32_t device, const double *key, int32_t param,
                                    double weight);
-/* Makes the groups and their kernels. Status: VS_OK; those of mdl_variant_get. */
-VS_MUST_USE vs_status ckt_vary_ready(ckt_vary *v);
+/* Makes the groups and their kernels, for up to n_pairing pairings of a sum. Only for points of
+ * transients and their start; nothing may be added then. Status: VS_OK; those of mdl_variant_get.
+ */
+VS_MUST_USE vs_status ckt_vary_ready(ckt_vary *v, size_t n_pairing);
 
 typedef struct ckt_pairing { /* of the rows */
     const double *f, *q;     /* [n+1]; element 0 counts for nothing */
 } ckt_pairing;
-/* Adds sum_i f_i dF_i/dp - sum_i q_i dQ_i/dp at x to to[k * n_param + p], for each of n pairings; F
- * and Q are the resistive and the charge part of the rows. Static env: Q is not looked at.
+/* Adds sum_i f_i dF_i/dp - sum_i q_i dQ_i/dp at x to to[k * n_param + p], for each of n pairings,
+ * at once or by the next ckt_vary_total; F and Q are the resistive and the charge part of the rows.
+ * Static env: Q is not looked at.
  * Status: VS_OK; VS_NOCONV: a value is not finite. Allocates nothing in a transient's env. */
 VS_MUST_USE vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double *x,
                                    const ckt_pairing *with, size_t n, size_t n_param, double *to);
+
+/* Adds what sums have put off since the last call. Not needed without ckt_vary_ready. */
+void ckt_vary_total(ckt_vary *v, size_t n, size_t n_param, double *to);
 
 typedef struct ckt_vary_entry { /* of d(G + j omega C)/dp */
     int32_t param, row, col;

@@ -184,6 +184,7 @@ typedef struct ir_input {
     X(COLLAPSE, "collapse") /* a: branch; BOOL: V(branch) <+ 0, its nodes are one             */ \
     X(DROP, "drop")         /* a: unknown; BOOL: unknown not in use (switch branch as flow)   */ \
     X(CACHE, "cache")       /* a: setup value; set at top level or inside a region            */ \
+    X(BY, "by")             /* a: setup value; derivative by it (ir_reverse)                 */ \
     X(PARAM, "param")       /* a: parameter; its value after defaults (params function)       */ \
     X(PARAM_OK, "paramok")  /* a: parameter; BOOL: inside its range                           */
 /* clang-format on */
@@ -354,10 +355,17 @@ void ir_classes(const ir_fn *fn, uint8_t *cls);
  * [n_inst]) with derivative code beside it; only derivatives that a wanted one needs are made.
  * Derivatives of exp, sqrt, pow, ln, tanh, div reuse the value; one reciprocal per denominator. At
  * a kink (abs, min, max, select) the derivative is that of the side taken. Where it is infinite or
- * undefined (sqrt at 0, pow at 0, ...; list in ir_ad.c) it is 0. to->in has the entries of from->in
- * at the same indices. */
+ * undefined (sqrt at 0, pow at 0, ...; list in ir_slope.c) it is 0. to->in has the entries of
+ * from->in at the same indices. */
 void ir_ad(ir_fn *to, const ir_fn *from, const int32_t *seed, int n_seed, const ir_val *want,
            int n_want, ir_val *deriv, ir_val *new_of);
+
+/* Reverse automatic differentiation of straight code: with the weights w_k, inputs STATE k, OUT BY
+ * c is d/d(CACHE c) of the sum of w_a RES_a + w_(n_row+a) REACT_a over all rows a. Setup values of
+ * F64 alone; one on which the sum does not depend has no output. Kinks as in ir_ad.
+ *   from  in   no branches, no inputs STATE
+ * false: a derivative passes through a loop; `to` has no outputs. */
+bool ir_reverse(ir_fn *to, const ir_fn *from, int32_t n_row);
 
 /* One reciprocal per denominator: x/d becomes x * (1/d) where several divisions use d, or where d
  * is static and x is not; run before ir_split. Changes results by a rounding each; docs in

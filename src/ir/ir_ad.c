@@ -5,18 +5,13 @@
  *         3. one walk copies the function and sets the needed derivatives beside it.
  * A derivative that is 0, 1 or -1 for certain is a code, not an instruction.
  * At x/d: r = 1/d is shared by all seeds, d(x/d) = (dx - (x/d) dd) r; the value itself stays x/d.
- * Points where the derivative is infinite or undefined give 0 instead of inf or NaN, so that
- * 0 * inf does not spoil a Jacobian: sqrt at 0, asin and acos at +-1, acosh at 1, hypot and atan2
- * at (0,0), d pow/dx at |x| below the smallest normal number (1 if y = 1), d pow/dy at x <= 0. */
+ * Single operations: ir_slope.c. */
 #include "bits.h"
 #include "ir_priv.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
-/* Codes of derivatives; >= 0: a value of `to`. */
-enum { ZERO = IR_NONE, ONE = -2, MINUS_ONE = -3 };
+enum { ZERO = IR_SLOPE_ZERO, ONE = IR_SLOPE_ONE, MINUS_ONE = IR_SLOPE_MINUS_ONE };
 
 typedef struct ad {
     const ir_fn *from;
@@ -28,7 +23,7 @@ typedef struct ad {
     int32_t *off;         /* [n + 1] first derivative of a value in d; one per bit of need */
     ir_val *d;            /* codes */
     ir_val *map;
-    ir_val zero, one, minus_one; /* constants at the head of `to` */
+    ir_slope k;
 } ad;
 
 /* ---- 1, 2. sets ---- */
@@ -58,23 +53,6 @@ static bool any(const ad *s, const uint64_t *set)
     return x != 0;
 }
 
-/* The derivative of the result follows from those of the operands. */
-static bool carries(const ir_inst *p)
-{
-    if (p->type != IR_F64)
-        return false;
-    switch (p->op) {
-    case IR_CONST:
-    case IR_IN:
-    case IR_LIMIT:
-    case IR_FLOOR:
-    case IR_CEIL:
-    case IR_I2F:
-    case IR_B2F: return false;
-    default: return true;
-    }
-}
-
 static void set_seed(ad *s, ir_val v, int32_t what)
 {
     for (int k = 0; k < s->n_seed; k++)
@@ -99,7 +77,7 @@ static void find_dep(ad *s)
                 grown |= bits_or(set_of(s, s->dep, k), set_of(s, s->dep, inst[k].c), s->words);
             if (grown)
                 i = p->a;
-        } else if (carries(p)) {
+        } else if (ir_carries_slope(p)) {
             for (int k = 0; k < ir_op_table[p->op].arity; k++)
                 bits_or(set_of(s, s->dep, i), set_of(s, s->dep, ir_operand(p, k)), s->words);
         }
@@ -126,7 +104,7 @@ static void find_need(ad *s, const ir_val *want, int n_want)
                 i = p->b;
         } else if (p->op == IR_LPHI) {
             need_of_operand(s, i, p->b);
-        } else if (carries(p)) {
+        } else if (ir_carries_slope(p)) {
             for (int k = 0; k < ir_op_table[p->op].arity; k++)
                 need_of_operand(s, i, ir_operand(p, k));
         }
@@ -163,10 +141,7 @@ static ir_val get(const ad *s, ir_val v, int seed)
 static ir_val un(ad *s, ir_op op, ir_val a) { return ir_un(s->to, op, a); }
 static ir_val bin(ad *s, ir_op op, ir_val a, ir_val b) { return ir_bin(s->to, op, a, b); }
 
-static ir_val value_of(const ad *s, ir_val code)
-{
-    return code == ZERO ? s->zero : code == ONE ? s->one : code == MINUS_ONE ? s->minus_one : code;
-}
+static ir_val value_of(const ad *s, ir_val code) { return ir_slope_value(&s->k, code); }
 
 static ir_val d_neg(ad *s, ir_val x)
 {
@@ -209,123 +184,6 @@ static ir_val d_select(ad *s, ir_val cond, ir_val x, ir_val y)
     return x == y ? x : ir_select(s->to, cond, value_of(s, x), value_of(s, y));
 }
 
-/* ---- partial derivatives ---- */
-
-static ir_val reciprocal(ad *s, ir_val x) { return bin(s, IR_DIV, s->one, x); }
-
-/* 1/x, and 0 where x is 0 */
-static ir_val safe_reciprocal(ad *s, ir_val x)
-{
-    ir_val r = reciprocal(s, x), at_zero = bin(s, IR_FEQ, x, s->zero);
-    return ir_select(s->to, at_zero, s->zero, r);
-}
-
-/* (1 - x)(1 + x) and (x - 1)(x + 1), without cancellation near 1 */
-static ir_val one_minus_square(ad *s, ir_val x)
-{
-    ir_val below = bin(s, IR_SUB, s->one, x), above = bin(s, IR_ADD, s->one, x);
-    return bin(s, IR_MUL, below, above);
-}
-static ir_val square_minus_one(ad *s, ir_val x)
-{
-    ir_val below = bin(s, IR_SUB, x, s->one), above = bin(s, IR_ADD, x, s->one);
-    return bin(s, IR_MUL, below, above);
-}
-
-/* d pow(x, y)/dx = y v/x; k: value of y if it is a constant, else NaN */
-static ir_val pow_dx(ad *s, ir_val x, ir_val y, ir_val v, double k)
-{
-    if (k == 0)
-        return ZERO;
-    if (k == 1)
-        return ONE;
-    if (k == 2)
-        return bin(s, IR_ADD, x, x);
-    if (k == 3)
-        return bin(s, IR_MUL, y, bin(s, IR_MUL, x, x));
-    ir_val p = bin(s, IR_MUL, y, bin(s, IR_MUL, v, reciprocal(s, x)));
-    ir_val size = un(s, IR_ABS, x);
-    ir_val tiny = bin(s, IR_FLT, size, ir_const(s->to, DBL_MIN));
-    ir_val there = s->zero;
-    if (isnan(k))
-        there = ir_select(s->to, bin(s, IR_FEQ, y, s->one), s->one, s->zero);
-    return ir_select(s->to, tiny, there, p);
-}
-
-/* d pow(x, y)/dy = v ln x */
-static ir_val pow_dy(ad *s, ir_val x, ir_val v)
-{
-    ir_val p = bin(s, IR_MUL, v, un(s, IR_LN, x));
-    ir_val above = bin(s, IR_FLT, s->zero, x);
-    return ir_select(s->to, above, p, s->zero);
-}
-
-/* d/da of the unary operation p; v its value */
-static ir_val partial(ad *s, ir_op op, ir_val a, ir_val v)
-{
-    ir_val r;
-    switch (op) {
-    case IR_NEG: return MINUS_ONE;
-    case IR_ABS: return ir_select(s->to, bin(s, IR_FLT, a, s->zero), s->minus_one, s->one);
-    case IR_SQRT: r = safe_reciprocal(s, v); return bin(s, IR_MUL, ir_const(s->to, 0.5), r);
-    case IR_EXP: return v;
-    case IR_LN: return reciprocal(s, a);
-    case IR_LOG10: r = reciprocal(s, a); return bin(s, IR_MUL, ir_const(s->to, M_LOG10E), r);
-    case IR_SIN: return un(s, IR_COS, a);
-    case IR_COS: return un(s, IR_NEG, un(s, IR_SIN, a));
-    case IR_TAN: return bin(s, IR_ADD, s->one, bin(s, IR_MUL, v, v));
-    case IR_ASIN: return safe_reciprocal(s, un(s, IR_SQRT, one_minus_square(s, a)));
-    case IR_ACOS: return un(s, IR_NEG, safe_reciprocal(s, un(s, IR_SQRT, one_minus_square(s, a))));
-    case IR_ATAN: return reciprocal(s, bin(s, IR_ADD, s->one, bin(s, IR_MUL, a, a)));
-    case IR_SINH: return un(s, IR_COSH, a);
-    case IR_COSH: return un(s, IR_SINH, a);
-    case IR_TANH: return one_minus_square(s, v);
-    case IR_ASINH:
-        r = bin(s, IR_ADD, s->one, bin(s, IR_MUL, a, a));
-        return reciprocal(s, un(s, IR_SQRT, r));
-    case IR_ACOSH: return safe_reciprocal(s, un(s, IR_SQRT, square_minus_one(s, a)));
-    case IR_ATANH: return reciprocal(s, one_minus_square(s, a));
-    case IR_EXPM1: return bin(s, IR_ADD, v, s->one);
-    case IR_LOG1P: return reciprocal(s, bin(s, IR_ADD, s->one, a));
-    default: assert(!"not differentiable"); return ZERO;
-    }
-}
-
-/* pa, pb: the partial derivatives that are asked for (da, db). a, b, v: values in `to`. */
-static void partials2(ad *s, const ir_inst *p, ir_val v, bool da, bool db, ir_val *pa, ir_val *pb)
-{
-    ir_val a = s->map[p->a], b = s->map[p->b];
-    switch (p->op) {
-    case IR_POW: {
-        const ir_inst *y = &s->from->inst[p->b];
-        if (da)
-            *pa = pow_dx(s, a, b, v, y->op == IR_CONST ? s->from->con[y->a] : NAN);
-        if (db)
-            *pb = pow_dy(s, a, v);
-        break;
-    }
-    case IR_HYPOT: {
-        ir_val r = safe_reciprocal(s, v);
-        *pa = da ? bin(s, IR_MUL, a, r) : ZERO;
-        *pb = db ? bin(s, IR_MUL, b, r) : ZERO;
-        break;
-    }
-    case IR_ATAN2: {
-        ir_val aa = bin(s, IR_MUL, a, a), bb = bin(s, IR_MUL, b, b);
-        ir_val r = safe_reciprocal(s, bin(s, IR_ADD, aa, bb));
-        *pa = da ? bin(s, IR_MUL, b, r) : ZERO;
-        *pb = db ? un(s, IR_NEG, bin(s, IR_MUL, a, r)) : ZERO;
-        break;
-    }
-    case IR_FMOD: /* a - n b with the integer n = (a - v)/b */
-        *pa = ONE;
-        if (db)
-            *pb = bin(s, IR_DIV, bin(s, IR_SUB, v, a), b);
-        break;
-    default: assert(!"not differentiable");
-    }
-}
-
 /* ---- derivatives of one instruction ---- */
 
 static void set(ad *s, ir_val i, int seed, ir_val code) { s->d[place(s, i, seed)] = code; }
@@ -333,7 +191,7 @@ static void set(ad *s, ir_val i, int seed, ir_val code) { s->d[place(s, i, seed)
 static void chain_unary(ad *s, ir_val i)
 {
     const ir_inst *p = &s->from->inst[i];
-    ir_val part = partial(s, p->op, s->map[p->a], s->map[i]);
+    const ir_val part = ir_slope_of(&s->k, p->op, s->map[p->a], s->map[i]);
     each_seed(s, i, k) set(s, i, k, d_mul(s, part, get(s, p->a, k)));
 }
 
@@ -351,7 +209,8 @@ static void chain_binary(ad *s, ir_val i)
 {
     const ir_inst *p = &s->from->inst[i];
     ir_val pa = ZERO, pb = ZERO;
-    partials2(s, p, s->map[i], goes_through(s, i, p->a), goes_through(s, i, p->b), &pa, &pb);
+    ir_slopes_of(&s->k, s->from, i, s->map, goes_through(s, i, p->a) ? &pa : NULL,
+                 goes_through(s, i, p->b) ? &pb : NULL);
     each_seed(s, i, k)
     {
         ir_val da = d_mul(s, pa, get(s, p->a, k)), db = d_mul(s, pb, get(s, p->b, k));
@@ -362,7 +221,7 @@ static void chain_binary(ad *s, ir_val i)
 static void chain_div(ad *s, ir_val i)
 {
     const ir_inst *p = &s->from->inst[i];
-    ir_val r = reciprocal(s, s->map[p->b]), q = ZERO; /* q = -(a/b)/b */
+    ir_val r = ir_bin(s->to, IR_DIV, s->k.one, s->map[p->b]), q = ZERO; /* q = -(a/b)/b */
     each_seed(s, i, k)
     {
         ir_val da = get(s, p->a, k), db = get(s, p->b, k), d;
@@ -480,9 +339,7 @@ void ir_ad(ir_fn *to, const ir_fn *from, const int32_t *seed, int n_seed, const 
 
     ir_fn_init(to, from->name);
     ir_copy_tables(to, from);
-    s.zero = ir_const(to, 0);
-    s.one = ir_const(to, 1);
-    s.minus_one = ir_const(to, -1);
+    s.k = ir_slope_begin(to);
     for (size_t i = 0; i < n; i++) {
         if (from->inst[i].op == IR_ENDLOOP)
             close_loop(&s, from->inst[i].a);

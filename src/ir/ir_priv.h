@@ -64,6 +64,24 @@ typedef struct ir_facts {
 /* ir_opt with facts: `to` is initialised by it. */
 void ir_rewrite(ir_fn *to, const ir_fn *from, ir_opt_flags flags, ir_facts facts);
 
+/* Derivatives of single operations (ir_slope.c). A derivative that is 0, 1 or -1 for certain is a
+ * code; >= 0: a value of `to`. */
+enum { IR_SLOPE_ZERO = IR_NONE, IR_SLOPE_ONE = -2, IR_SLOPE_MINUS_ONE = -3 };
+typedef struct ir_slope {
+    ir_fn *to;
+    ir_val zero, one, minus_one; /* constants that ir_slope_begin appends */
+} ir_slope;
+ir_slope ir_slope_begin(ir_fn *to);
+ir_val ir_slope_value(const ir_slope *s, ir_val code);
+/* The derivative of the result follows from those of the operands. */
+bool ir_carries_slope(const ir_inst *p);
+/* d/da of a unary operation; a, v: operand and result in `to`. */
+ir_val ir_slope_of(const ir_slope *s, ir_op op, ir_val a, ir_val v);
+/* The same of pow, hypot, atan2, fmod, instruction i of `from`; new_of: its values in `to`. pa,
+ * pb: results, NULL: not asked for. */
+void ir_slopes_of(const ir_slope *s, const ir_fn *from, ir_val i, const ir_val *new_of, ir_val *pa,
+                  ir_val *pb);
+
 /* Copies of the tables that instructions point into: constants, inputs (same indices). */
 void ir_copy_tables(ir_fn *to, const ir_fn *from);
 /* Appends a copy of instruction i, operands through new_of[old], and sets new_of[i]; at ENDLOOP

@@ -23,6 +23,9 @@ typedef enum mdl_form_kind {
     MDL_TRAN,  /* RES, REACT, J = G + alpha C */
     MDL_AC,    /* G, C, NOISE_* */
     MDL_APART, /* RES, REACT, G, C: transients that hold linearisations (dev_lin.h) */
+    MDL_BACK,  /* BY: derivatives of a weighted sum of RES and REACT (ir_reverse); its kernels take
+                * the weights as states, of row a at a, of its charge at mdl_n_unknown + a; no
+                * outputs: the module has loops that they would go through */
     MDL_FULL,  /* everything with OPVAR: interpreter only */
     MDL_N_FORM
 } mdl_form_kind;
@@ -46,7 +49,8 @@ typedef enum mdl_form_kind {
     X(MERGE, "merge", "src/mdl/mdl_merge.c", DECIDED, PLACED, SMALL)                               \
     X(RECIP, "recip", "src/ir/ir_recip.c", SMALL | DECIDED, 0, 0)                                  \
     X(SPLIT, "split", "src/ir/ir_split.c", HEAD | SMALL | PLACED, APART, 0)                        \
-    X(IFCONV, "ifconv", "src/ir/ir_ifconv.c", APART, LANES, 0)
+    X(IFCONV, "ifconv", "src/ir/ir_ifconv.c", APART, LANES, 0)                                     \
+    X(REVERSE, "reverse", "src/ir/ir_reverse.c", APART | LANES, 0, 0)
 /* clang-format on */
 typedef enum mdl_pass {
 #define X(id, name, file, needs, gives, breaks) MDL_PASS_##id,

@@ -46,8 +46,9 @@ static const uint8_t module_passes[] = {MDL_PASS_LOWER, MDL_PASS_OPT,   MDL_PASS
                                         MDL_PASS_MULT,  MDL_PASS_ZERO,  MDL_PASS_OPT,
                                         MDL_PASS_DERIV, MDL_PASS_QUIET, MDL_PASS_OPT};
 static const uint8_t form_passes[] = {MDL_PASS_PICK};
-static const uint8_t variant_passes[] = {MDL_PASS_SCCP,  MDL_PASS_MERGE, MDL_PASS_OPT,
-                                         MDL_PASS_RECIP, MDL_PASS_SPLIT, MDL_PASS_IFCONV};
+static const uint8_t variant_passes[] = {MDL_PASS_SCCP,   MDL_PASS_MERGE, MDL_PASS_OPT,
+                                         MDL_PASS_RECIP,  MDL_PASS_SPLIT, MDL_PASS_IFCONV,
+                                         MDL_PASS_REVERSE};
 
 const char *mdl_pass_name(int pass)
 {
@@ -139,6 +140,18 @@ static void run_split(mdl_pipe *p)
     take(p, &to);
 }
 
+/* Both evaluation and kernel. */
+static void run_reverse(mdl_pipe *p)
+{
+    ir_fn to;
+    if (p->form != MDL_BACK)
+        return;
+    (void)ir_reverse(&to, &p->kernel, (int32_t)vec_len(p->m->unknown));
+    take(p, &to);
+    ir_fn_fini(&p->kernel);
+    ir_opt(&p->kernel, p->in, (ir_opt_flags){0});
+}
+
 static void run_pick(mdl_pipe *p)
 {
     ir_fn to;
@@ -163,6 +176,7 @@ static void run_pass(mdl_pipe *p, mdl_pass pass)
     case MDL_PASS_RECIP: run_recip(p); break;
     case MDL_PASS_SPLIT: run_split(p); break;
     case MDL_PASS_IFCONV: ir_ifconv(&p->kernel, p->in, p->ifconv); break;
+    case MDL_PASS_REVERSE: run_reverse(p); break;
     case MDL_N_PASS: assert(!"not a pass");
     }
 }
@@ -171,10 +185,14 @@ static void run_pass(mdl_pipe *p, mdl_pass pass)
 
 const char *mdl_form_name(int form)
 {
-    static const char *const name[] = {
-        [MDL_DC] = "dc",       [MDL_TRAN] = "tran", [MDL_AC] = "ac",
-        [MDL_APART] = "apart", [MDL_FULL] = "full", [FORM_TOPOLOGY] = "topology",
-        [FORM_IDLE] = "idle"};
+    static const char *const name[] = {[MDL_DC] = "dc",
+                                       [MDL_TRAN] = "tran",
+                                       [MDL_AC] = "ac",
+                                       [MDL_APART] = "apart",
+                                       [MDL_BACK] = "back",
+                                       [MDL_FULL] = "full",
+                                       [FORM_TOPOLOGY] = "topology",
+                                       [FORM_IDLE] = "idle"};
     return form == MDL_NO_FORM ? NULL : name[form];
 }
 

@@ -12,8 +12,9 @@ static bool belongs(int form, int kind)
     case IR_OUT_RES: return form != MDL_AC && form != FORM_TOPOLOGY;
     case IR_OUT_STATE:
     case IR_OUT_LIMNEW:
-    case IR_OUT_LIMITED: return form != MDL_AC && form != FORM_TOPOLOGY;
-    case IR_OUT_REACT: return form == MDL_TRAN || form == MDL_APART || form == MDL_FULL;
+    case IR_OUT_LIMITED: return form != MDL_AC && form != MDL_BACK && form != FORM_TOPOLOGY;
+    case IR_OUT_REACT:
+        return form == MDL_TRAN || form == MDL_APART || form == MDL_BACK || form == MDL_FULL;
     case IR_OUT_BOUND_STEP: return form == MDL_TRAN || form == MDL_APART || form == MDL_FULL;
     case IR_OUT_G: return form == MDL_DC || form == MDL_AC || form == MDL_APART || form == MDL_FULL;
     case IR_OUT_C: return form == MDL_AC || form == MDL_APART || form == MDL_FULL;
@@ -42,7 +43,9 @@ static bool drop_effects(ir_fn *fn, int form)
         if (fn->inst[k].op != IR_EFFECT)
             continue;
         bool is_static = ir_class_static(cls[k]);
-        if (form == FORM_TOPOLOGY ? is_static : !is_static && form != MDL_AC && form != FORM_IDLE)
+        if (form == FORM_TOPOLOGY
+                ? is_static
+                : !is_static && form != MDL_AC && form != MDL_BACK && form != FORM_IDLE)
             continue;
         if (con < 0) {
             ir_val zero = ir_const(fn, 0.0); /* first: it may move inst */

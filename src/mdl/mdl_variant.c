@@ -35,7 +35,8 @@ static void make_layout(const mdl_model *m, variant_data *d, int n_cache)
     v->lay = (jit_layout){.lanes = lanes_of(m->lib, v->form),
                           .n_u = (int32_t)vec_len(m->unknown),
                           .n_cache = n_cache,
-                          .n_state = m->mod->n_state,
+                          .n_state = v->form == MDL_BACK ? 2 * (int32_t)vec_len(m->unknown)
+                                                         : m->mod->n_state,
                           .n_lim = (int32_t)vec_len(m->mod->lim_probe),
                           .n_out = (int32_t)vec_len(out),
                           .probe_hi = d->hi,

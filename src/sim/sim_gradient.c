@@ -351,7 +351,7 @@ static vs_status begin_variations(gradient *g)
     g->vary = ckt_vary_new(g->s->ckt);
     for (size_t i = 0; i < vec_len(g->by) && st == VS_OK; i++)
         st = add_varied(g, &g->by[i], (int32_t)i);
-    return st == VS_OK ? ckt_vary_ready(g->vary) : st;
+    return st == VS_OK ? ckt_vary_ready(g->vary, vec_len(g->meas)) : st;
 }
 
 /* The engine keeps the vectors that the measures name, in plots of ours. */
@@ -623,8 +623,10 @@ static vs_status run_and_measure(gradient *g)
         st = begin_variations(g);
     if (st == VS_OK)
         st = ana_tape_back(g->tape, seed, vec_len(seed), (int32_t)vec_len(g->meas), visit, g);
-    if (st == VS_OK)
+    if (st == VS_OK) {
+        ckt_vary_total(g->vary, vec_len(g->meas), vec_len(g->by), g->to);
         st = add_numbers(g);
+    }
     vec_free(seed);
     return st;
 }
