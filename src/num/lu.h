@@ -106,7 +106,7 @@ typedef struct lu_part {
     int32_t n, n_column;   /* elements of b and x; columns of the matrix */
     const int32_t *column; /* [n] their columns, from 0; -1: an element that is no unknown */
     const uint8_t *in;     /* [n_column] it is one of them */
-    const double *drop;    /* [n_column] updates of the others up to this size are taken as 0 */
+    const double *drop;    /* [n_column] updates up to this size are taken as 0 */
     int32_t n_found;       /* out: others whose update is larger, */
     int32_t *found;        /* [n_column] which, */
     double *value;         /* [n_column] and their updates */
@@ -117,8 +117,8 @@ typedef struct lu_part {
  * count with the values that they had in the last factors. */
 VS_MUST_USE vs_status lu_refactor_part(lu_solver *lu, const csc *a, const lu_part *p);
 
-/* As lu_solve for a right side that is 0 outside of the part. Updates of resting unknowns up to
- * their `drop` are taken as 0, with all their effects. Allocates nothing. */
+/* As lu_solve for a right side that is 0 outside of the part. Updates of unknowns up to their
+ * `drop` are taken as 0, with all their effects (those of the part may be). Allocates nothing. */
 void lu_solve_part(lu_solver *lu, lu_part *p, const double *b, double *x);
 
 /* The column whose pivot is smallest, the unknown to name when a matrix is nearly singular; -1

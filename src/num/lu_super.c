@@ -906,14 +906,14 @@ static void lower_part(lu_super *s, int32_t from, int32_t end)
     }
 }
 
-/* The update of a column that rests, if it is too large to be left out; else 0. */
-static double resting_update(const lu_super *s, lu_part *p, int32_t k, double x)
+/* The update of a column, if it is too large to be left out; else 0. */
+static double update_of(const lu_super *s, lu_part *p, int32_t k, double x)
 {
     const int32_t col = s->q[k];
-    if (p->in[col])
-        return x;
     if (fabs(x) <= p->drop[col])
         return 0;
+    if (p->in[col])
+        return x;
     p->value[p->n_found] = x;
     p->found[p->n_found++] = col;
     return x;
@@ -923,7 +923,7 @@ static double resting_update(const lu_super *s, lu_part *p, int32_t k, double x)
 static bool upper_column(lu_super *s, lu_part *p, int32_t k)
 {
     double *restrict z = s->partly->z;
-    const double zk = z[k] = resting_update(s, p, k, z[k] / s->diag[k]);
+    const double zk = z[k] = update_of(s, p, k, z[k] / s->diag[k]);
     const double *restrict u = s->ux + s->up[k];
     if (zk == 0)
         return false;
