@@ -34,7 +34,8 @@ typedef enum vsim_kind {
     VSIM_DCXF,    /* at the operating point */
     VSIM_DISTO,   /* distortion of small signals */
     VSIM_DCMATCH, /* what the random numbers of the deck do to an output: at the operating point; */
-    VSIM_ACMATCH  /* over frequency */
+    VSIM_ACMATCH, /* over frequency */
+    VSIM_HBSP     /* scattering on the orbit, from ports to ports at other frequencies */
 } vsim_kind;
 typedef enum vsim_grid { VSIM_DEC, VSIM_OCT, VSIM_LIN } vsim_grid;
 typedef enum vsim_integration { /* of shooting */
@@ -45,6 +46,15 @@ typedef enum vsim_integration { /* of shooting */
 } vsim_integration;
 /* The loop of LSTB: at one probe; of the difference or of the common part of two. */
 typedef enum vsim_loop { VSIM_LOOP_SINGLE, VSIM_LOOP_DIFF, VSIM_LOOP_COMM } vsim_loop;
+
+/* What HBNOISE tells: the output at one sideband; both sidebands of a harmonic, AM and PM; samples
+ * of the output at a time of the period; at a crossing of a level, with the jitter of its time. */
+typedef enum vsim_noise_form {
+    VSIM_NOISE_SIDEBAND,
+    VSIM_NOISE_MODULATED,
+    VSIM_NOISE_STROBE,
+    VSIM_NOISE_CROSS
+} vsim_noise_form;
 
 typedef struct vsim_dc_sweep {
     const char *name;    /* "v1"; "temp"; "param:NAME"; "r1", "m1[w]" */
@@ -62,8 +72,8 @@ typedef struct vsim_analysis {
     /* TRAN, seconds; tmax 0: min(tstep, (tstop - tstart) / 50) */
     double tstep, tstop, tstart, tmax;
     bool uic;
-    /* AC, NOISE, SP, HBAC, HBNOISE, ACXF, DISTO; SENS, LSTB and ACMATCH if n_freq > 0 (LSTB and
-     * ACMATCH without: those of the deck's .ac): points per decade or octave; LIN: in all */
+    /* AC, NOISE, SP, HBAC, HBNOISE, HBSP, ACXF, DISTO; SENS, LSTB and ACMATCH if n_freq > 0 (LSTB
+     * and ACMATCH without: those of the deck's .ac): points per decade or octave; LIN: in all */
     vsim_grid grid;
     int64_t n_freq;
     double f_from, f_to; /* hertz */
@@ -76,7 +86,7 @@ typedef struct vsim_analysis {
     const char *in[2];
     bool current_input; /* the transfer function is output voltage / input current */
     bool no_poles, no_zeros;
-    bool noise; /* SP: noise too */
+    bool noise; /* SP, HBSP: noise too */
     /* HB: n_tone tones of 1 to 4, hertz, and harmonics of each, 0: 10 of one tone, 7 of each of
      * several; intmodmax: highest order of products that are kept, 0: all; tstab: a transient of so
      * many s comes first (with `uic`: from the initial conditions); points: of the waveform over a
@@ -105,6 +115,14 @@ typedef struct vsim_analysis {
     vsim_integration integration;
     double f2_over_f1; /* DISTO: products with distof2 at so many times f_from, 0: harmonics */
     double threshold;  /* DCMATCH, ACMATCH: least share of the variance that has a vector */
+    /* HBNOISE without `phase`: STROBE: noise_at seconds from the beginning of the period; CROSS:
+     * where the output passes the level noise_at, for the noise_edge-th time upwards (0: the
+     * first), of -n the n-th time downwards */
+    vsim_noise_form noise_form;
+    double noise_at;
+    int64_t noise_edge;
+    const int64_t *port_harmonic; /* HBSP: [n_port_harmonic] of ports 1, 2, ...; others have 0 */
+    size_t n_port_harmonic;
 } vsim_analysis;
 VSIM_API void vsim_analysis_init_size(vsim_analysis *a, vsim_kind kind, size_t size);
 static inline void vsim_analysis_init(vsim_analysis *a, vsim_kind kind)
@@ -116,7 +134,7 @@ static inline void vsim_analysis_init(vsim_analysis *a, vsim_kind kind)
 typedef struct vsim_point {
     double axis;     /* s, Hz, or the value of the innermost .dc sweep; 0 if there is no axis */
     const double *x; /* [n+1] unknowns (vsim_unknown_at), x[0] = 0; ac: of the operating point.
-                        * NULL for noise, tf, sens, pz, sp, hbac, hbnoise, lstb */
+                        * NULL for noise, tf, sens, pz, sp, hbac, hbnoise, hbsp, lstb */
     /* ac, hb, disto: [2 (n+1)] phasors, real and imaginary part in turn; else NULL */
     const double *z;
     const double *row; /* those of which x is NULL: [n_row] values in the order of the plot's

@@ -391,16 +391,38 @@ typedef struct ana_hbac_opt {
 } ana_hbac_opt;
 VS_MUST_USE vs_status ana_hbac(ana_orbit *o, const ana_hbac_opt *w, const ana_table *t);
 /* Noise at f + sideband f_0 of the output from all sources of all devices, folded from every
- * harmonic; referred to the input source at f. phase: of an oscillator, relative to the carrier
- * (output at sideband 1), in dBc/Hz, by the response and by the projection on the orbit. */
+ * harmonic; referred to the input source at f. */
+typedef enum ana_hbnoise_form {
+    ANA_HBNOISE_SIDEBAND,
+    ANA_HBNOISE_MODULATED, /* also at the sideband below the harmonic, and as its AM and PM */
+    ANA_HBNOISE_PHASE,     /* the same of an oscillator, and the phase by projection on the orbit */
+    ANA_HBNOISE_SAMPLED,   /* of samples of the output, one a period: f up to f_0 / 2 */
+    ANA_HBNOISE_CROSSING   /* of samples where the output passes a level, and the time's jitter */
+} ana_hbnoise_form;
 typedef struct ana_hbnoise_opt {
     ana_output out;
     int32_t source; /* -1: none */
     ana_freq freq;
-    int32_t sideband;
-    bool phase;
-    int64_t summary; /* as ana_noise_opt */
+    ana_hbnoise_form form;
+    int32_t sideband; /* SIDEBAND; MODULATED, PHASE: the harmonic, 1 or more */
+    double at;        /* SAMPLED: s from the beginning of the period; CROSSING: level, the output's
+                       * unit */
+    int32_t edge;     /* CROSSING: n > 0 the n-th rise in the period, n < 0 the n-th fall */
+    int64_t summary;  /* as ana_noise_opt */
+    diag_span span;   /* for messages */
 } ana_hbnoise_opt;
+/* A plot over frequency, and one of what belongs to the whole. Densities of AM and PM are dBc/Hz:
+ * half of the power density of the relative amplitude and of the phase. */
 VS_MUST_USE vs_status ana_hbnoise(ana_orbit *o, const ana_hbnoise_opt *w, const ana_table *t);
+/* Scattering between ports, each at a sideband of its own: S_ij is the wave that leaves port i at
+ * f + harm[i] f_0 for one into port j at f + harm[j] f_0. */
+typedef struct ana_hbsp_opt {
+    const ana_port *port; /* [n_port] */
+    const int32_t *harm;  /* [n_port] */
+    int32_t n_port;
+    ana_freq freq;
+    bool noise; /* also noise figures from port 1 to port 2, of which there are */
+} ana_hbsp_opt;
+VS_MUST_USE vs_status ana_hbsp(ana_orbit *o, const ana_hbsp_opt *w, const ana_table *t);
 
 #endif

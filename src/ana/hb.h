@@ -8,8 +8,9 @@
  * l, G_m and C_m the transforms of the Jacobian's entries over the grid: taken modulo the grid,
  * this is exact. With omega + omega_k in place of omega_k it is the response to small signals at
  * omega.
- * Use:    ana_hb (hb.c) makes an ana_orbit, starts with hb_from_transient, and iterates hb_load,
- *         hb_factor, hb_solve; ana_hbac and ana_hbnoise use its matrix at other omega.
+ * Use:    ana_orbit_find (hb.c) makes an ana_orbit, starts with hb_from_transient, and iterates
+ *         hb_load, hb_factor, hb_solve; ana_hbac, ana_hbnoise and ana_hbsp use its matrix at other
+ *         omega.
  * Shapes: a spectrum is [n_k], samples of one unknown are [n_m]. Unknowns are numbered from 1 in x,
  *         xs, fs, qs (0 is the reference) and from 0 in vectors of the matrix, r, dx and b. Units
  *         are those of the unknown or of the row: V, A, C; omega in rad/s.
@@ -117,5 +118,13 @@ void hb_matrix_free(ana_orbit *h);
  * of an oscillator its frequency the first tone's, with the phase turned so that Im X_1 of the
  * probe is 0. Status: as of cycle_record. */
 VS_MUST_USE vs_status hb_from_transient(ana_orbit *h, double tstab);
+
+/* -- hb_small.c -- */
+/* Number of the harmonic (s, 0, ...), 0 .. n_k - 1; -1: it is not kept. */
+int32_t hb_sideband(const ana_orbit *h, int32_t s);
+/* Status: VS_OK; VS_EINPUT with a message: the harmonic (s, 0, ...) is not kept. */
+VS_MUST_USE vs_status hb_check_sideband(ana_orbit *h, int32_t s);
+/* Counts a frequency that is done, Hz, and reports progress; true: the user asked to stop. */
+bool hb_tick(ana_orbit *h, const ana_table *t, double fraction, double f);
 
 #endif

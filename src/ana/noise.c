@@ -99,8 +99,7 @@ static vs_status solve(noise *w)
 
 /* -- integrals -- */
 
-/* Integral of d from f0 to f1 with d ~ f^a between d0 and d1. */
-static double integral(double d0, double d1, double f0, double f1)
+double noise_integral(double d0, double d1, double f0, double f1)
 {
     if (!(d0 > 0 && d1 > 0 && f0 > 0))
         return 0.5 * (d0 + d1) * (f1 - f0);
@@ -114,10 +113,10 @@ static void integrate(noise *w)
         noise_part *p = &w->part[i];
         if (p->owner < 0)
             continue;
-        const double out = integral(p->last, p->now, w->f_last, w->f);
+        const double out = noise_integral(p->last, p->now, w->f_last, w->f);
         const double in =
             w->gain2 > 0 && w->gain2_last > 0
-                ? integral(p->last / w->gain2_last, p->now / w->gain2, w->f_last, w->f)
+                ? noise_integral(p->last / w->gain2_last, p->now / w->gain2, w->f_last, w->f)
                 : 0;
         p->out += out;
         p->in += in;

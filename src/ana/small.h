@@ -59,5 +59,8 @@ typedef struct noise_part { /* a device, or one noise source of it */
 /* The parts of all noise sources of the last load, to the vec; a device's sources stand before it.
  * part_of: vec, of each noise source. */
 void noise_parts(ana *a, noise_part **list, int32_t **part_of);
+/* Integral of a density from f0 to f1 that is a power of f between d0 at f0 and d1 at f1; where one
+ * of these is 0, a straight line. */
+double noise_integral(double d0, double d1, double f0, double f1);
 
 #endif

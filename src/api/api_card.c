@@ -1,6 +1,7 @@
 /* api_card.c - turns an analysis given as a struct into the text of its card, which is then checked
  * and read like every card. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api_priv.h"
@@ -84,7 +85,26 @@ static const char *hbnoise_card(arena *mem, const vsim_analysis *a)
     if (a->phase)
         return arena_printf(mem, "phasenoise %s %s %lld", a->out, grid_of(mem, a),
                             (long long)a->summary);
-    return arena_printf(mem, "hb%s sideband=%lld", noise_card(mem, a), (long long)a->sideband);
+    const char *card =
+        arena_printf(mem, "hb%s sideband=%lld", noise_card(mem, a), (long long)a->sideband);
+    switch (a->noise_form) {
+    case VSIM_NOISE_MODULATED: return arena_printf(mem, "%s modulated", card);
+    case VSIM_NOISE_STROBE: return arena_printf(mem, "%s strobe=%.17g", card, a->noise_at);
+    case VSIM_NOISE_CROSS:
+        return arena_printf(mem, "%s cross=%.17g %s=%lld", card, a->noise_at,
+                            a->noise_edge < 0 ? "fall" : "rise",
+                            a->noise_edge ? llabs((long long)a->noise_edge) : 1LL);
+    default: return card;
+    }
+}
+
+static const char *hbsp_card(arena *mem, const vsim_analysis *a)
+{
+    const char *card = arena_printf(mem, "hbsp %s", grid_of(mem, a));
+    for (size_t i = 0; i < a->n_port_harmonic; i++)
+        card = arena_printf(mem, "%s%s%lld", card,
+                            i ? " " : " harms=", (long long)a->port_harmonic[i]);
+    return a->noise ? arena_printf(mem, "%s donoise", card) : card;
 }
 
 static const char *lstb_card(arena *mem, const vsim_analysis *a)
@@ -108,6 +128,11 @@ static const char *missing_of_hb(const vsim_analysis *a)
         return "shooting has one tone, and of an oscillator one node";
     if (a->kind == VSIM_HB && (a->integration < VSIM_SDIRK4 || a->integration > VSIM_EULER))
         return "the integration is none of vsim_integration";
+    if (a->kind == VSIM_HBNOISE &&
+        (a->noise_form < VSIM_NOISE_SIDEBAND || a->noise_form > VSIM_NOISE_CROSS))
+        return "the form of noise is none of vsim_noise_form";
+    if (a->kind == VSIM_HBSP && a->n_port_harmonic && !a->port_harmonic)
+        return "the harmonics of the ports are missing";
     if (a->kind == VSIM_LSTB && (a->loop < VSIM_LOOP_SINGLE || a->loop > VSIM_LOOP_COMM))
         return "the loop is none of vsim_loop";
     if (a->kind == VSIM_LSTB && (!a->probe[0] || (a->loop != VSIM_LOOP_SINGLE && !a->probe[1])))
@@ -175,6 +200,7 @@ const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *from, vsi
     case VSIM_HBAC:
         return arena_printf(mem, "hbac %s sidebands=%lld", grid_of(mem, a), (long long)a->sideband);
     case VSIM_HBNOISE: return hbnoise_card(mem, a);
+    case VSIM_HBSP: return hbsp_card(mem, a);
     case VSIM_LSTB: return lstb_card(mem, a);
     case VSIM_ACXF: return arena_printf(mem, "acxf %s %s", a->out, grid_of(mem, a));
     case VSIM_DCXF: return arena_printf(mem, "dcxf %s", a->out);

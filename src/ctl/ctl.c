@@ -349,6 +349,7 @@ static const command commands[] = {
     {"hbac", ctl_analysis, false},
     {"hbnoise", ctl_analysis, false},
     {"phasenoise", ctl_analysis, false},
+    {"hbsp", ctl_analysis, false},
     {"lstb", ctl_analysis, false},
     {"acxf", ctl_analysis, false},
     {"acmatch", ctl_analysis, false},

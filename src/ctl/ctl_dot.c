@@ -65,15 +65,15 @@ static void keep_result(ctl *c, const char *analysis, const post_plot *p, const 
 
 static bool known_analysis(ctl *c, const char *analysis, diag_span at)
 {
-    static const char *const words[] = {"tran", "ac",   "dc",    "sp",      "noise",  "op",
-                                        "hb",   "pss",  "hbac",  "hbnoise", "lstb",   "fft",
-                                        "acxf", "dcxf", "disto", "dcmatch", "acmatch"};
+    static const char *const words[] = {"tran", "ac",   "dc",    "sp",      "noise",   "op",
+                                        "hb",   "pss",  "hbac",  "hbnoise", "lstb",    "fft",
+                                        "acxf", "dcxf", "disto", "dcmatch", "acmatch", "hbsp"};
     for (size_t i = 0; i < VS_COUNT(words); i++)
         if (!str_casecmp(words[i], analysis))
             return true;
     diag_error(c->d, at,
                "a measure begins with its analysis: tran, ac, dc, sp, noise, hb, pss, hbac, "
-               "hbnoise, lstb, acxf, dcxf, disto, dcmatch, acmatch or fft, not '%s'",
+               "hbnoise, hbsp, lstb, acxf, dcxf, disto, dcmatch, acmatch or fft, not '%s'",
                analysis);
     return false;
 }
@@ -164,9 +164,10 @@ static const char *first_analysis(const sim *s, const char *form)
 
 static dot_card read_card(const sim *s, arena *mem, const net_card *card)
 {
-    static const char *const words[] = {
-        "tran", "ac",  "dc",   "op",      "noise", "sp",  "tf",   "pz",   "sens",    "disto",
-        "hb",   "pss", "hbac", "hbnoise", "lstb",  "fft", "acxf", "dcxf", "dcmatch", "acmatch"};
+    static const char *const words[] = {"tran",    "ac",      "dc",   "op",    "noise", "sp",
+                                        "tf",      "pz",      "sens", "disto", "hb",    "pss",
+                                        "hbac",    "hbnoise", "lstb", "fft",   "acxf",  "dcxf",
+                                        "dcmatch", "acmatch", "hbsp"};
     dot_card d = {.word = card->name, .analysis = ""};
     if (!strcmp(d.word, "measure"))
         d.word = "meas";

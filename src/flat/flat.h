@@ -118,6 +118,7 @@ typedef enum flat_ana_kind {
     FLAT_HB, /* .hb .hbosc .pss */
     FLAT_HBAC,
     FLAT_HBNOISE, /* .hbnoise .phasenoise */
+    FLAT_HBSP,
     FLAT_LSTB,
     FLAT_ACXF, /* transfer from all sources: .acxf, .dcxf */
     FLAT_DCXF,
@@ -136,7 +137,7 @@ typedef struct flat_sweep { /* one variable of .dc */
     diag_span span;
 } flat_sweep;
 enum { FLAT_TONES = 4 };
-typedef struct flat_hb {     /* HB HBAC HBNOISE LSTB */
+typedef struct flat_hb {     /* HB HBAC HBNOISE HBSP LSTB */
     const char *word;        /* of the card: "hb", "hbosc", "pss", "phasenoise" */
     double tone[FLAT_TONES]; /* Hz, > 0 */
     int32_t harm[FLAT_TONES], n_tone;
@@ -145,7 +146,13 @@ typedef struct flat_hb {     /* HB HBAC HBNOISE LSTB */
     int64_t points; /* of the waveform over a period, 0: not given */
     bool shooting;  /* .pss: not by harmonic balance; */
     enum { FLAT_SDIRK4, FLAT_TRAP, FLAT_GEAR, FLAT_EULER } rule; /* its integration */
-    int32_t sideband;      /* HBNOISE: of the output; HBAC: highest that is written */
+    int32_t sideband; /* HBNOISE: of the output; HBAC: highest that is written */
+    bool modulated;   /* HBNOISE: both sidebands, AM and PM */
+    enum { FLAT_UNSAMPLED, FLAT_STROBE, FLAT_CROSS } sampled; /* HBNOISE */
+    double at;                                                /* STROBE: s; CROSS: the level */
+    int32_t edge;        /* CROSS: n, the n-th rise; -n: the n-th fall */
+    const int32_t *port; /* [n_port] HBSP: harmonic of each port; those behind have 0 */
+    int32_t n_port;
     const char *source[2]; /* LSTB: the probes, with path */
     enum { FLAT_LSTB_SINGLE, FLAT_LSTB_DIFF, FLAT_LSTB_COMM } mode;
 } flat_hb;

@@ -637,17 +637,68 @@ static bool read_hbac(cur *q, flat_ana *a)
     return true;
 }
 
-/* hbnoise = ".hbnoise" output source grid [points] [sideband = k]; phasenoise without source */
+/* ("rise" | "fall") = n behind cross = level */
+static bool read_edge(cur *q, flat_ana *a)
+{
+    double n = 1;
+    a->hb.edge = 1;
+    if (!cur_more(q))
+        return true;
+    const int sign = key(q, "rise") ? 1 : key(q, "fall") ? -1 : 0;
+    if (sign && !whole(q, "the number of an edge in the period", 1, 1e6, &n))
+        return false;
+    a->hb.edge = sign < 0 ? -(int32_t)n : (int32_t)n;
+    return true;
+}
+
+/* What may follow the grid of .hbnoise: sideband, and one of modulated, strobe, cross. */
+static bool read_noise_form(cur *q, flat_ana *a, double *sideband)
+{
+    while (cur_more(q)) {
+        const diag_span at = cur_span(q);
+        const bool given = a->hb.modulated || a->hb.sampled != FLAT_UNSAMPLED;
+        bool form = true, ok = true;
+        if (key(q, "sideband")) {
+            form = false;
+            ok = whole(q, "a sideband", -MAX_HARMONICS, MAX_HARMONICS, sideband);
+        } else if (cur_is_word(q, "modulated")) {
+            a->hb.modulated = true;
+            q->i++;
+        } else if (key(q, "strobe")) {
+            a->hb.sampled = FLAT_STROBE;
+            ok = number(q, &a->hb.at);
+        } else if (key(q, "cross")) {
+            a->hb.sampled = FLAT_CROSS;
+            ok = number(q, &a->hb.at) && read_edge(q, a);
+        } else {
+            cur_unexpected(q, "sideband=, modulated, strobe= or cross= is expected");
+            return false;
+        }
+        if (!ok)
+            return false;
+        if (form && given) {
+            diag_error(q->c->d, at, "one of modulated, strobe= and cross= is possible");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* hbnoise = ".hbnoise" output source grid [points] [sideband = k]
+ *           [modulated | strobe = t | cross = level [(rise | fall) = n]]
+ * phasenoise = ".phasenoise" output grid [points] [sideband = k] */
 static bool read_hbnoise(cur *q, flat_ana *a, bool phase)
 {
     double y = phase ? 1 : 0, n = 0;
     if (!read_output(q, a) || (!phase && !read_input(q, a)) || !read_grid(q, a))
         return false;
-    if (cur_more(q) && !cur_is_word(q, "sideband") &&
+    if (cur_more(q) && !cur_at_key(q) && !cur_is_word(q, "modulated") &&
         !whole(q, "points per summary", 0, MAX_POINTS, &n))
         return false;
-    if (cur_more(q) && key(q, "sideband") &&
-        !whole(q, "a sideband", -MAX_HARMONICS, MAX_HARMONICS, &y))
+    const bool given = cur_more(q) && !phase;
+    if (given && !read_noise_form(q, a, &y))
+        return false;
+    if (phase && cur_more(q) && key(q, "sideband") && !whole(q, "a harmonic", 1, MAX_HARMONICS, &y))
         return false;
     a->summary = (int64_t)n;
     a->hb.sideband = (int32_t)y;
@@ -694,6 +745,32 @@ static bool read_lstb(cur *q, flat_ana *a)
     return false;
 }
 
+/* hbsp = ".hbsp" grid [harms = h1 h2 ...] [donoise] */
+static bool read_hbsp(cur *q, flat_ana *a)
+{
+    if (!read_grid(q, a))
+        return false;
+    if (cur_more(q) && key(q, "harms")) {
+        int32_t *port = arena_array(q->c->mem, int32_t, q->card->n_tok);
+        double y;
+        while (cur_more(q) && !cur_is_word(q, "donoise")) {
+            if (cur_is(q, ',')) {
+                q->i++;
+                continue;
+            }
+            if (!whole(q, "the harmonic of a port", -MAX_HARMONICS, MAX_HARMONICS, &y))
+                return false;
+            port[a->hb.n_port++] = (int32_t)y;
+        }
+        a->hb.port = port;
+    }
+    if (cur_more(q) && cur_is_word(q, "donoise")) {
+        a->donoise = true;
+        q->i++;
+    }
+    return true;
+}
+
 static bool read_periodic(cur *q, flat_ana *a)
 {
     const char *word = q->card->name;
@@ -703,6 +780,7 @@ static bool read_periodic(cur *q, flat_ana *a)
         return !strcmp(word, "pss") ? read_pss(q, a) : read_hb(q, a, !strcmp(word, "hbosc"));
     case FLAT_HBAC: return read_hbac(q, a);
     case FLAT_HBNOISE: return read_hbnoise(q, a, !strcmp(word, "phasenoise"));
+    case FLAT_HBSP: return read_hbsp(q, a);
     default: return read_lstb(q, a);
     }
 }
@@ -722,6 +800,7 @@ void flat_small_card(flat_ctx *c, const net_card *card)
     case NET_CARD_HB: a.kind = FLAT_HB, ok = read_periodic(&q, &a); break;
     case NET_CARD_HBAC: a.kind = FLAT_HBAC, ok = read_periodic(&q, &a); break;
     case NET_CARD_HBNOISE: a.kind = FLAT_HBNOISE, ok = read_periodic(&q, &a); break;
+    case NET_CARD_HBSP: a.kind = FLAT_HBSP, ok = read_periodic(&q, &a); break;
     case NET_CARD_LSTB: a.kind = FLAT_LSTB, ok = read_periodic(&q, &a); break;
     case NET_CARD_ACXF: a.kind = FLAT_ACXF, ok = read_output(&q, &a) && read_grid(&q, &a); break;
     case NET_CARD_DCXF: a.kind = FLAT_DCXF, ok = read_output(&q, &a); break;

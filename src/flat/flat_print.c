@@ -72,6 +72,22 @@ static void print_inst(const flat *f, const flat_inst *x, FILE *out)
     fputs(x->off ? " off\n" : "\n", out);
 }
 
+/* What the cards of noise and of scattering on an orbit have behind the grid. */
+static void print_periodic(const flat_hb *h, FILE *out)
+{
+    if (h->sideband)
+        fprintf(out, " sideband=%d", (int)h->sideband);
+    if (h->modulated)
+        fputs(" modulated", out);
+    if (h->sampled == FLAT_STROBE)
+        fprintf(out, " strobe=%.15g", h->at);
+    if (h->sampled == FLAT_CROSS)
+        fprintf(out, " cross=%.15g %s=%d", h->at, h->edge < 0 ? "fall" : "rise",
+                h->edge < 0 ? -(int)h->edge : (int)h->edge);
+    for (int32_t i = 0; i < h->n_port; i++)
+        fprintf(out, "%s%d", i ? " " : " harms=", (int)h->port[i]);
+}
+
 static void print_small(const flat_ana *a, FILE *out)
 {
     static const char *const word[FLAT_N_ANA] = {
@@ -94,6 +110,7 @@ static void print_small(const flat_ana *a, FILE *out)
         fprintf(out, " %lld", (long long)a->summary);
     if (a->ratio > 0)
         fprintf(out, " %.15g", a->ratio);
+    print_periodic(&a->hb, out);
     if (a->kind == FLAT_DCMATCH || a->kind == FLAT_ACMATCH)
         fprintf(out, " threshold=%.15g", a->threshold);
     if (a->kind == FLAT_PZ)

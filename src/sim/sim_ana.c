@@ -309,6 +309,7 @@ const sim_kind *sim_kind_of(flat_ana_kind kind)
         [FLAT_HB] = {"hb", "harmonic balance", periodic, sim_run_hb},
         [FLAT_HBAC] = {"hbac", "periodic ac analysis", periodic, sim_run_hbac},
         [FLAT_HBNOISE] = {"hbnoise", "periodic noise", periodic, sim_run_hbnoise},
+        [FLAT_HBSP] = {"hbsp", "periodic S-parameters", periodic, sim_run_hbsp},
         [FLAT_LSTB] = {"lstb", "loop stability", 1u << MDL_DC | 1u << MDL_AC, sim_run_lstb},
         [FLAT_ACXF] = {"acxf", "ac transfer functions", 1u << MDL_DC | 1u << MDL_AC, sim_run_xf},
         [FLAT_DCXF] = {"dcxf", "dc transfer functions", 1u << MDL_DC, sim_run_xf},

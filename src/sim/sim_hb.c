@@ -1,5 +1,5 @@
 /* sim_hb.c - periodic analyses of the deck: an orbit (.hb .hbosc .pss), and small signals on the
- * orbit of the card before (.hbac .hbnoise .phasenoise). */
+ * orbit of the card before (.hbac .hbnoise .phasenoise .hbsp). */
 #include <string.h>
 
 #include "sim_priv.h"
@@ -305,6 +305,15 @@ vs_status sim_run_hbac(sim *s, const flat_ana *a)
 
 /* -- .hbnoise, .phasenoise -- */
 
+static ana_hbnoise_form form_of(const flat_hb *h)
+{
+    if (!strcmp(h->word, "phasenoise"))
+        return ANA_HBNOISE_PHASE;
+    if (h->sampled != FLAT_UNSAMPLED)
+        return h->sampled == FLAT_STROBE ? ANA_HBNOISE_SAMPLED : ANA_HBNOISE_CROSSING;
+    return h->modulated ? ANA_HBNOISE_MODULATED : ANA_HBNOISE_SIDEBAND;
+}
+
 vs_status sim_run_hbnoise(sim *s, const flat_ana *a)
 {
     sim_table t;
@@ -313,7 +322,10 @@ vs_status sim_run_hbnoise(sim *s, const flat_ana *a)
                          .sideband = a->hb.sideband,
                          .source = -1,
                          .summary = a->summary,
-                         .phase = !strcmp(a->hb.word, "phasenoise")};
+                         .form = form_of(&a->hb),
+                         .at = a->hb.at,
+                         .edge = a->hb.edge,
+                         .span = a->span};
     vs_status st = sim_start(s);
     if (!st)
         st = sim_output_of(s, a, &w.out);
@@ -325,6 +337,46 @@ vs_status sim_run_hbnoise(sim *s, const flat_ana *a)
         const ana_table at = sim_table_of(&t, s, "hbnoise");
         st = ana_hbnoise(o, &w, &at);
     }
+    ana_orbit_free(&o);
+    sim_count(s);
+    return st;
+}
+
+/* -- .hbsp -- */
+
+/* The harmonic of each port; a vec. */
+static vs_status harmonics_of(sim *s, const flat_ana *a, size_t n_port, int32_t **harm)
+{
+    const size_t given = (size_t)a->hb.n_port;
+    if (given > n_port) {
+        diag_error(s->d, a->span, "harms= has %zu harmonics for %zu ports", given, n_port);
+        return VS_EINPUT;
+    }
+    for (size_t k = 0; k < n_port; k++)
+        vec_push(*harm, k < given ? a->hb.port[k] : 0);
+    return VS_OK;
+}
+
+vs_status sim_run_hbsp(sim *s, const flat_ana *a)
+{
+    sim_table t;
+    ana_orbit *o = NULL;
+    ana_port *port = NULL;
+    int32_t *harm = NULL;
+    vs_status st = sim_start(s);
+    if (!st)
+        st = sim_ports_of(s, a, &port);
+    if (!st)
+        st = harmonics_of(s, a, vec_len(port), &harm);
+    if (!st)
+        st = orbit_of(s, a, &o);
+    if (!st) {
+        const ana_table at = sim_table_of(&t, s, "hbsp");
+        const ana_hbsp_opt w = {port, harm, (int32_t)vec_len(port), sim_grid_of(a), a->donoise};
+        st = ana_hbsp(o, &w, &at);
+    }
+    vec_free(port);
+    vec_free(harm);
     ana_orbit_free(&o);
     sim_count(s);
     return st;

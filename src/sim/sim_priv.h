@@ -258,16 +258,21 @@ VS_MUST_USE vs_status sim_output_of(sim *s, const flat_ana *a, ana_output *o);
 /* The number of the independent source of this name. Status: VS_OK; VS_EINPUT: none (message). */
 VS_MUST_USE vs_status sim_source_of(sim *s, const char *name, diag_span span, int32_t *source);
 
+/* The deck's ports 1 .. n, of voltage sources with `portnum`: to the vec. Status: VS_OK; VS_EINPUT:
+ * there is none, or one is missing or there twice (message). */
+VS_MUST_USE vs_status sim_ports_of(sim *s, const flat_ana *a, ana_port **port);
+
 /* sim_match.c: .dcmatch .acmatch */
 vs_status sim_run_match(sim *s, const flat_ana *a);
 
 /* sim_gradient.c: .sens tran */
 vs_status sim_run_gradient(sim *s, const flat_ana *a);
 
-/* sim_hb.c: .hb .hbosc .pss .hbac .hbnoise .phasenoise */
+/* sim_hb.c: .hb .hbosc .pss .hbac .hbnoise .phasenoise .hbsp */
 vs_status sim_run_hb(sim *s, const flat_ana *a);
 vs_status sim_run_hbac(sim *s, const flat_ana *a);
 vs_status sim_run_hbnoise(sim *s, const flat_ana *a);
+vs_status sim_run_hbsp(sim *s, const flat_ana *a);
 
 /* -- sim_checkpoint.c -- */
 /* In place of ana_tran_begin, for a transient that goes on from the checkpoint in sim_opt.take_up.

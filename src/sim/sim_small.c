@@ -274,8 +274,7 @@ vs_status sim_run_pz(sim *s, const flat_ana *a)
 
 /* -- .sp -- */
 
-/* Ports 1 .. n, each once; *port is a vec. */
-static vs_status ports_of(sim *s, const flat_ana *a, ana_port **port)
+vs_status sim_ports_of(sim *s, const flat_ana *a, ana_port **port)
 {
     int32_t most = 0, n = 0;
     for (size_t i = 0; i < vec_len(s->flat.inst); i++) {
@@ -285,7 +284,8 @@ static vs_status ports_of(sim *s, const flat_ana *a, ana_port **port)
     }
     if (!n) {
         diag_error(s->d, a->span,
-                   ".sp needs ports: voltage sources with 'portnum 1 z0 50' and so on");
+                   ".%s needs ports: voltage sources with 'portnum 1 z0 50' and so on",
+                   sim_analysis_word(a->kind));
         return VS_EINPUT;
     }
     vec_extend(*port, (size_t)most);
@@ -341,7 +341,7 @@ vs_status sim_run_sp(sim *s, const flat_ana *a)
     out_touchstone *file = NULL;
     vs_status st = sim_start_op(s, false);
     if (!st)
-        st = ports_of(s, a, &port);
+        st = sim_ports_of(s, a, &port);
     if (!st)
         watch_of(s, &watch);
     for (size_t k = 0; k < vec_len(port); k++)

@@ -442,6 +442,43 @@ START_TEST(structs_are_the_cards_of_periodic_states)
 }
 END_TEST
 
+START_TEST(structs_are_the_cards_of_noise_and_scattering_on_orbits)
+{
+    static const char ports[] = "mixer\nvlo lo 0 sin(0 1 1k)\nv1 a 0 portnum 1 z0 50\n"
+                                "b1 m 0 v=2*v(a)*v(lo)\nr1 a 0 60\nr2 m b 50\n"
+                                "v2 b 0 portnum 2 z0 50\n",
+                      hb[] = "hb 1k nharms=8";
+    static const int64_t harm[] = {1, 0};
+    periodic all[] = {
+        {rectifier, hb, "hbnoise v(out) v1 lin 2 100 400 0 sideband=1 modulated", {0}},
+        {rectifier, hb, "hbnoise v(out) v1 lin 2 100 400 strobe=0.2m", {0}},
+        {rectifier, hb, "hbnoise v(in) v1 lin 2 100 400 cross=0.1", {0}},
+        {rectifier, hb, "hbnoise v(in) v1 lin 2 100 400 cross=0.1 fall=1", {0}},
+        {ports, hb, "hbsp lin 2 100 400 harms=1 0 donoise", {0}},
+        {ports, hb, "hbsp lin 2 100 400", {0}}};
+    static const vsim_noise_form form[] = {VSIM_NOISE_MODULATED, VSIM_NOISE_STROBE,
+                                           VSIM_NOISE_CROSS, VSIM_NOISE_CROSS};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        vsim_analysis *a = &all[i].a;
+        vsim_analysis_init(a, i < 4 ? VSIM_HBNOISE : VSIM_HBSP);
+        grid_of(a);
+        a->grid = VSIM_LIN;
+        a->f_from = 100;
+        a->f_to = 400;
+        a->out = i < 2 ? "v(out)" : "v(in)";
+        a->source = "v1";
+        a->sideband = i == 0;
+        a->noise_form = i < 4 ? form[i] : VSIM_NOISE_SIDEBAND;
+        a->noise_at = i == 1 ? 0.2e-3 : 0.1;
+        a->noise_edge = i == 3 ? -1 : 0;
+        a->port_harmonic = i == 4 ? harm : NULL;
+        a->n_port_harmonic = i == 4 ? 2 : 0;
+        a->noise = i == 4;
+        expect_same_bits(&all[i]);
+    }
+}
+END_TEST
+
 START_TEST(structs_are_the_cards_of_distortion_and_mismatch)
 {
     static const char deck[] = "random\nv1 a 0 1 ac 1 distof1 1 distof2 0.5\n"
@@ -509,6 +546,9 @@ START_TEST(structs_of_periodic_states_are_checked)
          "none of vsim_integration"},
         {{.kind = VSIM_HBNOISE, .out = "v(out)"}, "source is missing"},
         {{.kind = VSIM_HBNOISE, .source = "v1"}, "output is missing"},
+        {{.kind = VSIM_HBNOISE, .out = "v(out)", .source = "v1", .noise_form = (vsim_noise_form)9},
+         "none of vsim_noise_form"},
+        {{.kind = VSIM_HBSP, .n_port_harmonic = 1}, "harmonics of the ports are missing"},
         {{.kind = VSIM_LSTB}, "a probe of the loop is missing"},
         {{.kind = VSIM_LSTB, .probe = {"v1"}, .loop = VSIM_LOOP_DIFF}, "a probe of the loop"},
         {{.kind = VSIM_LSTB, .probe = {"v1"}, .loop = (vsim_loop)9}, "none of vsim_loop"},
@@ -1335,6 +1375,7 @@ int main(void)
     tcase_add_test(t, every_analysis_can_be_stopped_by_its_points);
     tcase_add_test(t, structs_are_the_cards);
     tcase_add_test(t, structs_are_the_cards_of_periodic_states);
+    tcase_add_test(t, structs_are_the_cards_of_noise_and_scattering_on_orbits);
     tcase_add_test(t, structs_are_the_cards_of_distortion_and_mismatch);
     tcase_add_test(t, a_struct_asks_for_the_noise_of_devices);
     tcase_add_test(t, structs_of_periodic_states_are_checked);

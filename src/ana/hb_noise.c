@@ -1,0 +1,442 @@
+/* hb_noise.c - noise on a periodic orbit: at a sideband, as modulation of a harmonic, of samples,
+ * and phase noise of oscillators.
+ *
+ * Let V_u, V_l be the parts of the output's noise at f + k f_0 and f - k f_0, and X the output's
+ * harmonic k (x(t) has X exp(j k omega_0 t) and its conjugate). Noise of the relative amplitude a
+ * and of the phase p makes X (1 + a + j p) of X, so that
+ *   a = (V_u / X + V_l / X*) / 2,   p = (V_u / X - V_l / X*) / (2 j)
+ * A sample at the time t of each period is sum_k V_k exp(j k omega_0 t). Each is a sum of
+ * sidebands: one adjoint solution gives its density from all sources. Where the output passes a
+ * level with slope s, the time of passing moves by -v / s.
+ * Source: Demir, Mehrotra & Roychowdhury, IEEE Trans. Circuits Syst. I 47(5), 2000, and Demir,
+ *         ibid. 49(12), 2002 (phase noise by projection; sources of 1/f noise); IEEE Std 1139-2008
+ *         (L(f) is half of the density of the phase); Phillips & Kundert, CICC 2000 (samples). */
+#include <math.h>
+#include <string.h>
+
+#include "hb_cyclo.h"
+
+/* Outputs that are looked at. */
+typedef enum view {
+    MAIN, /* the sideband, or the samples */
+    LSB,
+    AM,
+    PM,
+    N_VIEW
+} view;
+
+typedef struct noise {
+    hb_cyclo s;
+    ana_orbit *h;
+    const ana_hbnoise_opt *o;
+    const ana_table *t;
+    int32_t n_view;
+    hb_cplx *y[N_VIEW];                            /* [n n_k + 1] adjoints, of n_view views */
+    double now[N_VIEW], last[N_VIEW], sum[N_VIEW]; /* densities here, before, and integrals */
+    double f_last;
+    hb_cplx *ppv;              /* adjoint of the orbit's phase; NULL: not PHASE */
+    hb_cplx phasor;            /* of the output's harmonic: X */
+    double part, value, slope; /* SAMPLED, CROSSING: of the period; the output there, its slope */
+    double gain2, white;
+    double *row; /* vec */
+} noise;
+
+static bool is_sampled(const noise *w)
+{
+    return w->o->form == ANA_HBNOISE_SAMPLED || w->o->form == ANA_HBNOISE_CROSSING;
+}
+
+static bool is_modulated(const noise *w)
+{
+    return w->o->form == ANA_HBNOISE_MODULATED || w->o->form == ANA_HBNOISE_PHASE;
+}
+
+/* -- one frequency -- */
+
+/* Adds harmonic k of the output. */
+static void weigh(const noise *w, hb_cplx *y, int32_t k, hb_cplx by)
+{
+    const size_t nk = (size_t)w->h->n_k;
+    if (w->o->out.hi > 0)
+        y[(size_t)(w->o->out.hi - 1) * nk + (size_t)k] += by;
+    if (w->o->out.lo > 0)
+        y[(size_t)(w->o->out.lo - 1) * nk + (size_t)k] -= by;
+}
+
+static void set_weights(const noise *w, view v)
+{
+    const ana_orbit *h = w->h;
+    const int32_t above = hb_sideband(h, w->o->sideband), below = h->minus[above];
+    const hb_cplx half = 0.5 / w->phasor;
+    memset(w->y[v], 0, ((size_t)h->n * (size_t)h->n_k + 1) * sizeof(hb_cplx));
+    switch (v) {
+    case MAIN:
+        for (int32_t k = 0; k < h->n_k && is_sampled(w); k++)
+            weigh(w, w->y[v], k, cexp(2 * M_PI * I * h->index[k][0] * w->part));
+        if (!is_sampled(w))
+            weigh(w, w->y[v], above, 1);
+        break;
+    case LSB: weigh(w, w->y[v], below, 1); break;
+    case AM:
+        weigh(w, w->y[v], above, half);
+        weigh(w, w->y[v], below, conj(half));
+        break;
+    default:
+        weigh(w, w->y[v], above, -I * half);
+        weigh(w, w->y[v], below, I * conj(half));
+        break;
+    }
+}
+
+/* The gain from the source at f to the first view. */
+static void find_gain(noise *w)
+{
+    const size_t nk = (size_t)w->h->n_k, zero = (size_t)hb_sideband(w->h, 0);
+    const hb_cplx *y = w->y[MAIN];
+    const ckt_source_facts v = ckt_source_at(w->h->a->c, w->o->source);
+    hb_cplx g = 0;
+    if (v.is_v) {
+        g = y[(size_t)(v.k - 1) * nk + zero];
+    } else {
+        g -= v.p > 0 ? v.m * y[(size_t)(v.p - 1) * nk + zero] : 0;
+        g += v.n > 0 ? v.m * y[(size_t)(v.n - 1) * nk + zero] : 0;
+    }
+    w->gain2 = creal(g) * creal(g) + cimag(g) * cimag(g);
+}
+
+static vs_status respond(noise *w, double f)
+{
+    vs_status st = VS_OK;
+    for (int32_t v = 0; v < w->n_view && st == VS_OK; v++) {
+        set_weights(w, (view)v);
+        st = hb_cyclo_adjoint(&w->s, f, w->y[v]);
+    }
+    w->gain2 = 0;
+    if (st == VS_OK && w->o->source >= 0)
+        find_gain(w);
+    return st;
+}
+
+static void add_up(noise *w, double f)
+{
+    hb_cyclo *s = &w->s;
+    w->now[MAIN] = 0;
+    for (size_t i = 0; i < vec_len(s->part); i++)
+        s->part[i].now = 0;
+    for (size_t i = 0; i < vec_len(s->source); i++) {
+        noise_part *p = &s->part[s->part_of[i]];
+        const double d = hb_cyclo_density(s, i, w->y[MAIN], f);
+        p->now += d;
+        s->part[p->owner].now += d;
+        w->now[MAIN] += d;
+    }
+    for (int32_t v = 1; v < w->n_view; v++)
+        w->now[v] = hb_cyclo_total(s, w->y[v], f);
+}
+
+static void integrate(noise *w, double f, bool first)
+{
+    for (int32_t v = 0; v < w->n_view; v++) {
+        if (!first)
+            w->sum[v] += noise_integral(w->last[v], w->now[v], w->f_last, f);
+        w->last[v] = w->now[v];
+    }
+    w->f_last = f;
+}
+
+static double decibel(double x) { return x > 0 ? 10 * log10(x) : -INFINITY; }
+
+/* The harmonic's frequency, Hz. */
+static double carrier(const noise *w) { return w->o->sideband * w->h->o.tone[0]; }
+
+/* dBc/Hz of the phase by projection. */
+static double projected(noise *w, double f)
+{
+    const double fc = carrier(w), c = hb_cyclo_total(&w->s, w->ppv, f) / 2;
+    const double a = M_PI * fc * fc * w->white;
+    return decibel(fc * fc * c / (a * a + f * f));
+}
+
+static vs_status put(noise *w, double f)
+{
+    const double power = 2 * creal(w->phasor * conj(w->phasor)); /* of the harmonic */
+    vec_clear(w->row);
+    vec_push(w->row, f);
+    if (w->o->form == ANA_HBNOISE_PHASE) {
+        vec_push(w->row, decibel(w->now[MAIN] / power));
+        vec_push(w->row, projected(w, f));
+        vec_push(w->row, decibel(w->now[LSB] / power));
+    }
+    if (w->o->form == ANA_HBNOISE_MODULATED)
+        vec_push(w->row, sqrt(w->now[LSB]));
+    if (is_modulated(w)) {
+        vec_push(w->row, decibel(w->now[AM] / 2));
+        vec_push(w->row, decibel(w->now[PM] / 2));
+    }
+    if (w->o->form == ANA_HBNOISE_CROSSING)
+        vec_push(w->row, sqrt(w->now[MAIN]) / fabs(w->slope));
+    for (size_t i = 0; w->o->summary && i < vec_len(w->s.part); i++)
+        vec_push(w->row, sqrt(w->s.part[i].now));
+    vec_push(w->row, sqrt(w->now[MAIN]));
+    if (w->o->source >= 0)
+        vec_push(w->row, w->gain2 > 0 ? sqrt(w->now[MAIN] / w->gain2) : 0);
+    return w->t->row(w->t->user, w->row);
+}
+
+/* -- plots -- */
+
+static void add_columns(const noise *w, ana_column **col, const char *type)
+{
+    if (w->o->form == ANA_HBNOISE_PHASE) {
+        vec_push(*col, ((ana_column){"phnoise", "decibel"}));
+        vec_push(*col, ((ana_column){"phnoise_ppv", "decibel"}));
+        vec_push(*col, ((ana_column){"phnoise_lsb", "decibel"}));
+    }
+    if (w->o->form == ANA_HBNOISE_MODULATED)
+        vec_push(*col, ((ana_column){"onoise_lsb", type}));
+    if (is_modulated(w)) {
+        vec_push(*col, ((ana_column){"amnoise", "decibel"}));
+        vec_push(*col, ((ana_column){"pmnoise", "decibel"}));
+    }
+    if (w->o->form == ANA_HBNOISE_CROSSING)
+        vec_push(*col, ((ana_column){"jitter_spectrum", "notype"}));
+}
+
+static vs_status begin_plot(noise *w)
+{
+    static const char *const name[] = {[ANA_HBNOISE_SIDEBAND] = "Periodic Noise",
+                                       [ANA_HBNOISE_MODULATED] = "Periodic Noise, Modulation",
+                                       [ANA_HBNOISE_PHASE] = "Phase Noise",
+                                       [ANA_HBNOISE_SAMPLED] = "Periodic Noise, Samples",
+                                       [ANA_HBNOISE_CROSSING] = "Periodic Noise, Samples"};
+    ana_column *col = NULL;
+    arena *mem = &w->h->a->mem;
+    const char *type = w->o->out.current ? "current-density" : "voltage-density";
+    vec_push(col, ((ana_column){"frequency", "frequency"}));
+    add_columns(w, &col, type);
+    for (size_t i = 0; w->o->summary && i < vec_len(w->s.part); i++)
+        vec_push(col, ((ana_column){arena_printf(mem, "onoise_%s", w->s.part[i].name), type}));
+    vec_push(col, ((ana_column){"onoise_spectrum", type}));
+    if (w->o->source >= 0) {
+        const bool v = ckt_source_at(w->h->a->c, w->o->source).is_v;
+        vec_push(col, ((ana_column){"inoise_spectrum", v ? "voltage-density" : "current-density"}));
+    }
+    const vs_status st =
+        w->t->begin(w->t->user, name[w->o->form], col, (int32_t)vec_len(col), false);
+    vec_free(col);
+    return st;
+}
+
+static vs_status put_numbers(noise *w, const char *plot, const ana_column *col, const double *row,
+                             size_t n)
+{
+    vs_status st = w->t->begin(w->t->user, plot, col, (int32_t)n, false);
+    if (st == VS_OK)
+        st = w->t->row(w->t->user, row);
+    const vs_status closing = w->t->end(w->t->user);
+    return st == VS_OK ? closing : st;
+}
+
+static vs_status put_oscillator(noise *w)
+{
+    static const ana_column col[] = {{"frequency0", "frequency"}, {"amplitude", "notype"},
+                                     {"diffusion", "time"},       {"linewidth", "frequency"},
+                                     {"period_jitter", "time"},   {"am_total", "notype"},
+                                     {"pm_total", "phase"},       {"jitter", "time"}};
+    const double f0 = w->h->o.tone[0], white = w->white, pm = sqrt(w->sum[PM]);
+    const double row[] = {f0,
+                          2 * cabs(w->phasor),
+                          white,
+                          2 * M_PI * f0 * f0 * white,
+                          sqrt(white / f0),
+                          sqrt(w->sum[AM]),
+                          pm,
+                          pm / (2 * M_PI * carrier(w))};
+    return put_numbers(w, "Oscillator", col, row, VS_COUNT(col));
+}
+
+static vs_status put_modulation(noise *w)
+{
+    static const ana_column col[] = {{"carrier", "frequency"},
+                                     {"amplitude", "notype"},
+                                     {"am_total", "notype"},
+                                     {"pm_total", "phase"},
+                                     {"jitter", "time"}};
+    const double pm = sqrt(w->sum[PM]);
+    const double row[] = {carrier(w), 2 * cabs(w->phasor), sqrt(w->sum[AM]), pm,
+                          pm / (2 * M_PI * carrier(w))};
+    return put_numbers(w, "Modulation", col, row, VS_COUNT(col));
+}
+
+static vs_status put_samples(noise *w)
+{
+    const char *unit = w->o->out.current ? "current" : "voltage";
+    const ana_column col[] = {{"instant", "time"},
+                              {"value", unit},
+                              {"slope", "notype"},
+                              {"onoise_total", unit},
+                              {"jitter", "time"}};
+    const double rms = sqrt(w->sum[MAIN]);
+    const double row[] = {w->part / w->h->o.tone[0], w->value, w->slope, rms, rms / fabs(w->slope)};
+    const bool crossing = w->o->form == ANA_HBNOISE_CROSSING;
+    return put_numbers(w, "Sampled Noise", col, row, VS_COUNT(col) - !crossing);
+}
+
+static vs_status put_whole(noise *w)
+{
+    switch (w->o->form) {
+    case ANA_HBNOISE_PHASE: return put_oscillator(w);
+    case ANA_HBNOISE_MODULATED: return put_modulation(w);
+    case ANA_HBNOISE_SAMPLED:
+    case ANA_HBNOISE_CROSSING: return put_samples(w);
+    default: return VS_OK;
+    }
+}
+
+/* -- phase -- */
+
+/* The left null vector of the orbit, of size 1 along it. */
+static vs_status find_ppv(noise *w)
+{
+    ana_orbit *h = w->h;
+    const size_t all = (size_t)h->n * (size_t)h->n_k;
+    w->ppv = vs_calloc(all + 1, sizeof *w->ppv);
+    w->ppv[all] = 1;
+    h->bordered = true;
+    h->m.factored = false;
+    const vs_status st = hb_solve_t(h, 0, w->ppv);
+    h->bordered = false;
+    h->m.factored = false;
+    return st;
+}
+
+/* The rate's density from white sources alone: what makes the line wide. */
+static void find_white(noise *w)
+{
+    for (size_t i = 0; i < vec_len(w->s.source); i++)
+        if (w->s.source[i].unit.exponent == 0)
+            w->white += hb_cyclo_density(&w->s, i, w->ppv, 0) / 2;
+}
+
+/* -- the whole -- */
+
+static vs_status check_modulated(noise *w)
+{
+    const ana_orbit *h = w->h;
+    const ana_output *out = &w->o->out;
+    double most = 0;
+    const size_t nk = (size_t)h->n_k;
+    if (w->o->form == ANA_HBNOISE_PHASE && !h->o.osc) {
+        diag_error(h->a->d, h->o.span,
+                   "phase noise is that of an oscillator: its orbit comes from "
+                   ".hbosc or .pss; of a driven circuit it is .hbnoise with 'modulated'");
+        return VS_EINPUT;
+    }
+    if (w->o->sideband < 1) {
+        diag_error(h->a->d, w->o->span,
+                   "sideband=%d: noise modulates a harmonic, sideband=1 or more",
+                   (int)w->o->sideband);
+        return VS_EINPUT;
+    }
+    const hb_cplx *hi = h->x + (size_t)out->hi * nk, *lo = h->x + (size_t)out->lo * nk;
+    const size_t at = (size_t)hb_sideband(h, w->o->sideband);
+    w->phasor = hi[at] - lo[at];
+    for (size_t k = 0; k < nk; k++)
+        most = fmax(most, fmax(cabs(hi[k]), cabs(lo[k])));
+    if (cabs(w->phasor) > 1e-12 * most)
+        return VS_OK;
+    diag_error(h->a->d, w->o->span, "%s has no harmonic %d that noise could modulate", out->name,
+               (int)w->o->sideband);
+    return VS_EINPUT;
+}
+
+static vs_status check_sampled(noise *w)
+{
+    const ana_orbit *h = w->h;
+    const double half = h->o.tone[0] / 2;
+    if (h->o.n_tone > 1) {
+        diag_error(h->a->d, w->o->span, "samples are taken once a period: the orbit has %d tones",
+                   (int)h->o.n_tone);
+        return VS_EINPUT;
+    }
+    if (w->o->freq.to > half * (1 + 1e-9)) {
+        diag_error(h->a->d, w->o->span,
+                   "noise of samples goes to half of the orbit's frequency: %.9g Hz", half);
+        return VS_EINPUT;
+    }
+    if (w->o->form == ANA_HBNOISE_CROSSING) {
+        const vs_status st = hb_instant(h, &w->o->out, w->o->at, w->o->edge, w->o->span, &w->part);
+        if (st != VS_OK)
+            return st;
+    } else {
+        w->part = w->o->at * h->o.tone[0];
+        w->part -= floor(w->part);
+    }
+    w->value = hb_output_at(h, &w->o->out, w->part, &w->slope);
+    return VS_OK;
+}
+
+static vs_status check(noise *w)
+{
+    w->phasor = 1;
+    vs_status st = hb_check_sideband(w->h, w->o->sideband);
+    if (st == VS_OK && is_modulated(w))
+        st = check_modulated(w);
+    if (st == VS_OK && is_sampled(w))
+        st = check_sampled(w);
+    return st;
+}
+
+static vs_status sweep(noise *w, const double *f, size_t n)
+{
+    vs_status st = begin_plot(w);
+    if (st != VS_OK)
+        return st;
+    for (size_t k = 0; k < n && st == VS_OK; k++) {
+        st = respond(w, f[k]);
+        if (st != VS_OK)
+            break;
+        add_up(w, f[k]);
+        integrate(w, f[k], k == 0);
+        st = put(w, f[k]);
+        if (hb_tick(w->h, w->t, (double)(k + 1) / (double)n, f[k]) && st == VS_OK)
+            st = VS_STOP;
+    }
+    const vs_status closing = w->t->end(w->t->user);
+    return st == VS_OK ? closing : st;
+}
+
+static vs_status begin(noise *w)
+{
+    const size_t all = (size_t)w->h->n * (size_t)w->h->n_k + 1;
+    vs_status st = check(w);
+    if (st == VS_OK)
+        st = hb_cyclo_begin(&w->s, w->h, true);
+    w->n_view = is_modulated(w) ? N_VIEW : 1;
+    for (int32_t v = 0; v < w->n_view; v++)
+        w->y[v] = vs_calloc(all, sizeof *w->y[v]);
+    if (st == VS_OK && w->o->form == ANA_HBNOISE_PHASE) {
+        st = find_ppv(w);
+        if (st == VS_OK)
+            find_white(w);
+    }
+    return st;
+}
+
+vs_status ana_hbnoise(ana_orbit *h, const ana_hbnoise_opt *o, const ana_table *t)
+{
+    noise w = {.h = h, .o = o, .t = t};
+    double *f = ana_frequencies(&o->freq);
+    vs_status st = begin(&w);
+    if (st == VS_OK)
+        st = sweep(&w, f, vec_len(f));
+    if (st == VS_OK)
+        st = put_whole(&w);
+    hb_cyclo_end(&w.s);
+    for (int32_t v = 0; v < N_VIEW; v++)
+        vs_free(w.y[v]);
+    vec_free(w.row);
+    vs_free(w.ppv);
+    vec_free(f);
+    return st;
+}

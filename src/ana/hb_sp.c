@@ -1,0 +1,148 @@
+/* hb_sp.c - scattering on a periodic orbit, from ports to ports at other frequencies.
+ *
+ * Port i stands behind z_i at all frequencies. It is looked at where the frequency is f + h_i f_0.
+ * With the adjoint y_i of the wave b_i = (v_i - z_i i_i) / (2 sqrt z_i) that leaves it there, a
+ * wave into port j at f + k f_0, of the source of 1 V at that sideband, gives
+ *   S_ij(k) = y_i (row of source j, harmonic k) 2 sqrt z_j
+ * Noise figures are from port 1 at h_1 to port 2 at h_2. N is the wave that the circuit's own noise
+ * sends out of port 2 (the ports' resistances are without noise), T_0 = 290 K:
+ *   NF       (N + sum_k kT_0 |S_21(k)|^2) / (kT_0 |S_21(h_1)|^2)
+ *   NFieee   (N + kT_0 |S_21(h_1)|^2) / (kT_0 |S_21(h_1)|^2)
+ *   NFdsb    (N + sum_k kT_0 |S_21(k)|^2) / (kT_0 (|S_21(h_1)|^2 + |S_21(2 h_2 - h_1)|^2))
+ * Source: Maas, "Microwave mixers", 2nd ed., 1993, ch. 3 and 5; IRE Standards, Proc. IRE 48(1),
+ *         1960 (noise figure: of the source, only what is in the signal's band counts below). */
+#include <math.h>
+#include <string.h>
+
+#include "hb_cyclo.h"
+
+static const double boltzmann = 1.380649e-23, t0_kelvin = 290;
+
+typedef struct scatter {
+    hb_cyclo s;
+    ana_orbit *h;
+    const ana_hbsp_opt *o;
+    const ana_table *t;
+    hb_cplx *y;   /* [n_port][n n_k + 1] adjoints of the waves that leave */
+    hb_cplx *row; /* vec */
+} scatter;
+
+static hb_cplx *adjoint_of(const scatter *w, int32_t port)
+{
+    return w->y + (size_t)port * ((size_t)w->h->n * (size_t)w->h->n_k + 1);
+}
+
+/* y of the wave that leaves port i. */
+static vs_status find_adjoint(scatter *w, int32_t i, double f)
+{
+    const ana_port *p = &w->o->port[i];
+    const ckt_source_facts v = ckt_source_at(w->h->a->c, p->source);
+    const size_t nk = (size_t)w->h->n_k, at = (size_t)hb_sideband(w->h, w->o->harm[i]);
+    const double r = 2 * sqrt(p->z0);
+    hb_cplx *y = adjoint_of(w, i);
+    memset(y, 0, ((size_t)w->h->n * nk + 1) * sizeof *y);
+    if (p->p > 0)
+        y[(size_t)(p->p - 1) * nk + at] += 1 / r;
+    if (p->n > 0)
+        y[(size_t)(p->n - 1) * nk + at] -= 1 / r;
+    y[(size_t)(v.k - 1) * nk + at] += v.m * p->z0 / r;
+    return hb_cyclo_adjoint(&w->s, f, y);
+}
+
+/* S_ij for waves into port j at harmonic number k, 0 .. n_k - 1. */
+static hb_cplx s_of(const scatter *w, int32_t i, int32_t j, int32_t k)
+{
+    const ana_port *p = &w->o->port[j];
+    const ckt_source_facts v = ckt_source_at(w->h->a->c, p->source);
+    return adjoint_of(w, i)[(size_t)(v.k - 1) * (size_t)w->h->n_k + (size_t)k] * 2 * sqrt(p->z0);
+}
+
+static double square(hb_cplx z) { return creal(z) * creal(z) + cimag(z) * cimag(z); }
+
+static void push_figures(scatter *w, double f)
+{
+    const ana_orbit *h = w->h;
+    const int32_t in = hb_sideband(h, w->o->harm[0]),
+                  image = hb_sideband(h, 2 * w->o->harm[1] - w->o->harm[0]);
+    const double kt0 = boltzmann * t0_kelvin, own = hb_cyclo_total(&w->s, adjoint_of(w, 1), f);
+    double all = 0;
+    for (int32_t k = 0; k < h->n_k; k++)
+        all += square(s_of(w, 1, 0, k));
+    const double wanted = square(s_of(w, 1, 0, in));
+    const double other = image >= 0 && image != in ? square(s_of(w, 1, 0, image)) : 0;
+    vec_push(w->row, (hb_cplx)(10 * log10((own + kt0 * all) / (kt0 * wanted))));
+    vec_push(w->row, (hb_cplx)(10 * log10((own + kt0 * wanted) / (kt0 * wanted))));
+    vec_push(w->row, (hb_cplx)(10 * log10((own + kt0 * all) / (kt0 * (wanted + other)))));
+}
+
+static bool has_figures(const scatter *w) { return w->o->noise && w->o->n_port > 1; }
+
+static vs_status begin_plot(scatter *w)
+{
+    static const ana_column figure[] = {
+        {"NF", "decibel"}, {"NFieee", "decibel"}, {"NFdsb", "decibel"}};
+    ana_column *col = NULL;
+    vec_push(col, ((ana_column){"frequency", "frequency"}));
+    for (int32_t i = 1; i <= w->o->n_port; i++)
+        for (int32_t j = 1; j <= w->o->n_port; j++)
+            vec_push(col, ((ana_column){arena_printf(&w->h->a->mem, "S_%d_%d", (int)i, (int)j),
+                                        "s-param"}));
+    for (size_t k = 0; k < VS_COUNT(figure) && has_figures(w); k++)
+        vec_push(col, figure[k]);
+    const vs_status st =
+        w->t->begin(w->t->user, "Periodic SP Analysis", col, (int32_t)vec_len(col), true);
+    vec_free(col);
+    return st;
+}
+
+static vs_status one(scatter *w, double f)
+{
+    const int32_t n = w->o->n_port;
+    for (int32_t i = 0; i < n; i++) {
+        const vs_status st = find_adjoint(w, i, f);
+        if (st != VS_OK)
+            return st;
+    }
+    vec_clear(w->row);
+    vec_push(w->row, (hb_cplx)f);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++)
+            vec_push(w->row, s_of(w, i, j, hb_sideband(w->h, w->o->harm[j])));
+    if (has_figures(w))
+        push_figures(w, f);
+    return w->t->row(w->t->user, (const double *)w->row);
+}
+
+static vs_status sweep(scatter *w, const double *f, size_t n)
+{
+    vs_status st = begin_plot(w);
+    if (st != VS_OK)
+        return st;
+    for (size_t k = 0; k < n && st == VS_OK; k++) {
+        st = one(w, f[k]);
+        if (hb_tick(w->h, w->t, (double)(k + 1) / (double)n, f[k]) && st == VS_OK)
+            st = VS_STOP;
+    }
+    const vs_status closing = w->t->end(w->t->user);
+    return st == VS_OK ? closing : st;
+}
+
+vs_status ana_hbsp(ana_orbit *h, const ana_hbsp_opt *o, const ana_table *t)
+{
+    scatter w = {.h = h, .o = o, .t = t};
+    double *f = ana_frequencies(&o->freq);
+    const size_t all = (size_t)h->n * (size_t)h->n_k + 1;
+    vs_status st = VS_OK;
+    for (int32_t i = 0; i < o->n_port && st == VS_OK; i++)
+        st = hb_check_sideband(h, o->harm[i]);
+    if (st == VS_OK)
+        st = hb_cyclo_begin(&w.s, h, o->noise);
+    w.y = vs_calloc((size_t)o->n_port * all, sizeof *w.y);
+    if (st == VS_OK)
+        st = sweep(&w, f, vec_len(f));
+    hb_cyclo_end(&w.s);
+    vec_free(w.row);
+    vs_free(w.y);
+    vec_free(f);
+    return st;
+}
