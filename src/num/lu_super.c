@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "lu_panel.h"
+
 /* The loops over the rows of a block, for each vector width; without fused operations all give the
  * same bits. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
@@ -15,11 +17,14 @@
 #endif
 
 enum {
-    MAX_WIDTH = 32, /* columns of a supernode: a later part of a run need not wait for all of it */
+    MAX_WIDTH =
+        LU_PANEL, /* columns of a supernode: a later part of a run need not wait for all of it */
     MIN_PARALLEL = 400000, /* multiplications, below which threads cost more than they give */
     TASKS_PER_THREAD = 6,
     SHORT_SEGMENT =
-        4 /* rows of a segment in the mean, below which a solution reads lists of rows */
+        4,          /* rows of a segment in the mean, below which a solution reads lists of rows */
+    MIN_PANEL = 3,  /* columns of a supernode made anew in a row, from which a panel is faster */
+    PANEL_WORK = 32 /* multiplications per entry of L, below which panels do not pay */
 };
 
 struct lu_super {
@@ -48,7 +53,13 @@ struct lu_super {
     int32_t *p, *q; /* [n] row and column of A */
     double *scale;  /* [n] */
     double *x, *t;  /* [threads][n] work, x zero; [threads][n] */
-    double *y;      /* [n] right side */
+    /* panels: the columns of a supernode, if there are MIN_PANEL */
+    int32_t *step_at; /* [n_super + 1] in step; NULL: no panels */
+    struct panel_step *step;
+    int32_t n_octet; /* of the widest panel */
+    double *px;      /* [threads][n_octet][n + 1][LU_OCTET], zero between panels; the first begins
+                        at a line of the cache */
+    double *y;       /* [n] right side */
     /* threads */
     pool *pool;
     bool parallel;
@@ -60,6 +71,12 @@ struct lu_super {
     const csc *a;          /* of the present factorisation */
     struct partly *partly; /* what parts need; NULL: none was asked for yet */
 };
+
+/* A run of rows above its supernode that columns of a panel have as a segment. */
+typedef struct panel_step {
+    int32_t first;
+    uint32_t members; /* bit j: column j of the panel */
+} panel_step;
 
 /* Factorisations and solutions of parts. Marks are bytes of 0 or 1, one byte more than supernodes;
  * all are 0 between calls. */
@@ -256,6 +273,63 @@ static bool find_entries(lu_super *s, const csc *a)
     return ok;
 }
 
+/* -- plan of panels -- */
+
+/* The steps of supernode o's panel, ascending; to NULL: they are counted. */
+static int32_t merge_segments(const lu_super *s, int32_t o, panel_step *to)
+{
+    const int32_t own = s->start[o], width = s->start[o + 1] - own;
+    int32_t at[LU_PANEL], n = 0; /* the next segment of each column */
+    memcpy(at, s->gp + own, sizeof *at * (size_t)width);
+    for (;; n++) {
+        panel_step least = {.first = own};
+        for (int32_t j = 0; j < width; j++) {
+            const int32_t f = at[j] < s->gp[own + j + 1] ? s->seg[at[j]] : own;
+            if (f < least.first)
+                least = (panel_step){.first = f};
+            least.members |= (uint32_t)(f == least.first) << j;
+        }
+        if (least.first == own)
+            return n;
+        for (int32_t j = 0; j < width; j++)
+            at[j] += least.members >> j & 1;
+        if (to)
+            to[n] = least;
+    }
+}
+
+/* Steps of all panels into s->step, and where each panel's begin; s->step NULL: only that. */
+static void each_panel(lu_super *s)
+{
+    int32_t n = 0;
+    for (int32_t o = 0; o < s->n_super; o++) {
+        s->step_at[o] = n;
+        if (s->start[o + 1] - s->start[o] >= MIN_PANEL)
+            n += merge_segments(s, o, s->step ? s->step + n : NULL);
+    }
+    s->step_at[s->n_super] = n;
+}
+
+/* Numbers from an octet of a thread's part of s->px to the next one. */
+static inline size_t octet_size(const lu_super *s) { return ((size_t)s->n + 1) * LU_OCTET; }
+
+/* work: multiplications; entries: of L. */
+static void plan_panels(lu_super *s, double work, int32_t entries)
+{
+    if (work < PANEL_WORK * (double)entries)
+        return;
+    int32_t most = 0;
+    for (int32_t o = 0; o < s->n_super; o++)
+        most = s->start[o + 1] - s->start[o] > most ? s->start[o + 1] - s->start[o] : most;
+    s->n_octet = most < MIN_PANEL ? 0 : (most + LU_OCTET - 1) / LU_OCTET;
+    s->step_at = array((size_t)s->n_super + 1, sizeof *s->step_at);
+    each_panel(s);
+    s->step = array((size_t)s->step_at[s->n_super], sizeof *s->step);
+    each_panel(s);
+    s->px = array(octet_size(s) * (size_t)(s->n_octet * pool_size(s->pool)) + 2 * LU_OCTET,
+                  sizeof(double));
+}
+
 /* -- plan of threads -- */
 
 static int32_t root(int32_t *up, int32_t i)
@@ -379,10 +453,10 @@ static bool plan_threads(lu_super *s, double work)
 
 /* -- new values -- */
 
-/* x[id[r]] -= sum_c l[c * ld + r] u[c], 0 <= r < rows, for m > 2 columns; t: work [rows] */
-WIDE static void subtract_wide(double *restrict x, const int32_t *restrict id,
-                               const double *restrict l, int32_t ld, int32_t rows,
-                               const double *restrict u, int32_t m, double *restrict t)
+/* t[r] = sum_c l[c * ld + r] u[c], 0 <= r < rows, m > 0 columns. lu_panel.c has the same order of
+ * sums. */
+WIDE static void multiply(const double *restrict l, int32_t ld, int32_t rows,
+                          const double *restrict u, int32_t m, double *restrict t)
 {
     const size_t step = (size_t)ld;
     const double *restrict a = l, *restrict b = a + step, *restrict d = b + step;
@@ -410,11 +484,9 @@ WIDE static void subtract_wide(double *restrict x, const int32_t *restrict id,
         for (int32_t r = 0; r < rows; r++)
             t[r] += (a0[r] * u0 + a1[r] * u1) + (a2[r] * u2 + a3[r] * u3);
     }
-    for (int32_t r = 0; r < rows; r++)
-        x[id[r]] -= t[r];
 }
 
-/* The same for any number of columns. */
+/* x[id[r]] -= that; t: work [rows] */
 static inline void subtract_product(double *restrict x, const int32_t *restrict id,
                                     const double *restrict l, int32_t ld, int32_t rows,
                                     const double *restrict u, int32_t m, double *restrict t)
@@ -428,7 +500,9 @@ static inline void subtract_product(double *restrict x, const int32_t *restrict 
         for (int32_t r = 0; r < rows; r++)
             x[id[r]] -= l[r] * u0 + l1[r] * u1;
     } else {
-        subtract_wide(x, id, l, ld, rows, u, m, t);
+        multiply(l, ld, rows, u, m, t);
+        for (int32_t r = 0; r < rows; r++)
+            x[id[r]] -= t[r];
     }
 }
 
@@ -507,8 +581,90 @@ static void factor_column(lu_super *s, int32_t k, double *restrict x, double *re
     }
 }
 
-/* True if one of its columns was made anew. */
-static bool factor_supernode(lu_super *s, int32_t sn, int worker)
+/* The part of a thread in s->px. */
+static inline double *panel_work(const lu_super *s, int worker)
+{
+    const size_t line = sizeof(double) * LU_OCTET;
+    const uintptr_t at = (uintptr_t)(s->px + octet_size(s) * (size_t)s->n_octet * (size_t)worker);
+    return (double *)((at + line - 1) / line * line);
+}
+
+/* U's part that a step found goes to the columns' values. */
+static void store_upper(uint32_t members, int32_t m, const double *u, double **to)
+{
+    for (; members; members &= members - 1) {
+        const int j = __builtin_ctz(members);
+        const double *uj = u + (int64_t)(j / LU_OCTET) * m * LU_OCTET + j % LU_OCTET;
+        for (int32_t c = 0; c < m; c++)
+            to[j][c] = uj[c * LU_OCTET];
+        to[j] += m;
+    }
+}
+
+/* The steps of supernode sn for those of its columns that are to be made anew. */
+static void eliminate_above(lu_super *s, int32_t sn, uint32_t anew, double *x)
+{
+    _Alignas(64) double u[MAX_WIDTH * LU_PANEL];
+    double *to[LU_PANEL]; /* U's next values of each column */
+    for (uint32_t left = anew; left; left &= left - 1)
+        to[__builtin_ctz(left)] = s->ux + s->up[s->start[sn] + __builtin_ctz(left)];
+    for (int32_t i = s->step_at[sn]; i < s->step_at[sn + 1]; i++) {
+        const int32_t f = s->step[i].first, o = s->of[f], skip = f - s->start[o],
+                      m = s->start[o + 1] - f, ld = s->ip[o + 1] - s->ip[o];
+        const uint32_t members = s->step[i].members & anew;
+        if (!members)
+            continue;
+        lu_panel_eliminate(s->idx + s->ip[o] + skip,
+                           s->lx + s->lp[o] + (size_t)skip * (size_t)(ld + 1), ld, ld - skip, m,
+                           members, (int64_t)octet_size(s), x, u);
+        store_upper(members, m, u, to);
+    }
+}
+
+/* What is left of column k, in x [n] of an octet: its supernode's rows. t: work [n]. */
+static void end_column(lu_super *s, int32_t k, double *restrict x, double *restrict t)
+{
+    const int32_t o = s->of[k], pos = k - s->start[o], ld = s->ip[o + 1] - s->ip[o];
+    const int32_t *restrict id = s->idx + s->ip[o];
+    const double *restrict block = s->lx + s->lp[o];
+    double *restrict y = s->lx + s->lp[o] + (size_t)pos * (size_t)ld; /* in L's column itself */
+    for (int32_t r = 0; r < ld; r++) {
+        y[r] = x[id[r] * (int64_t)LU_OCTET];
+        x[id[r] * (int64_t)LU_OCTET] = 0;
+    }
+    const int32_t f = s->gp[k + 1] > s->gp[k] ? s->seg[s->gp[k + 1] - 1] : k;
+    const int32_t skip = f - s->start[o], m = k - f;
+    if (skip >= 0 && m > 0) { /* the last segment is in the supernode */
+        const double *restrict l = block + (size_t)skip * (size_t)(ld + 1);
+        double *restrict u = s->ux + s->up[k + 1] - m;
+        solve_triangle(y + skip, l, ld, m);
+        memcpy(u, y + skip, sizeof *u * (size_t)m);
+        multiply(l + m, ld, ld - pos, u, m, t);
+        for (int32_t r = pos; r < ld; r++)
+            y[r] -= t[r - pos];
+    }
+    const double pivot = s->diag[k] = y[pos];
+    for (int32_t r = pos + 1; r < ld; r++)
+        y[r] /= pivot;
+}
+
+/* As factor_column for some columns of supernode sn: bit j of `anew`. */
+static void factor_panel(lu_super *s, int32_t sn, uint32_t anew, int worker)
+{
+    const int32_t k = s->start[sn];
+    double *x = panel_work(s, worker), *t = s->t + (size_t)worker * (size_t)s->n, *xj[LU_PANEL];
+    for (uint32_t left = anew; left; left &= left - 1) {
+        const int j = __builtin_ctz(left);
+        xj[j] = x + octet_size(s) * (size_t)(j / LU_OCTET) + j % LU_OCTET;
+        for (int32_t i = s->ap[k + j]; i < s->ap[k + j + 1]; i++)
+            xj[j][s->arow[i] * (int64_t)LU_OCTET] = s->av[i];
+    }
+    eliminate_above(s, sn, anew, x);
+    for (uint32_t left = anew; left; left &= left - 1)
+        end_column(s, k + __builtin_ctz(left), xj[__builtin_ctz(left)], t);
+}
+
+static bool factor_one_by_one(lu_super *s, int32_t sn, int worker)
 {
     const size_t at = (size_t)worker * (size_t)s->n;
     bool any = false;
@@ -519,6 +675,26 @@ static bool factor_supernode(lu_super *s, int32_t sn, int worker)
             factor_column(s, k, s->x + at, s->t + at);
     }
     return any;
+}
+
+/* True if one of its columns was made anew. */
+static bool factor_supernode(lu_super *s, int32_t sn, int worker)
+{
+    const size_t at = (size_t)worker * (size_t)s->n;
+    const int32_t k = s->start[sn], width = s->start[sn + 1] - k;
+    if (!s->step_at || s->step_at[sn] == s->step_at[sn + 1])
+        return factor_one_by_one(s, sn, worker);
+    uint32_t anew = 0;
+    for (int32_t j = 0; j < width; j++) {
+        s->changed[k + j] = must_change(s, k + j, s->a->val);
+        anew |= (uint32_t)s->changed[k + j] << j;
+    }
+    if (__builtin_popcount(anew) >= MIN_PANEL)
+        factor_panel(s, sn, anew, worker);
+    else
+        for (uint32_t left = anew; left; left &= left - 1)
+            factor_column(s, k + __builtin_ctz(left), s->x + at, s->t + at);
+    return anew != 0;
 }
 
 /* The same while only parts change: a supernode that nobody told to look is left alone, and one
@@ -569,6 +745,14 @@ static void run_top(void *user, int32_t i, int worker)
     atomic_store_explicit(&s->done[sn], s->round, memory_order_release);
 }
 
+/* After factors that are not finite: products of them may stand in rows that no column of a panel
+ * has. */
+static void clear_panels(lu_super *s)
+{
+    if (s->px)
+        memset(s->px, 0, octet_size(s) * (size_t)(s->n_octet * pool_size(s->pool)) * sizeof *s->px);
+}
+
 double lu_super_factor(lu_super *s, const csc *a)
 {
     s->a = a;
@@ -590,8 +774,10 @@ double lu_super_factor(lu_super *s, const csc *a)
     for (int32_t k = 0; k < s->n; k++) {
         const double u = fabs(s->diag[k]) / s->scale[k];
         s->made += s->changed[k];
-        if (!(u > 0 && u < INFINITY))
+        if (!(u > 0 && u < INFINITY)) {
+            clear_panels(s);
             return 0;
+        }
         least = u < least ? u : least;
         most = u > most ? u : most;
     }
@@ -887,6 +1073,8 @@ double lu_super_factor_part(lu_super *s, const csc *a, const lu_part *p)
     end_part(s);
     const double rcond = measure_all(s);
     s->have = rcond > 0;
+    if (!s->have)
+        clear_panels(s);
     return rcond;
 }
 
@@ -1029,6 +1217,8 @@ lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_co
     double work = 0;
     for (int32_t k = 0; ok && k < s->n_super; k++)
         work += work_of(s, k);
+    if (ok)
+        plan_panels(s, work, v.lp[s->n]);
     ok = ok && plan_threads(s, work);
     free_lists(&v);
     if (!ok)
@@ -1048,11 +1238,12 @@ void lu_super_free(lu_super **ps)
     lu_super *s = *ps;
     if (!s)
         return;
-    void *const all[] = {s->urow, s->start, s->of,          s->ip,   s->idx,  s->lp,    s->lx,
-                         s->gp,   s->seg,   s->up,          s->ux,   s->diag, s->ap,    s->apos,
-                         s->arow, s->fp,    s->fpos,        s->frow, s->fx,   s->block, s->p,
-                         s->q,    s->scale, s->x,           s->t,    s->y,    s->av,    s->changed,
-                         s->task, s->list,  (void *)s->done};
+    void *const all[] = {s->urow,    s->start, s->of,   s->ip,          s->idx,   s->lp,
+                         s->lx,      s->gp,    s->seg,  s->up,          s->ux,    s->diag,
+                         s->ap,      s->apos,  s->arow, s->fp,          s->fpos,  s->frow,
+                         s->fx,      s->block, s->p,    s->q,           s->scale, s->x,
+                         s->t,       s->y,     s->av,   s->changed,     s->task,  s->list,
+                         s->step_at, s->step,  s->px,   (void *)s->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     free_partly(s->partly);

@@ -364,6 +364,47 @@ START_TEST(results_do_not_depend_on_threads)
 }
 END_TEST
 
+/* The solution for a right side of ones, bit by bit, of factors that are all made anew. */
+static void solve_anew(system_t *s, lu_solver *lu, double *x)
+{
+    ck_assert(lu_restart(lu));
+    ck_assert_int_eq(lu_factor(lu, &s->a), VS_OK);
+    for (int32_t i = 0; i < s->a.n; i++)
+        x[i] = 1;
+    lu_solve(lu, x, x);
+    ck_assert_str_eq(lu->stat.method, "klu/supernodes");
+}
+
+START_TEST(columns_made_anew_have_the_bits_of_all_made_anew)
+{
+    system_t s = grid("cube", 9, 9);
+    const size_t n = (size_t)s.a.n;
+    double *x = vs_malloc(sizeof(double) * n), *y = vs_malloc(sizeof(double) * n);
+    lu_solver some, all;
+    lu_init(&some, NULL);
+    lu_init(&all, NULL);
+    ck_assert_int_eq(lu_analyze(&some, &s.a), VS_OK);
+    ck_assert_int_eq(lu_analyze(&all, &s.a), VS_OK);
+    ck_assert_int_eq(lu_factor(&some, &s.a), VS_OK);
+    ck_assert_int_eq(lu_factor(&all, &s.a), VS_OK);
+    for (int32_t col = 0; col < s.a.n; col += 31) {
+        for (int32_t k = s.a.colptr[col]; k < s.a.colptr[col + 1]; k++)
+            s.a.val[k] *= s.a.row[k] == col ? 1.01 : 1;
+        ck_assert_int_eq(lu_refactor(&some, &s.a), VS_OK);
+        for (int32_t i = 0; i < s.a.n; i++)
+            y[i] = 1;
+        lu_solve(&some, y, y);
+        solve_anew(&s, &all, x);
+        ck_assert_msg(!memcmp(x, y, sizeof(double) * n), "column %d", col);
+    }
+    lu_fini(&some);
+    lu_fini(&all);
+    vs_free(x);
+    vs_free(y);
+    drop(&s);
+}
+END_TEST
+
 /* Pivots of values 1, factors of values `last`, made again: the same bits from there on. */
 static void check_image(system_t *s, lu_kind kind, int last)
 {
@@ -527,6 +568,7 @@ int main(void)
     tcase_add_test(t, great_fill_is_left_to_umfpack);
     tcase_add_test(t, large_meshes_are_left_to_cholesky_as_long_as_it_can);
     tcase_add_test(t, results_do_not_depend_on_threads);
+    tcase_add_test(t, columns_made_anew_have_the_bits_of_all_made_anew);
     tcase_add_test(t, factors_are_made_again_from_an_image);
     tcase_add_test(t, matrices_without_factors_are_found_by_every_method);
     tcase_add_test(t, structure_without_pivots_is_found_before_values);
