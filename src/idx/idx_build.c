@@ -142,7 +142,6 @@ static const char *begin_part(idx *x, idx_part *p)
 static const char *build_some(idx *x, int64_t bytes, room *to)
 {
     const char *why = NULL;
-    bool wrote = false;
     for (size_t k = 0; k < vec_len(x->part) && bytes > 0 && !why; k++) {
         idx_part *p = &x->part[k];
         if (waits(x, k))
@@ -156,17 +155,19 @@ static const char *build_some(idx *x, int64_t bytes, room *to)
                 break;
             p->n_indexed = end < p->p.n_point ? end : p->p.n_point;
             bytes -= IDX_CHUNK * idx_row_bytes(p);
-            wrote = true;
         }
         const int64_t here = p->index_at + idx_chunks_bytes(p, p->n_indexed);
         x->index_end = here > x->index_end ? here : x->index_end;
     }
+    return why;
+}
+
+static bool is_whole(const idx *x)
+{
     for (size_t k = 0; k < vec_len(x->part); k++)
         if (missing(&x->part[k]))
-            return why;
-    if (wrote && !why)
-        idx_store_finish(x);
-    return why;
+            return false;
+    return true;
 }
 
 vs_status idx_build(idx *x, int64_t bytes, double *done, const char **why)
@@ -183,6 +184,8 @@ vs_status idx_build(idx *x, int64_t bytes, double *done, const char **why)
         vs_free(r.v);
         vs_free(r.rec);
     }
+    if (!*why && is_whole(x)) /* without work: a short plot came */
+        idx_store_finish(x);
     for (size_t k = 0; k < vec_len(x->part); k++) {
         const idx_part *p = &x->part[k];
         all += idx_worth(p) ? (double)p->p.n_point * (double)idx_row_bytes(p) : 0;

@@ -66,6 +66,7 @@ struct idx {
     bool beside; /* it is the file NAME.idx */
     bool readonly;
     bool found;
+    hash128 noted;     /* the sum of its head; 0: it has none */
     int64_t index_end; /* bytes */
 };
 
@@ -87,7 +88,8 @@ int idx_nameless(const idx *x, bool beside);
 void idx_store_find(idx *x);
 /* Makes a new, empty index. false: errno says why it cannot. */
 bool idx_store_new(idx *x);
-/* To call when all points are indexed: writes the head and gives the index its name. */
+/* To call when all points are indexed: writes the head, unless it stands there already, and gives
+ * the index its name. */
 void idx_store_finish(idx *x);
 /* Closes the index, so that it is found or made again. One that is not whole has no name yet. */
 void idx_store_drop(idx *x);

@@ -105,6 +105,7 @@ void idx_store_find(idx *x)
     }
     x->index = fd;
     x->index_end = (int64_t)sb.st_size;
+    x->noted = h.sum;
     x->found = x->beside = true;
 }
 
@@ -145,6 +146,7 @@ bool idx_store_new(idx *x)
 {
     idx_store_drop(x);
     x->beside = x->readonly = false;
+    x->noted = (hash128){0};
     x->index = idx_nameless(x, wants_name(x));
     x->index_end = IDX_HEAD;
     return x->index >= 0;
@@ -165,9 +167,12 @@ static bool give_name(idx *x)
 
 void idx_store_finish(idx *x)
 {
-    const head h = head_of(x);
-    if (x->index < 0 || x->readonly || !wants_name(x) || !idx_pwrite(x->index, &h, sizeof h, 0))
+    if (x->index < 0 || x->readonly || !wants_name(x))
         return;
+    const head h = head_of(x);
+    if (!memcmp(&h.sum, &x->noted, sizeof h.sum) || !idx_pwrite(x->index, &h, sizeof h, 0))
+        return;
+    x->noted = h.sum;
     if (!x->beside)
         x->beside = give_name(x) && file_lock(x->index);
 }
