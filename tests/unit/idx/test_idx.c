@@ -312,6 +312,30 @@ START_TEST(an_index_beside_the_file_is_found_again)
 }
 END_TEST
 
+START_TEST(a_short_plot_behind_the_others_is_noted)
+{
+    bench b;
+    double done;
+    const char *why;
+    bench_init(&b, N_POINT, N_COL);
+    put(&b, "w", b.n, b.n);
+    idx *x = open_it(&b, true);
+    for (done = 0; done < 1;)
+        ck_assert_int_eq(idx_build(x, INT64_MAX, &done, &why), VS_OK);
+    put(&b, "a", 1, 1);
+    ck_assert_int_eq(idx_refresh(x), IDX_GREW);
+    idx_whole(x);
+    ck_assert_int_eq(idx_build(x, INT64_MAX, &done, &why), VS_OK);
+    ck_assert_double_eq(done, 1);
+    idx_close(&x);
+    x = open_it(&b, false);
+    ck_assert_int_eq(idx_n_plot(x), 2);
+    ck_assert(idx_found(x));
+    idx_close(&x);
+    bench_fini(&b);
+}
+END_TEST
+
 /* Each byte of the head, and some of the records. */
 START_TEST(a_damaged_index_is_made_again)
 {
@@ -455,6 +479,7 @@ int main(void)
     tcase_add_test(tc, a_cursor_stands_between_two_points);
     tcase_add_test(tc, text_is_read_as_binary_files_are);
     tcase_add_test(tc, an_index_beside_the_file_is_found_again);
+    tcase_add_test(tc, a_short_plot_behind_the_others_is_noted);
     tcase_add_test(tc, a_damaged_index_is_made_again);
     tcase_add_test(tc, a_file_that_grows_is_followed);
     tcase_add_test(tc, another_file_and_one_cut_off_are_told);
