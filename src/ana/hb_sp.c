@@ -63,13 +63,13 @@ static void push_figures(scatter *w, double f)
 {
     const ana_orbit *h = w->h;
     const int32_t in = hb_sideband(h, w->o->harm[0]),
-                  image = hb_sideband(h, 2 * w->o->harm[1] - w->o->harm[0]);
+                  mirror = hb_sideband(h, 2 * w->o->harm[1] - w->o->harm[0]);
     const double kt0 = boltzmann * t0_kelvin, own = hb_cyclo_total(&w->s, adjoint_of(w, 1), f);
     double all = 0;
     for (int32_t k = 0; k < h->n_k; k++)
         all += square(s_of(w, 1, 0, k));
     const double wanted = square(s_of(w, 1, 0, in));
-    const double other = image >= 0 && image != in ? square(s_of(w, 1, 0, image)) : 0;
+    const double other = mirror >= 0 && mirror != in ? square(s_of(w, 1, 0, mirror)) : 0;
     vec_push(w->row, (hb_cplx)(10 * log10((own + kt0 * all) / (kt0 * wanted))));
     vec_push(w->row, (hb_cplx)(10 * log10((own + kt0 * wanted) / (kt0 * wanted))));
     vec_push(w->row, (hb_cplx)(10 * log10((own + kt0 * all) / (kt0 * (wanted + other)))));

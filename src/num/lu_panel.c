@@ -52,16 +52,16 @@ INLINE void subtract_from(word *restrict x, const int32_t *restrict id, const do
 /* u = rows f .. of the members, which become 0 in x. */
 INLINE void take_rows(word *restrict x, word *restrict u, int32_t m, uint32_t members)
 {
-    mask in[WORDS] = {0};
-    for (int w = 0; w < WORDS; w++)
-        for (int j = 0; j < 4; j++)
-            in[w][j] = -(int64_t)(members >> (4 * w + j) & 1);
-    for (int32_t c = 0; c < m; c++)
-        for (int w = 0; w < WORDS; w++) {
+    for (int w = 0; w < WORDS; w++) {
+        const int64_t m0 = members >> (4 * w) & 1, m1 = members >> (4 * w + 1) & 1,
+                      m2 = members >> (4 * w + 2) & 1, m3 = members >> (4 * w + 3) & 1;
+        const mask in = {-m0, -m1, -m2, -m3};
+        for (int32_t c = 0; c < m; c++) {
             const mask v = (mask)x[c * WORDS + w];
-            u[c * WORDS + w] = (word)(v & in[w]);
-            x[c * WORDS + w] = (word)(v & ~in[w]);
+            u[c * WORDS + w] = (word)(v & in);
+            x[c * WORDS + w] = (word)(v & ~in);
         }
+    }
 }
 
 INLINE void solve_triangle(word *restrict u, const double *restrict l, size_t ld, int32_t m)
