@@ -8,8 +8,17 @@
 
 typedef double complex cplx;
 
-/* n: a power of two */
-static void power_of_two(cplx *x, int64_t n, bool inverse)
+/* The roots exp(+- 2 pi i k / n), k < n / 2, for vs_free; n: a power of two. */
+static cplx *roots(int64_t n, bool inverse)
+{
+    cplx *root = vs_malloc((size_t)(n / 2 + 1) * sizeof *root);
+    for (int64_t k = 0; k < n / 2; k++)
+        root[k] = cexp((inverse ? 2 : -2) * I * M_PI * (double)k / (double)n);
+    return root;
+}
+
+/* n: a power of two, as n_root, which is not below n */
+static void power_of_two(cplx *x, int64_t n, const cplx *root, int64_t n_root)
 {
     for (int64_t i = 1, j = 0; i < n; i++) {
         int64_t bit = n >> 1;
@@ -24,7 +33,7 @@ static void power_of_two(cplx *x, int64_t n, bool inverse)
     }
     for (int64_t len = 2; len <= n; len *= 2)
         for (int64_t k = 0; k < len / 2; k++) {
-            const cplx w = cexp((inverse ? 2 : -2) * I * M_PI * (double)k / (double)len);
+            const cplx w = root[k * (n_root / len)];
             for (int64_t i = k; i < n; i += len) {
                 const cplx u = x[i], v = x[i + len / 2] * w;
                 x[i] = u + v;
@@ -54,11 +63,14 @@ static void bluestein(cplx *x, int64_t n, bool inverse)
         if (k)
             b[m - k] = b[k];
     }
-    power_of_two(a, m, false);
-    power_of_two(b, m, false);
+    cplx *there = roots(m, false), *back = roots(m, true);
+    power_of_two(a, m, there, m);
+    power_of_two(b, m, there, m);
     for (int64_t k = 0; k < m; k++)
         a[k] *= b[k];
-    power_of_two(a, m, true);
+    power_of_two(a, m, back, m);
+    vs_free(there);
+    vs_free(back);
     for (int64_t k = 0; k < n; k++)
         x[k] = a[k] * chirp(k, n, sign) / (double)m;
     vs_free(a);
@@ -69,10 +81,13 @@ void fft(double *x, int64_t n, bool inverse)
 {
     if (n < 2)
         return;
-    if (n & (n - 1))
+    if (n & (n - 1)) {
         bluestein((cplx *)x, n, inverse);
-    else
-        power_of_two((cplx *)x, n, inverse);
+        return;
+    }
+    cplx *root = roots(n, inverse);
+    power_of_two((cplx *)x, n, root, n);
+    vs_free(root);
 }
 
 void fft_grid(double *x, const int32_t *dim, int32_t n_dim, bool inverse)
@@ -83,8 +98,10 @@ void fft_grid(double *x, const int32_t *dim, int32_t n_dim, bool inverse)
         total *= dim[d];
         longest = dim[d] > longest ? dim[d] : longest;
     }
+    cplx *root = roots(longest, inverse);
     if (n_dim == 1) {
-        power_of_two(z, total, inverse);
+        power_of_two(z, total, root, longest);
+        vs_free(root);
         return;
     }
     cplx *line = vs_malloc((size_t)longest * sizeof *line);
@@ -95,11 +112,12 @@ void fft_grid(double *x, const int32_t *dim, int32_t n_dim, bool inverse)
                 continue; /* not the first of a line of this dimension */
             for (int64_t k = 0; k < n; k++)
                 line[k] = z[at + k * stride];
-            power_of_two(line, n, inverse);
+            power_of_two(line, n, root, longest);
             for (int64_t k = 0; k < n; k++)
                 z[at + k * stride] = line[k];
         }
         stride *= n;
     }
     vs_free(line);
+    vs_free(root);
 }
