@@ -137,6 +137,13 @@ void ana_set_long_work(ana *a, void (*long_work)(void *user, bool begins), void 
     a->lu.opt.long_user = user;
 }
 
+void ana_lu_z_init(const ana *a, lu_z *lu)
+{
+    lu_z_init(lu);
+    lu->long_work = a->lu.opt.long_work;
+    lu->long_user = a->lu.opt.long_user;
+}
+
 void ana_set_stop(ana *a, bool (*stop)(void *user), void *user)
 {
     a->stop = stop;

@@ -5,6 +5,7 @@
 
 #include "ana.h"
 #include "ana_trace.h"
+#include "lu_z.h"
 #include "vop.h"
 #include "norm.h"
 
@@ -94,6 +95,8 @@ struct ana {
 /* Asks the client whether the search for an operating point is to end. After a yes a->stopped stays
  * true until the next search. */
 bool ana_asked(ana *a);
+/* As lu_z_init, for a matrix whose factors tell the analysis' client that they take long. */
+void ana_lu_z_init(const ana *a, lu_z *lu);
 
 /* -- newton.c -- */
 /* x in: start, out: the last evaluated point (or see eq->fix); on VS_OK a->f, a->q belong to it.

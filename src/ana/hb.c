@@ -108,7 +108,7 @@ static void allocate(ana_orbit *h)
     h->r = vs_calloc((size_t)h->n * nk + 1, sizeof *h->r);
     h->dx = vs_calloc((size_t)h->n * nk + 1, sizeof *h->dx);
     h->grid = vs_calloc(nm, sizeof *h->grid);
-    lu_z_init(&h->m.lu);
+    ana_lu_z_init(h->a, &h->m.lu);
 }
 
 void ana_orbit_free(ana_orbit **orbit)

@@ -158,7 +158,7 @@ static vs_status factor_whole(ana_orbit *h, double omega)
     vs_status st = VS_OK;
     if (h->n_varying_made != h->n_varying || h->bordered_made != h->bordered || !m->a.colptr) {
         hb_matrix_free(h);
-        lu_z_init(&m->lu);
+        ana_lu_z_init(h->a, &m->lu);
         make_pattern(h);
         st = lu_z_analyze(&m->lu, &m->a);
     }
@@ -179,7 +179,7 @@ static vs_status factor_blocks(ana_orbit *h, double omega)
         h->block = vs_calloc((size_t)h->n_k, sizeof *h->block);
         h->block_val = vs_malloc(2 * nz * sizeof *h->block_val);
         for (int32_t k = 0; k < h->n_k; k++) {
-            lu_z_init(&h->block[k]);
+            ana_lu_z_init(h->a, &h->block[k]);
             const vs_status st = lu_z_analyze(&h->block[k], h->a->jac);
             if (st != VS_OK)
                 return singular(h, -1);

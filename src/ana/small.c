@@ -16,7 +16,7 @@ static void allocate(small *s, ana *a)
 {
     const size_t nnz = (size_t)csc_nnz(a->jac) + 1;
     *s = (small){.a = a};
-    lu_z_init(&s->lu);
+    ana_lu_z_init(a, &s->lu);
     s->x = vs_calloc((size_t)a->n + 1, sizeof(double));
     s->g = vs_calloc(nnz, sizeof(double));
     s->c = vs_calloc(nnz, sizeof(double));

@@ -13,8 +13,6 @@ enum { DENSE_MIN_N = 100, DENSE_MAX_N = 5000 };
 static const double DENSE_SHARE = 0.2;
 /* From so many unknowns on Cholesky saves more than its ordering and loading cost. */
 enum { CHOLESKY_MIN_N = 5000 };
-/* Above so many multiplications per entry of the factors UMFPACK's blocks pay. */
-static const double UMFPACK_WORK = 250;
 
 static const char *const kind_name[] = {
 #define X(id, name) name,
@@ -170,7 +168,7 @@ static const lu_method *better_method(const lu_solver *lu, const csc *a)
     if (a->n >= DENSE_MIN_N && a->n <= DENSE_MAX_N && lu->stat.work > DENSE_SHARE * dense &&
         lu_load_lapack())
         return &lu_method_dense;
-    if (lu->stat.work > UMFPACK_WORK * lu->stat.nnz_lu && lu_load_umfpack())
+    if (lu->stat.work > LU_UMFPACK_WORK * lu->stat.nnz_lu && lu_load_umfpack())
         return &lu_method_umfpack;
     return NULL;
 }

@@ -100,7 +100,8 @@ const lu_lapack *lu_load_lapack(void)
 /* -- UMFPACK -- */
 
 static lu_umf_calls umf;
-static bool have_umf;
+static lu_umfz_calls umfz;
+static bool have_umf, have_umfz;
 static pthread_once_t umf_once = PTHREAD_ONCE_INIT;
 
 static void load_umfpack(void)
@@ -113,14 +114,27 @@ static void load_umfpack(void)
                find(lib, "umfpack_di_get_numeric", &umf.get_numeric) &&
                find(lib, "umfpack_di_free_symbolic", &umf.free_symbolic) &&
                find(lib, "umfpack_di_free_numeric", &umf.free_numeric);
-    if (have_umf)
-        umf.blas = threads_of(&umf_blas, lib); /* dlsym also looks into what it depends on */
+    have_umfz = lib && find(lib, "umfpack_zi_defaults", &umfz.defaults) &&
+                find(lib, "umfpack_zi_symbolic", &umfz.symbolic) &&
+                find(lib, "umfpack_zi_numeric", &umfz.numeric) &&
+                find(lib, "umfpack_zi_wsolve", &umfz.wsolve) &&
+                find(lib, "umfpack_zi_get_numeric", &umfz.get_numeric) &&
+                find(lib, "umfpack_zi_free_symbolic", &umfz.free_symbolic) &&
+                find(lib, "umfpack_zi_free_numeric", &umfz.free_numeric);
+    if (lib)
+        umf.blas = umfz.blas = threads_of(&umf_blas, lib); /* dlsym looks into what it needs, too */
 }
 
 const lu_umf_calls *lu_load_umfpack(void)
 {
     pthread_once(&umf_once, load_umfpack);
     return have_umf ? &umf : NULL;
+}
+
+const lu_umfz_calls *lu_load_umfpack_z(void)
+{
+    pthread_once(&umf_once, load_umfpack);
+    return have_umfz ? &umfz : NULL;
 }
 
 /* -- CHOLMOD -- */

@@ -65,8 +65,9 @@ void lu_blas_end(lu_blas *b);
 
 /* The functions below return tables of addresses that stay valid for the process, or NULL: the
  * library is not installed. The first call loads the library; any thread may call. Members have the
- * names and arguments of the library's own functions (LAPACK dgetrf, dgetrs; umfpack_di_*;
- * cholmod_*, `solve` is cholmod_solve2): arrays of sparse matrices are CSC with numbers from 0. */
+ * names and arguments of the library's own functions (LAPACK dgetrf, dgetrs; umfpack_di_*,
+ * umfpack_zi_*; cholmod_*, `solve` is cholmod_solve2): arrays of sparse matrices are CSC with
+ * numbers from 0. */
 
 typedef struct lu_lapack {
     lu_blas *blas;
@@ -92,6 +93,29 @@ typedef struct lu_umf_calls {
     void (*free_numeric)(void **numeric);
 } lu_umf_calls;
 const lu_umf_calls *lu_load_umfpack(void);
+
+/* Of complex matrices, umfpack_zi_*. Values are pairs of doubles, re and im in turn, where the
+ * arrays of imaginary parts (az, xz, bz, lz, uz, dz) are NULL. */
+typedef struct lu_umfz_calls {
+    lu_blas *blas;
+    void (*defaults)(double *control);
+    int (*symbolic)(int n_row, int n_col, const int *ap, const int *ai, const double *ax,
+                    const double *az, void **symbolic, const double *control, double *info);
+    int (*numeric)(const int *ap, const int *ai, const double *ax, const double *az, void *symbolic,
+                   void **numeric, const double *control, double *info);
+    int (*wsolve)(int sys, const int *ap, const int *ai, const double *ax, const double *az,
+                  double *xx, double *xz, const double *bx, const double *bz, void *numeric,
+                  const double *control, double *info, int *wi, double *w);
+    int (*get_numeric)(int *lp, int *lj, double *lx, double *lz, int *up, int *ui, double *ux,
+                       double *uz, int *p, int *q, double *dx, double *dz, int *do_recip,
+                       double *rs, void *numeric);
+    void (*free_symbolic)(void **symbolic);
+    void (*free_numeric)(void **numeric);
+} lu_umfz_calls;
+const lu_umfz_calls *lu_load_umfpack_z(void);
+
+/* Above so many multiplications per entry of the factors UMFPACK's blocks pay. */
+#define LU_UMFPACK_WORK 250.0
 
 typedef struct lu_chol_calls {
     lu_blas *blas;

@@ -1,27 +1,41 @@
 /* lu_z.c - see lu_z.h. */
 #include "lu_z.h"
 
+#include <math.h>
+#include <string.h>
 #include <suitesparse/klu.h>
+#include <suitesparse/umfpack.h>
 
 #include "heap.h"
+#include "lu_priv.h"
 
 static const double growth_min = 1e-6; /* old pivots are good above this reciprocal growth */
+static const double much_work = 2e7;   /* multiplications that may take a tenth of a second */
 
 struct lu_z_fac {
     klu_common common;
     klu_symbolic *sym;
     klu_numeric *num;
     const csc *a;
-    heap_owned own; /* sym, num */
+    const lu_umfz_calls *umf; /* NULL: KLU */
+    void *umf_sym, *umf_num;
+    double control[UMFPACK_CONTROL], info[UMFPACK_INFO];
+    double *x, *w;  /* [2n], [8n] for UMFPACK's solutions */
+    int *wi;        /* [n] */
+    heap_owned own; /* sym, num, umf_sym, umf_num */
 };
 
 void lu_z_init(lu_z *lu) { *lu = (lu_z){.singular = -1}; }
 
-/* What KLU allocated, in the memory of the process. */
+/* What the libraries allocated, in the memory of the process. */
 static void drop(void *what, size_t n)
 {
     struct lu_z_fac *f = what;
     (void)n;
+    if (f->umf_num)
+        f->umf->free_numeric(&f->umf_num);
+    if (f->umf_sym)
+        f->umf->free_symbolic(&f->umf_sym);
     if (f->num)
         klu_z_free_numeric(&f->num, &f->common);
     if (f->sym)
@@ -35,9 +49,84 @@ void lu_z_fini(lu_z *lu)
         return;
     heap_disown(&f->own);
     drop(f, 0);
+    vs_free(f->x);
+    vs_free(f->w);
+    vs_free(f->wi);
     vs_free(f);
     lu->fac = NULL;
 }
+
+/* Multiplications of factors with pivots on the diagonal. */
+static double expected_work(const struct lu_z_fac *f) { return f->sym->est_flops / 2; }
+
+/* -- UMFPACK -- */
+
+static void start_umfpack(struct lu_z_fac *f)
+{
+    const size_t n = (size_t)f->a->n;
+    f->umf = lu_load_umfpack_z();
+    if (!f->umf)
+        return;
+    f->x = vs_malloc(sizeof(double) * (2 * n + 1));
+    f->w = vs_malloc(sizeof(double) * (8 * n + 1));
+    f->wi = vs_malloc(sizeof(int) * (n + 1));
+    f->umf->defaults(f->control);
+    f->control[UMFPACK_SCALE] = UMFPACK_SCALE_MAX;
+    f->control[UMFPACK_SYM_PIVOT_TOLERANCE] = f->common.tol;
+    f->control[UMFPACK_IRSTEP] = 0;
+    f->control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC; /* patterns of circuits nearly are */
+    if (f->umf->symbolic(f->a->n, f->a->n, f->a->colptr, f->a->row, NULL, NULL, &f->umf_sym,
+                         f->control, f->info) != UMFPACK_OK)
+        vs_no_memory();
+}
+
+/* The column whose pivot is least; a zero or NaN is. */
+static int32_t weakest(struct lu_z_fac *f)
+{
+    const int32_t n = f->a->n;
+    double *d = vs_malloc(2 * sizeof(double) * ((size_t)n + 1));
+    int *q = vs_malloc(sizeof(int) * ((size_t)n + 1));
+    int recip;
+    int32_t at = -1;
+    if (f->umf_num && f->umf->get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, q,
+                                          d, NULL, &recip, NULL, f->umf_num) == UMFPACK_OK)
+        for (int32_t k = 0; k < n; k++)
+            if (at < 0 || !(hypot(d[2 * k], d[2 * k + 1]) >= hypot(d[2 * at], d[2 * at + 1])))
+                at = k;
+    at = at < 0 ? -1 : q[at];
+    vs_free(d);
+    vs_free(q);
+    return at;
+}
+
+static vs_status factor_umfpack(lu_z *lu, const double *val)
+{
+    struct lu_z_fac *f = lu->fac;
+    if (f->umf_num)
+        f->umf->free_numeric(&f->umf_num);
+    lu_blas_begin(f->umf->blas);
+    const int st = f->umf->numeric(f->a->colptr, f->a->row, val, NULL, f->umf_sym, &f->umf_num,
+                                   f->control, f->info);
+    lu_blas_end(f->umf->blas);
+    if (st < 0)
+        vs_no_memory();
+    lu->n_factor++;
+    if (st == UMFPACK_OK && f->info[UMFPACK_RCOND] > 0)
+        return VS_OK;
+    lu->singular = weakest(f);
+    return VS_ESINGULAR;
+}
+
+static void solve_umfpack(struct lu_z_fac *f, int system, double *x)
+{
+    lu_blas_begin(f->umf->blas);
+    f->umf->wsolve(system, NULL, NULL, NULL, NULL, f->x, NULL, x, NULL, f->umf_num, f->control,
+                   f->info, f->wi, f->w);
+    lu_blas_end(f->umf->blas);
+    memcpy(x, f->x, 2 * sizeof(double) * (size_t)f->a->n);
+}
+
+/* -- KLU -- */
 
 vs_status lu_z_analyze(lu_z *lu, const csc *a)
 {
@@ -51,9 +140,11 @@ vs_status lu_z_analyze(lu_z *lu, const csc *a)
     f->sym = klu_analyze(a->n, a->colptr, a->row, &f->common);
     if (!f->sym && f->common.status != KLU_SINGULAR)
         vs_no_memory();
-    if (!f->sym)
+    if (!f->sym || (f->sym->structural_rank >= 0 && f->sym->structural_rank < a->n))
         return VS_ESINGULAR;
-    return f->sym->structural_rank >= 0 && f->sym->structural_rank < a->n ? VS_ESINGULAR : VS_OK;
+    if (expected_work(f) > LU_UMFPACK_WORK * (f->sym->lnz + f->sym->unz))
+        start_umfpack(f);
+    return VS_OK;
 }
 
 /* New values, old pivots; false: the pivots are no longer good. */
@@ -83,11 +174,10 @@ static void choose_pivots(struct lu_z_fac *f, double *val)
     f->common.tol = usual;
 }
 
-vs_status lu_z_factor(lu_z *lu, const double *values)
+static vs_status factor_klu(lu_z *lu, const double *values)
 {
     struct lu_z_fac *f = lu->fac;
     double *val = (double *)(uintptr_t)values; /* KLU does not change it */
-    assert(f && f->sym);
     if (refactor(f, val)) {
         lu->n_refactor++;
         return VS_OK;
@@ -104,16 +194,35 @@ vs_status lu_z_factor(lu_z *lu, const double *values)
     return VS_ESINGULAR;
 }
 
+vs_status lu_z_factor(lu_z *lu, const double *val)
+{
+    const struct lu_z_fac *f = lu->fac;
+    assert(f && f->sym);
+    const bool takes_long = lu->long_work && expected_work(f) > much_work;
+    if (takes_long)
+        lu->long_work(lu->long_user, true);
+    const vs_status st = f->umf ? factor_umfpack(lu, val) : factor_klu(lu, val);
+    if (takes_long)
+        lu->long_work(lu->long_user, false);
+    return st;
+}
+
 void lu_z_solve(lu_z *lu, double *x)
 {
     struct lu_z_fac *f = lu->fac;
-    assert(f && f->num);
-    klu_z_solve(f->sym, f->num, f->sym->n, 1, x, &f->common);
+    assert(f && (f->num || f->umf_num));
+    if (f->umf)
+        solve_umfpack(f, UMFPACK_A, x);
+    else
+        klu_z_solve(f->sym, f->num, f->sym->n, 1, x, &f->common);
 }
 
 void lu_z_solve_t(lu_z *lu, double *x)
 {
     struct lu_z_fac *f = lu->fac;
-    assert(f && f->num);
-    klu_z_tsolve(f->sym, f->num, f->sym->n, 1, x, 0, &f->common);
+    assert(f && (f->num || f->umf_num));
+    if (f->umf)
+        solve_umfpack(f, UMFPACK_Aat, x);
+    else
+        klu_z_tsolve(f->sym, f->num, f->sym->n, 1, x, 0, &f->common);
 }

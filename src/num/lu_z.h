@@ -1,4 +1,6 @@
-/* lu_z.h - sparse LU of a complex matrix G + j omega C, on KLU.
+/* lu_z.h - sparse LU of a complex matrix G + j omega C, on KLU, or on UMFPACK where much fill is
+ * expected (harmonic balance as a whole) and it is installed: its dense blocks are many times as
+ * fast there, and it chooses pivots each time.
  * Use:    lu_z_init, lu_z_analyze (pattern, once), lu_z_factor (new values; old pivots are kept as
  *         long as they are good), lu_z_solve / lu_z_solve_t, lu_z_fini
  * Source: as lu.h. Complex vectors and values are pairs of doubles, re and im in turn. */
@@ -11,6 +13,9 @@ typedef struct lu_z {
     int64_t n_factor, n_refactor; /* with new pivots, with the old ones */
     int32_t singular;             /* after VS_ESINGULAR: column without pivot, from 0; -1 unknown */
     struct lu_z_fac *fac;
+    /* To set after lu_z_init; as lu_opt has them. */
+    void (*long_work)(void *user, bool begins); /* NULL: nobody is told */
+    void *long_user;
 } lu_z;
 
 void lu_z_init(lu_z *lu);
@@ -20,8 +25,8 @@ void lu_z_fini(lu_z *lu);
  * Status: VS_OK; VS_ESINGULAR: no set of pivots exists. */
 VS_MUST_USE vs_status lu_z_analyze(lu_z *lu, const csc *a);
 
-/* Factors of the matrix with the values val [2 nnz]. Allocates only when pivots are chosen anew.
- * Status: VS_OK; VS_ESINGULAR (lu->singular). */
+/* Factors of the matrix with the values val [2 nnz], which are not used afterwards. Allocates only
+ * when pivots are chosen anew. Status: VS_OK; VS_ESINGULAR (lu->singular). */
 VS_MUST_USE vs_status lu_z_factor(lu_z *lu, const double *val);
 
 /* A x = b and (transposed, not conjugated) A' x = b; x [2n] holds b on entry. Allocate nothing. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lu_priv.h"
 #include "lu_z.h"
 
 enum { N = 40 };
@@ -99,6 +100,87 @@ START_TEST(singular_matrices_are_found)
 }
 END_TEST
 
+/* A full matrix, as harmonic balance makes them of a circuit with many harmonics: a third of FULL
+ * multiplications for each entry of the factors. */
+enum { FULL = 1000 };
+
+static void fill_full(csc *m, double complex *v, uint32_t key)
+{
+    int32_t k = 0;
+    for (int32_t j = 0; j < FULL; j++) {
+        m->colptr[j] = k;
+        for (int32_t i = 0; i < FULL; i++) {
+            key = key * 1664525u + 1013904223u;
+            const double re = (int32_t)key / 2147483648.0;
+            key = key * 1664525u + 1013904223u;
+            m->row[k] = i;
+            v[k++] = re + I * ((int32_t)key / 2147483648.0) + (i == j ? 30 : 0);
+        }
+    }
+    m->colptr[FULL] = k;
+}
+
+/* The largest part of b - A x; transposed: b - A' x. */
+static double full_residual(const csc *m, const double complex *v, const double complex *x,
+                            bool transposed)
+{
+    double complex r[FULL];
+    double worst = 0;
+    for (int32_t i = 0; i < FULL; i++)
+        r[i] = cos(i) + I * sin(3 * i);
+    for (int32_t j = 0; j < FULL; j++)
+        for (int32_t p = m->colptr[j]; p < m->colptr[j + 1]; p++)
+            r[transposed ? j : m->row[p]] -= v[p] * x[transposed ? m->row[p] : j];
+    for (int32_t i = 0; i < FULL; i++)
+        worst = fmax(worst, cabs(r[i]));
+    return worst;
+}
+
+static int told;
+
+static void count(void *user, bool begins)
+{
+    ck_assert_ptr_eq(user, &told);
+    ck_assert_int_eq(told % 2, !begins);
+    told++;
+}
+
+START_TEST(much_fill_is_left_to_umfpack)
+{
+    csc m = {.n = FULL,
+             .colptr = malloc((FULL + 1) * sizeof *m.colptr),
+             .row = malloc(FULL * FULL * sizeof *m.row)};
+    double complex *v = malloc(FULL * FULL * sizeof *v), x[FULL];
+    lu_z lu;
+    lu_z_init(&lu);
+    lu.long_work = count;
+    lu.long_user = &told;
+    fill_full(&m, v, 1);
+    ck_assert_int_eq(lu_z_analyze(&lu, &m), VS_OK);
+    for (uint32_t k = 1; k <= 2; k++) {
+        fill_full(&m, v, k);
+        ck_assert_int_eq(lu_z_factor(&lu, (double *)v), VS_OK);
+        for (int t = 0; t < 2; t++) {
+            for (int32_t i = 0; i < FULL; i++)
+                x[i] = cos(i) + I * sin(3 * i);
+            (t ? lu_z_solve_t : lu_z_solve)(&lu, (double *)x);
+            ck_assert_double_lt(full_residual(&m, v, x, t), 1e-10);
+        }
+    }
+    ck_assert_int_eq(told, 4);
+    if (lu_load_umfpack_z()) /* KLU would have kept its pivots */
+        ck_assert_int_eq(lu.n_factor, 2);
+    for (int32_t i = 0; i < FULL; i++)
+        v[9 * FULL + i] = 0;
+    ck_assert_int_eq(lu_z_factor(&lu, (double *)v), VS_ESINGULAR);
+    ck_assert_int_eq(lu.singular, 9);
+    lu_z_fini(&lu);
+    free(m.colptr);
+    free(m.row);
+    free(v);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("lu_z");
@@ -106,6 +188,7 @@ int main(void)
     tcase_add_test(t, solves_both_ways_with_one_choice_of_pivots);
     tcase_add_test(t, bad_pivots_are_chosen_anew);
     tcase_add_test(t, singular_matrices_are_found);
+    tcase_add_test(t, much_fill_is_left_to_umfpack);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
