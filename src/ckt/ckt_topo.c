@@ -286,6 +286,16 @@ static void check_unused(ckt *c, const csc_entry *dc)
 
 /* -- single connections -- */
 
+/* The length of the element's name in that of its inner part: 5 of "x1.p1#2#near". The card spells
+ * the element, without its subcircuits, in as many bytes as the span has. */
+static int of_element(const touch *t)
+{
+    const char *dot = strrchr(t->name, '.'), *own = dot ? dot + 1 : t->name;
+    const size_t n = t->span.len;
+    const bool is_part = n && n < strlen(own) && own[n] == '#';
+    return (int)(is_part ? (size_t)(own - t->name) + n : strlen(t->name));
+}
+
 static void check_single(const ckt *c, const touch *t, const bool *floating)
 {
     int n = 0;
@@ -295,8 +305,8 @@ static void check_single(const ckt *c, const touch *t, const bool *floating)
             !strncmp(t[k].name, "row#", 4))
             continue; /* the row of an expression is all that its unknown needs */
         if (n++ < MAX_WARNINGS)
-            diag_warning(c->d, t[k].span, "node '%s' is connected to one terminal only, of '%s'",
-                         u->name, t[k].name);
+            diag_warning(c->d, t[k].span, "node '%s' is connected to one terminal only, of '%.*s'",
+                         u->name, of_element(&t[k]), t[k].name);
     }
     if (n > MAX_WARNINGS)
         diag_warning(c->d, DIAG_NOWHERE, "%d more nodes are connected to one terminal only",
