@@ -99,11 +99,26 @@ static void add_detail(outputs *o, const char *name, ckt_detail d)
     }
 }
 
+/* ngspice's @m1[cbd], @m1[cbs] of a MOS transistor are capacitances at the bias, here called capbd
+ * and capbs, and not what the card gives, unless the model computes values of these names. */
+static void prefer_computed(const outputs *o, const flat_save *s, ckt_detail *d)
+{
+    ckt_detail own;
+    const bool is_junction = !str_casecmp(s->param, "cbd") || !str_casecmp(s->param, "cbs");
+    if (d->what != CKT_DETAIL_PARAM || !is_junction)
+        return;
+    char *name = vs_text("cap%s", s->param + 1);
+    if (ckt_find_detail(o->c, s->device, name, &own) == CKT_FOUND && own.what == CKT_DETAIL_OPVAR)
+        *d = own;
+    vs_free(name);
+}
+
 /* @device[name] */
 static void save_detail(outputs *o, const flat_save *s)
 {
     ckt_detail d;
     if (ckt_find_detail(o->c, s->device, s->param, &d) == CKT_FOUND) {
+        prefer_computed(o, s, &d);
         add_detail(o, s->text, d);
         return;
     }

@@ -30,7 +30,7 @@ FET = {'gm': ('slope', {'@q[id]': 1}, 'g', {}), 'gds': ('slope', {'@q[id]': 1}, 
 GAAS = dict(FET, ggs=('slope', {'@q[igs]': -1}, 's', {}), ggd=('slope', {'@q[igd]': -1}, 'd', {}))
 GAAS_P = {k: ('slope', {n: -x for n, x in v[1].items()}, v[2], {}) for k, v in GAAS.items()}
 MOS = dict(FET, gmbs=('slope', {'@q[id]': 1}, 'b', {}))
-MOS_C = {'capbd': ('cap', 'b', 'd'), 'capbs': ('cap', 'b', 's')}
+MOS_C = {'capbd': ('cap', 'b', 'd'), 'capbs': ('cap', 'b', 's'), 'cbd': ('cap', 'b', 'd'), 'cbs': ('cap', 'b', 's')}
 GUMMEL = ('npn is=0.48f nf=1.008 bf=99.655 vaf=90 ikf=0.19 ise=7.49f ne=1.762 nr=1.01 br=38.4 var=7 ikr=93.2m isc=0.2f '
           'nc=1.042 cje=1.325p cjc=1.05p tf=56.94p tr=1n xtf=68.398 vtf=0.6 itf=0.7')
 VBIC = ('npn level=4 is=1e-16 ibei=1e-18 ibci=2e-17 nei=1.02 iben=5e-15 nen=2 ibcn=5e-15 ncn=2 vef=10 ver=5 ikf=5m ikr=1m '
