@@ -7,7 +7,9 @@
  *   power = postfix (("^" | "**") unary)?
  *   postfix = primary ("[" expr ["," expr] "]" | "[[" expr "," expr "]]")*
  *   primary = number | name | name "(" args ")" | "(" expr ["," expr] ")" | "'" expr "'" | "{" expr
- * "}" */
+ * "}"
+ * A blank may stand between the name of a function and "("; behind that of a vector it separates
+ * two expressions of a list. */
 #include "expr.h"
 
 #include <math.h>
@@ -362,20 +364,34 @@ static bool node_voltage(parser *p, char letter, const char *prefix, const char 
     return find_vector(p->e, name, out) || no_vector(p->e, name);
 }
 
-/* v(a), v(a,b), i(v1) and what .print knows of them in ac: vm vp vdb vr vi, im ip idb ir ii. */
+/* What v(a), v(a,b), i(v1) and what .print knows of them in ac take of a phasor: vm vp vdb vr vi,
+ * im ip idb ir ii. */
+typedef struct access_part {
+    const char *suffix;
+    const char *fn; /* NULL: all of it */
+} access_part;
+
+/* NULL: the word is none of these. */
+static const access_part *find_access(const char *word)
+{
+    static const access_part part[] = {{"", NULL},   {"m", "mag"}, {"p", "ph"},
+                                       {"db", "db"}, {"r", "re"},  {"i", "im"}};
+    const char letter = str_lower_char(word[0]);
+    if ((letter != 'v' && letter != 'i') || !str_casecmp(word, "im")) /* the imaginary part */
+        return NULL;
+    for (size_t i = 0; i < VS_COUNT(part); i++)
+        if (!str_casecmp(word + 1, part[i].suffix))
+            return &part[i];
+    return NULL;
+}
+
 static bool access(parser *p, const char *fn, bool *taken, post_val *out)
 {
-    static const struct {
-        const char *suffix, *fn;
-    } part[] = {{"", NULL}, {"m", "mag"}, {"p", "ph"}, {"db", "db"}, {"r", "re"}, {"i", "im"}};
     const char *dot = strrchr(fn, '.'), *word = dot ? dot + 1 : fn;
+    const access_part *part = find_access(word);
     char letter = str_lower_char(word[0]), prefix[128];
-    size_t k = VS_COUNT(part);
-    for (size_t i = 0; i < VS_COUNT(part) && (letter == 'v' || letter == 'i'); i++)
-        if (!str_casecmp(word + 1, part[i].suffix))
-            k = i;
-    *taken = k < VS_COUNT(part) && !(letter == 'i' && k == 1); /* im() is the imaginary part */
-    if (!*taken)
+    *taken = part != NULL;
+    if (!part)
         return true;
     snprintf(prefix, sizeof prefix, "%.*s", (int)(word - fn), fn);
     post_val a = {0}, b = {0};
@@ -391,7 +407,7 @@ static bool access(parser *p, const char *fn, bool *taken, post_val *out)
         return false;
     *out = a;
     bool known;
-    return p->names || !part[k].fn || post_call(p->e, part[k].fn, &a, 1, out, &known);
+    return p->names || !part->fn || post_call(p->e, part->fn, &a, 1, out, &known);
 }
 
 /* The text of a user's function with its arguments in place, each in brackets. */
@@ -499,6 +515,29 @@ static bool call(parser *p, const char *name, const char *start, post_val *out)
     return false;
 }
 
+static bool is_function(const post_env *e, const char *name)
+{
+    if (!e->check && e->set->current && post_plot_find(e->set->current, name))
+        return false;
+    for (size_t i = 0; i < vec_len(e->def); i++)
+        if (!str_casecmp(e->def[i].name, name))
+            return true;
+    for (size_t i = 0; i < post_n_function; i++)
+        if (!str_casecmp(post_function_names[i], name))
+            return true;
+    return find_access(name) != NULL;
+}
+
+/* Takes the bracket that begins the arguments of `name`, if one does. */
+static bool begins_call(parser *p, const char *name)
+{
+    const size_t n = strspn(p->s, " \t");
+    if (p->s[n] != '(' || (n && !is_function(p->e, name)))
+        return false;
+    p->s += n + 1;
+    return true;
+}
+
 /* -- grammar -- */
 
 /* What v[i] or v[i,j] is: a row, or an array of `n` rows. */
@@ -598,9 +637,7 @@ static bool name_or_call(parser *p, post_val *out)
         return true;
     }
     const char *name = arena_strndup(p->e->mem, a, n);
-    bool is_call = *p->s == '(';
-    p->s += is_call;
-    bool ok = is_call ? call(p, name, a, out) : look_up(p, name, out);
+    bool ok = begins_call(p, name) ? call(p, name, a, out) : look_up(p, name, out);
     if (ok)
         p->e->span = outside;
     return ok;

@@ -197,6 +197,38 @@ print a b c d e
         self.close(v['@m2[qgs]'][0], 1e-9 * 0.5, 1e-6)
         self.assertLess(v['@m2[qdio]'][0], 0)
 
+    def test_a_capacitance_at_the_bias_goes_before_the_parameter_of_its_name(self):
+        v, _ = self.run_deck('bias\nv1 b 0 -0.6\nm1 0 0 0 b nm m=2\n.model nm nmos level=1 cbd=1p cbs=2p pb=0.8 mj=0.5\n'
+                             '.save @m1[cbd] @m1[cbs] @m1[capbd] @m1[capbs]\n.op\n.end\n')
+        for name, at_zero in (('bd', 1e-12), ('bs', 2e-12)):
+            self.assertEqual(v['@m1[c%s]' % name], v['@m1[cap%s]' % name])
+            self.close(v['@m1[c%s]' % name][0], 2 * at_zero / (1 + 0.6 / 0.8) ** 0.5, 1e-9)
+
+    def test_a_warning_names_the_coupled_line_and_not_a_part_of_it(self):
+        _, said = self.run_deck('ends\n.subckt pair i o\np#1 i k 0 o q 0 pm len=1\n.ends\nv1 a 0 1\nr1 a i 50\nx1 i o pair\nr2 o 0 50\n'
+                             'r#3 o t 1\n.model pm cpl r=2 0 2 l=9n 1n 9n g=1u 0 1u c=4p -1p 4p length=1\n.tran 1p 2p\n.end\n')
+        for node, element in (('x1.k', 'x1.p#1'), ('x1.q', 'x1.p#1'), ('t', 'r#3')):
+            self.assertIn("node '%s' is connected to one terminal only, of '%s'\n" % (node, element), said)
+
+    def test_a_blank_may_stand_behind_the_name_of_a_function(self):
+        _, said = self.run_deck("""blank
+v1 a 0 dc 3 ac 1
+r1 a b 1k
+r2 b 0 2k
+.control
+op
+define twice(x) 2*x
+let k = abs (0-v(b)) + twice (v (a))
+let max = 5
+print k
+print max (a) abs (b)
+.endc
+.end
+""")
+        value = dict(re.findall(r'(?m)^(\S.*?) = (\S+)$', said))
+        for name, expected in (('k', 8), ('max', 5), ('(a)', 3), ('abs (b)', 2)):
+            self.close(float(value[name]), expected, 1e-9)
+
     PINS = """pins
 .subckt amp in out vp vm
 r1 in vm 1k
