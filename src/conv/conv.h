@@ -22,8 +22,8 @@ typedef enum conv_format {
     CONV_PSF,
     CONV_VCD
 } conv_format;
-/* The format that the ending of a file's name means; false: none. conv_endings: all endings, for
- * messages. */
+/* Sets *f to the format that the ending of a file's name stands for; false: it stands for none.
+ * conv_endings lists all endings, for messages. */
 bool conv_format_of(const char *path, conv_format *f);
 extern const char conv_endings[];
 /* How many plots a file of this format holds: one; those of one family, with the values of the
@@ -33,28 +33,31 @@ conv_room conv_room_of(conv_format f);
 
 typedef struct conv_opt {
     double low, high; /* V, VCD: a signal is 0 below low, 1 above high, and as before between.
-                          * NAN: the middle of all voltages */
-    const double *z0; /* [n_z0] ohm, of ports; the last one is that of all others; n_z0 0: 50 */
+                          * NAN: conv_middle */
+    const double *z0; /* [n_z0] ohm, of the ports; the last one serves all further ports. n_z0 is
+                       * 0: 50 */
     size_t n_z0;
-    int64_t late;        /* bytes: larger raw and CSV files are read by post_load_late, values when
-                          * they are needed; 0: none are */
-    bool zstd;           /* Parquet: compressed; otherwise as it is */
+    int64_t late;        /* bytes: of a larger raw or CSV file post_load_late reads values when they
+                          * are needed; 0: all files are read at once */
+    bool zstd;           /* Parquet: zstd compresses what is written */
     const char *plugins; /* folder of libvsim-hdf5.so, libvsim-zstd.so; NULL: where they are
                           * installed */
 } conv_opt;
 
 enum { CONV_WHY = 400 };
-/* Adds the plots of a file to the set. Its first bytes decide the format, else the ending of its
- * name. Of a damaged file the plots in front of the damage are added.
+/* Adds the plots of a file to the set. Its first bytes decide the format, or else the ending of its
+ * name. Of a damaged file it adds the plots in front of the damage.
  *   why  out  what is wrong: the end of a sentence about the file
- * Status: VS_OK, VS_EIO, VS_EINPUT, VS_EUNSUPPORTED. */
+ * Status: VS_OK, VS_EIO, VS_EINPUT, VS_EUNSUPPORTED (no plug-in), VS_ENOMEM (zstd; why is not set).
+ */
 VS_MUST_USE vs_status conv_read(post_set *s, const char *path, const conv_opt *o,
                                 char why[CONV_WHY]);
-/* Writes plots [n] to a new file, which replaces an old one when it is whole. Status: as conv_read.
- */
+/* Writes plots [n] to a new file, which replaces an old one once it is complete. Status: as
+ * conv_read. */
 VS_MUST_USE vs_status conv_write(post_plot *const *plot, size_t n, const char *path, conv_format f,
                                  const conv_opt *o, char why[CONV_WHY]);
-/* The middle of all voltages of a plot in V, the threshold of VCD if none is given. */
+/* V, halfway between the least and the greatest voltage of a plot: the threshold of VCD if none is
+ * given. NAN: there are no voltages. */
 double conv_middle(const post_plot *p);
 
 #endif

@@ -2,15 +2,17 @@
  *         front.
  * Source: Apache Parquet format 2.10 (parquet.thrift, "File format"), and Thrift's compact
  *         protocol.
- * Row groups of up to GROUP rows, a page for each column, PLAIN, as they are or with zstd, required
- * doubles and UTF-8 texts; complex vectors as NAME.re and NAME.im; title, plot and the types of
- * vectors as key-value metadata "vsim.*". */
+ * Layout: row groups of up to GROUP rows. A column has one page in each: PLAIN, all values present
+ *         (doubles or UTF-8 texts), compressed with zstd or not at all. A complex vector is two
+ *         columns, NAME.re and NAME.im. Title, plot, axis and the types of vectors are key-value
+ *         metadata, "vsim.*". */
 #include <string.h>
 
 #include "conv_parquet.h"
 #include "stream.h"
 
 enum { GROUP = 1 << 20 };
+
 /* -- writing Thrift -- */
 
 typedef struct thrift {
@@ -80,14 +82,14 @@ static void close_struct(thrift *t)
 
 typedef struct column {
     char *name;
-    size_t vec;   /* of each plot */
+    size_t vec;   /* which vector of each plot; part >= 0 */
     int part;     /* 0: real, 1: imaginary; -1: a value of the sweep, -2: one that is text */
-    size_t value; /* which */
+    size_t value; /* which value of the sweep; part < 0 */
 } column;
 
 typedef struct chunk {
     int64_t at, bytes; /* in the file */
-    int64_t whole;     /* bytes, had nothing been compressed */
+    int64_t whole;     /* bytes before compression */
 } chunk;
 
 typedef struct table {
@@ -95,11 +97,11 @@ typedef struct table {
     arena mem;
     column *col;                 /* vec */
     int64_t *first;              /* [n + 1] rows in front of plot i */
-    chunk *chunk;                /* vec: groups by columns */
+    chunk *chunk;                /* vec: the chunks of each group, one a column */
     const conv_zstd_table *zstd; /* NULL: nothing is compressed */
 } table;
 
-/* Writes a text, with '?' for bytes that are no UTF-8, which a schema cannot have. */
+/* A copy in mem with '?' for each byte that is not ASCII: a schema may have nothing but UTF-8. */
 static char *clean(arena *mem, const char *s)
 {
     char *to = arena_alloc(mem, strlen(s) + 1), *at = to;
@@ -147,7 +149,7 @@ static vs_status choose_columns(table *t)
     return VS_OK;
 }
 
-/* Calls f for each row of [from, to), with its plot and its number there. */
+/* The plot that a row is in: the last i with first[i] <= row. */
 static size_t plot_of_row(const table *t, int64_t row)
 {
     size_t lo = 0, hi = t->j->n;
@@ -185,7 +187,7 @@ static void put_values(const table *t, const column *c, int64_t from, int64_t to
     }
 }
 
-/* *text [*n], for vs_free, takes the place of what zstd makes of it. */
+/* Replaces *text [*n] by what zstd makes of it; for vs_free. Status: VS_OK, VS_ENOMEM. */
 static vs_status pack(table *t, char **text, size_t *n)
 {
     const size_t room = t->zstd->bound(*n);
@@ -197,7 +199,7 @@ static vs_status pack(table *t, char **text, size_t *n)
     return got > 0 ? VS_OK : VS_ENOMEM;
 }
 
-/* A page, and its head in front. */
+/* Writes rows [from, to) of a column as one page behind its head. */
 static vs_status put_chunk(table *t, const column *c, int64_t from, int64_t to)
 {
     thrift h = {.fp = t->j->fp};

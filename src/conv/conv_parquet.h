@@ -26,23 +26,25 @@ enum {
     C_STRUCT = 12
 };
 
-/* -- reading Thrift: the caller walks through the fields and skips those that it does not need,
- * since
- *    a tree of all values would be large. After damage all functions return 0 -- */
+/* -- reading Thrift -- */
+
+/* The caller walks through the fields and skips those that it does not need, since a tree of all
+ * values would be large. After damage all functions return 0, conv_thrift_binary "". */
 typedef struct conv_thrift {
     const unsigned char *s, *end; /* what is left */
     bool bad;
-    int depth; /* of structs and lists that are skipped */
+    int depth; /* structs and lists being skipped that stand in each other */
 } conv_thrift;
 
 uint64_t conv_thrift_varint(conv_thrift *w);
 int64_t conv_thrift_zigzag(conv_thrift *w); /* i16, i32, i64 */
-/* The type of the next field; 0: the end of the struct.  id  in/out  0 before the first field, then
- * the field's number */
+/* Reads the head of the next field and returns its type; 0: the struct ends.
+ *   id  in/out  0 before the first field; then the field's number */
 int conv_thrift_field(conv_thrift *w, int *id);
-/* Reads a text into mem; mem NULL: skips it. */
+/* Reads a text into mem. mem NULL: skips it. */
 const char *conv_thrift_binary(conv_thrift *w, arena *mem);
-/* The type of a list's elements, and how many: not more than there are bytes left. */
+/* Reads the head of a list: returns the type of its elements. *n: how many, no more than bytes are
+ * left. */
 int conv_thrift_list(conv_thrift *w, uint64_t *n);
 void conv_thrift_skip(conv_thrift *w, int type);
 
@@ -57,7 +59,7 @@ typedef struct conv_column {
 
 /* A column's part in a group of rows. */
 typedef struct conv_chunk {
-    int64_t at, values; /* bytes in the file; values, missing ones too */
+    int64_t at, values; /* place in the file, in bytes; number of values, missing ones too */
     int codec;          /* Parquet's number: 0 none, 1 Snappy, 2 gzip, 6 zstd, 7 LZ4 */
 } conv_chunk;
 
@@ -67,15 +69,15 @@ typedef struct conv_pages {
     size_t n;
     arena *mem;
     int64_t room; /* values that may still be read: a small file must not fill the memory */
-    const conv_zstd_table *zstd; /* NULL: nothing needed it yet */
+    const conv_zstd_table *zstd; /* NULL: no chunk needed it yet */
 } conv_pages;
 
-/* Appends the values of a chunk to the column. Status: VS_OK; VS_EINPUT; VS_EUNSUPPORTED: no zstd;
- * VS_ENOMEM; j->why. */
+/* Appends the values of a chunk to the column. Status: VS_OK; VS_EINPUT, VS_EUNSUPPORTED (no
+ * plug-in for zstd) with j->why; VS_ENOMEM. */
 vs_status conv_parquet_chunk(conv_pages *p, conv_column *c, const conv_chunk *from);
 
-/* Unpack s [n], which Snappy (raw format) or LZ4 (block format) compressed: n_out bytes, for
- * vs_free; NULL: s is damaged, or has another number of bytes. */
+/* Unpack s [n], which Snappy (raw format) or LZ4 (block format) compressed, to n_out bytes, for
+ * vs_free. NULL: s is damaged, or does not unpack to n_out bytes. */
 unsigned char *conv_snappy(const unsigned char *s, size_t n, size_t n_out);
 unsigned char *conv_lz4(const unsigned char *s, size_t n, size_t n_out);
 

@@ -15,14 +15,14 @@ static const char *const encoding_names[] = {
     "PLAIN",         "encoding 1",          "PLAIN_DICTIONARY",        "RLE",
     "BIT_PACKED",    "DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY",
     "RLE_DICTIONARY"};
-/* Bytes of a value of each type T_*. */
+/* Bytes of a value of type T_*; T_BOOLEAN has bits. */
 static const int width[] = {0, 4, 8, 12, 4, 8};
 
 typedef struct page {
     int kind, encoding;
     int64_t bytes, whole; /* bytes of the page: in the file; uncompressed, with its levels */
     int64_t n, levels;    /* values; bytes of levels in front, in pages of version 2 */
-    bool packed;          /* are the bytes behind the levels compressed? */
+    bool packed;          /* the codec compressed the bytes behind the levels */
 } page;
 
 typedef struct chunk {
@@ -75,7 +75,7 @@ static page read_head(conv_thrift *w)
 
 /* -- levels and indices: a hybrid of runs and of bits -- */
 
-/* n numbers of `bits` bits each, for vs_free. */
+/* Reads n numbers of `bits` bits each; for vs_free. */
 static uint32_t *read_hybrid(conv_thrift *in, int bits, int64_t n)
 {
     uint32_t *to = vs_calloc((size_t)n + 1, sizeof *to);
@@ -107,7 +107,7 @@ static uint32_t *read_hybrid(conv_thrift *in, int bits, int64_t n)
     return to;
 }
 
-/* The next `bytes` bytes, as a reader of their own. */
+/* A reader of the next `bytes` bytes alone; `in` goes on behind them. */
 static conv_thrift part(conv_thrift *in, uint64_t bytes)
 {
     if (bytes > (uint64_t)(in->end - in->s)) {
@@ -127,7 +127,7 @@ static conv_thrift part_with_length(conv_thrift *in)
 
 /* -- values -- */
 
-/* The number in the bytes at s, `apart` bytes from one to the next. */
+/* The number whose bytes stand at s, s + apart, s + 2 apart, ... */
 static double number(int type, const unsigned char *s, size_t apart)
 {
     unsigned char b[8] = {0};
@@ -155,7 +155,7 @@ static void put_missing(conv_column *c)
         vec_push(c->x, NAN);
 }
 
-/* Value i of a page without dictionary. */
+/* Appends value i of a page without dictionary. */
 static void put_plain(chunk *k, conv_column *c, conv_thrift *in, int64_t i)
 {
     if (c->type == T_BYTE_ARRAY) {
@@ -180,7 +180,8 @@ static void put_plains(chunk *k, conv_column *c, conv_thrift *in, const uint32_t
             put_missing(c);
 }
 
-/* Reads indices of words of the dictionary, or booleans, which are their own values. */
+/* Appends n values, `present` of which are there: indices of words of the dictionary, or booleans,
+ * which are their own values. */
 static void put_indices(chunk *k, conv_thrift *in, int bits, const uint32_t *there, int64_t n,
                         int64_t present)
 {
@@ -205,7 +206,8 @@ static void put_indices(chunk *k, conv_thrift *in, int bits, const uint32_t *the
     vs_free(index);
 }
 
-/* Reads BYTE_STREAM_SPLIT: the first bytes of all values, then the second ones, ... */
+/* Appends values from BYTE_STREAM_SPLIT: the first bytes of all values, then the second ones, ...
+ * */
 static void put_split(chunk *k, conv_thrift *in, const uint32_t *there, int64_t n, int64_t present)
 {
     conv_column *c = k->c;
@@ -271,7 +273,8 @@ static vs_status read_values(chunk *k, const page *g, const unsigned char *level
     return st;
 }
 
-/* A block of zstd has 3 bytes at least, and holds 128 KiB at most. */
+/* Unpacks s [n] to `whole` bytes, for vs_free. NULL: damaged, or out of memory (*memory is false).
+ * A block of zstd has 3 bytes at least and holds 128 KiB at most: more than that is damage. */
 static unsigned char *unpacked_zstd(const conv_zstd_table *t, const unsigned char *s, size_t n,
                                     size_t whole, bool *memory)
 {
@@ -287,7 +290,7 @@ static unsigned char *unpacked_zstd(const conv_zstd_table *t, const unsigned cha
     return NULL;
 }
 
-/* Unpacks s [n] to `whole` bytes, for vs_free; NULL: damaged. */
+/* The same for the other codecs. */
 static unsigned char *unpacked(int codec, const unsigned char *s, size_t n, size_t whole)
 {
     size_t got = 0;

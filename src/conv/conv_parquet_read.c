@@ -1,12 +1,13 @@
 /* conv_parquet_read.c - reads Apache Parquet: the table of contents at the end of the file, then
- *     columns of numbers and texts (conv_parquet_page.c). Rows with other values of a sweep are a
- *     plot each; NAME.re and NAME.im are one complex vector.
+ *     columns of numbers and texts (conv_parquet_page.c). Where the values of the sweep change from
+ *     one row to the next, another plot begins. NAME.re and NAME.im make one complex vector.
  * Source: Apache Parquet format 2.10, parquet.thrift. */
 #include <string.h>
 
 #include "conv_parquet.h"
 
-/* Any file may have so many values, however small it is: a run of one value takes a few bytes. */
+/* A file may have FREE_VALUES values, however small it is, since a run of equal values takes a few
+ * bytes, and VALUES_PER_BYTE more for each of its bytes. */
 enum { FREE_VALUES = 1 << 24, VALUES_PER_BYTE = 64 };
 
 typedef struct reader {

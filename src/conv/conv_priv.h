@@ -31,26 +31,25 @@ typedef struct conv_job {
     char *why; /* [CONV_WHY] */
 } conv_job;
 
-/* Sets j->why; returns VS_EINPUT. */
+/* Prints to j->why; returns VS_EINPUT. */
 vs_status conv_fail(conv_job *j, const char *fmt, ...) VS_PRINTF(2, 3);
-/* The points of a plot, those of its longest vector. conv_re, conv_im: value k, which is the last
- * one behind the end of a shorter vector. */
+/* The number of points of a plot: that of its longest vector. conv_re, conv_im: value k of a
+ * vector, behind its end the last value; of a vector without values NAN and 0. */
 int64_t conv_points(const post_plot *p);
 double conv_re(const post_vec *v, int64_t k);
 double conv_im(const post_vec *v, int64_t k);
-/* The name of a vector for other programs: "v(x1.out)" -> "x1.out"; names of currents stay. In mem.
- */
+/* The name of a vector for other programs, in mem: "v(x1.out)" -> "x1.out"; other names stay. */
 const char *conv_node(arena *mem, const post_vec *v);
-/* Value i of those that a sweep gives a plot, "r=1000 temp=27" behind the comma of its name. false:
- * there are fewer. */
 typedef struct conv_value {
     char name[64], text[128];
-    double x;
-    bool number;
+    double x;    /* the text as a number */
+    bool number; /* is the text one? */
 } conv_value;
+/* Reads value i of those that a sweep gave a plot: "r=1000 temp=27" behind the comma of p->what.
+ * false: there are fewer. */
 bool conv_value_of(const post_plot *p, size_t i, conv_value *v);
 
-/* Reads a whole file: *n bytes and a 0 behind them, for vs_free. NULL: errno says why it cannot. */
+/* Reads a whole file: *n bytes and a 0 behind them, for vs_free. NULL: errno says why not. */
 char *conv_bytes(const char *path, size_t *n);
 static inline uint32_t conv_u32(const unsigned char *p)
 {
@@ -60,7 +59,8 @@ static inline uint64_t conv_u64(const unsigned char *p)
 {
     return conv_u32(p) | (uint64_t)conv_u32(p + 4) << 32;
 }
-void conv_put(FILE *fp, uint64_t x, int bytes); /* the least byte first */
+/* Write the lowest byte first. */
+void conv_put(FILE *fp, uint64_t x, int bytes);
 void conv_put_double(FILE *fp, double x);
 
 /* Unpacks s [n], which zlib or gzip compressed: *n_out bytes, for vs_free. NULL: s is damaged, or
@@ -69,8 +69,8 @@ typedef enum conv_wrap { CONV_ZLIB, CONV_GZIP } conv_wrap;
 unsigned char *conv_inflate(const unsigned char *s, size_t n, conv_wrap wrap, size_t most,
                             size_t *n_out);
 
-/* Read or write j's file in each format. Status: VS_OK; VS_EINPUT with j->why. The caller looks for
- * failed writes by ferror(j->fp). */
+/* Read the file j->path, or write to j->fp, in each format. Status: VS_OK; VS_EINPUT with j->why;
+ * of Parquet also VS_EUNSUPPORTED (no plug-in for zstd, with j->why) and VS_ENOMEM. */
 vs_status conv_read_mat(conv_job *j);
 vs_status conv_write_mat(conv_job *j);
 vs_status conv_read_parquet(conv_job *j);
@@ -90,30 +90,32 @@ typedef struct conv_plugin {
     const char *library; /* "libhdf5" */
     const char *symbol;  /* of its table, whose first member is the version */
 } conv_plugin;
-/* The plug-in's table. Status: VS_OK; VS_EUNSUPPORTED: j->why says what is missing. */
+/* Loads a plug-in and gives its table. Status: VS_OK; VS_EUNSUPPORTED: j->why says what is missing.
+ * */
 VS_MUST_USE vs_status conv_plugin_table(conv_job *j, const conv_plugin *of, const void **table);
 
-/* zstd. Both ways from s [n] to at most `room` bytes: how many were written; 0: damaged, or no
- * room; -1: no memory. It allocates nothing of ours. */
+/* What zstd's plug-in offers. pack and unpack read s [n], write at most `room` bytes to `to`, and
+ * return how many; 0: s is damaged, or needs more room; -1: no memory. It does not use our heap. */
 typedef struct conv_zstd_table {
     const char *version;
     size_t (*bound)(size_t n); /* the room that n bytes may need when they are packed */
     ptrdiff_t (*pack)(unsigned char *to, size_t room, const unsigned char *s, size_t n);
     ptrdiff_t (*unpack)(unsigned char *to, size_t room, const unsigned char *s, size_t n);
 } conv_zstd_table;
-/* As conv_plugin_table. */
+/* Loads it. Status: as conv_plugin_table. */
 VS_MUST_USE vs_status conv_zstd_open(conv_job *j, const conv_zstd_table **t);
 #define CONV_ZSTD_SYMBOL "conv_zstd"
 
-/* HDF5: it allocates nothing of ours, and calls back between its calls of HDF5 -- */
+/* Where HDF5's plug-in puts what it reads. It does not use our heap, and calls these functions only
+ * between its calls of HDF5. */
 typedef struct conv_hdf5_sink {
     void *user;
     void (*plot)(void *user, const char *name, const char *title, const char *what);
     /* Room for n values (complex: 2 n); axis: the plot's. */
     double *(*vector)(void *user, const char *name, const char *type, int64_t n, bool complex,
                       bool axis);
-    void (*own)(void *user, void *file); /* the heap closes it if memory is missing; NULL: no more
-                                            */
+    /* From now on the heap closes the file if memory is missing. file NULL: no longer. */
+    void (*own)(void *user, void *file);
 } conv_hdf5_sink;
 typedef struct conv_hdf5_vector {
     const char *name, *type;
@@ -121,7 +123,7 @@ typedef struct conv_hdf5_vector {
     int64_t n;
     bool complex, axis;
 } conv_hdf5_vector;
-/* false: why. */
+/* Reads a file. false: why says what is wrong. */
 typedef bool conv_hdf5_read_fn(const char *path, const conv_hdf5_sink *to, char why[CONV_WHY]);
 /* The plug-in's functions: begin makes a file in memory, plot adds a plot, end writes its bytes to
  * `out` and closes it. NULL or false: why says what is wrong. */
@@ -131,7 +133,7 @@ typedef struct conv_hdf5_table {
     void *(*begin)(char why[CONV_WHY]);
     bool (*plot)(void *file, const char *name, const char *title, const char *what,
                  const conv_hdf5_vector *v, size_t n, char why[CONV_WHY]);
-    bool (*end)(void *file, FILE *out, char why[CONV_WHY]); /* closes it */
+    bool (*end)(void *file, FILE *out, char why[CONV_WHY]);
     heap_drop *close;
 } conv_hdf5_table;
 #define CONV_HDF5_SYMBOL "conv_hdf5"

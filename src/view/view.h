@@ -1,9 +1,11 @@
 /* view.h - answers the requests of the viewer's page from result files.
- * Use:    view_init; view_add for each file; per request view_index, view_curve, view_measure,
- *         view_point or view_spectrum; view_refresh now and then: files may grow; view_fini.
- * Plots of one file that differ by the values of a sweep alone are one group, a family; its members
- * are asked for together. Answers are JSON, or numbers behind a head of JSON: 4 bytes with the
- * length of the head (a multiple of 8, less 4), the head, doubles, all from the lowest byte. */
+ * Use:    view_new; view_add for each file; view_build; per request view_index, view_curve,
+ *         view_measure, view_point or view_spectrum; view_refresh now and then: files may grow;
+ *         view_free.
+ * Plots of one file that differ in nothing but the values of a sweep are one group, a family; a
+ * request may ask for all its members at once.
+ * Answers: JSON, or numbers behind a head of JSON: 4 bytes with the length of the head (a multiple
+ *         of 8, less 4), the head, doubles; the lowest byte comes first. */
 #ifndef VIEW_H
 #define VIEW_H
 
@@ -18,22 +20,24 @@ typedef struct view view;
 view *view_new(const char *plugins);
 void view_free(view **v);
 
-/* Adds a file. Of a damaged one the plots in front of the damage are used.
- *   live  a run is writing it: it need not exist yet, and grows
- *   why   out  what is wrong, also if the file is damaged: the end of a sentence about it; else ""
+/* Adds a file, of a damaged one the plots in front of the damage.
+ *   path  outlives the view
+ *   live  a run is writing the file: it grows, and need not exist yet
+ *   why   out  what is wrong, also where VS_OK means that plots in front of damage were added: the
+ *         end of a sentence about the file; else ""
  * Status: VS_OK, VS_EIO, VS_EINPUT, VS_EUNSUPPORTED. */
 VS_MUST_USE vs_status view_add(view *v, const char *path, bool live, char why[CONV_WHY]);
-/* Makes the indices of large files, in steps. Between steps it calls more(path, done), which
- * returns false to stop. Without this call the first request for a curve makes the index.
+/* Makes the indices of large files, in steps. Between steps it calls more(user, path, done), done
+ * from 0 to 1, which returns false to stop. A request for a curve makes an index that is missing.
  * Status: VS_OK; VS_EIO with *why. */
 VS_MUST_USE vs_status view_build(view *v, bool (*more)(void *user, const char *path, double done),
                                  void *user, const char **why);
-/* Reads files again that have changed. true: one had. */
+/* Reads again the files that have changed. true: at least one had. */
 bool view_refresh(view *v);
-/* How often files have changed. Answers to a question may differ if this number does. */
+/* A count of the changes of files: as long as it stays, so do the answers to a question. */
 int64_t view_generation(const view *v);
 
-/* All files, groups and signals, as JSON; program: its name and version. */
+/* Writes all files, groups and signals as JSON. program: its name and version. */
 void view_index(const view *v, const char *program, FILE *out);
 
 typedef struct view_question {
@@ -44,23 +48,26 @@ typedef struct view_question {
     int64_t columns;  /* of the picture; 0: every point */
     int64_t member;   /* -1: all */
 } view_question;
-/* Writes a curve for each member. A curve of more than four points a column is reduced to the
- * first, least, greatest and last point of each column. One point more on either side of the range
- * is part of it. false: the answer is JSON with the message. */
+/* Writes a curve for each member: its points from x0 to x1 and one more on either side. Of a curve
+ * with more than four points a column it writes the first, least, greatest and last point of each
+ * column. false: the answer is JSON with the message. */
 bool view_curve(view *v, const view_question *q, FILE *out);
 
-/* What stands between x0 and x1 (NAN: at x0 alone) of one member, as an object of numbers (null:
- * there is none): a and b, the values there; min, max, mean, rms, period, duty in %, rise, fall;
- * part, the points between them, and points, of how many it is: of fewer if there are more than
- * four a column, of which it takes the extremes of columns; a and b are exact then, too. false:
- * the answer is JSON with the message. */
+/* Writes measures of one member between x0 and x1 (x1 NAN: at x0 alone) as a JSON object of
+ * numbers, null where there is none:
+ *   a, b                     values at x0 and x1
+ *   min, max, mean, rms      of the curve between them, straight from point to point
+ *   period, duty, rise, fall duty in %; rise and fall from 10 % to 90 % of min to max and back
+ *   part, points             points between x0 and x1; points that the measures use: fewer if there
+ *                            are more than four a column, then the extremes of each column. a and b
+ *                            are exact then, too.
+ * false: the answer is JSON with the message. */
 bool view_measure(view *v, const view_question *q, FILE *out);
 
 /* Writes the value of each signal of a member at a point, in the order of the index; of complex
  * signals the modulus.
  *   k  the point; -1: the last one
- *   x  NAN; else the place on the axis, in place of k: values are those of the line between the
- *      points on both sides
+ *   x  NAN, or a place on the axis, which goes before k: values are interpolated linearly there
  * false: as view_curve. */
 bool view_point(view *v, int64_t group, int64_t member, int64_t k, double x, FILE *out);
 
@@ -71,8 +78,8 @@ typedef struct view_fft {
     int64_t n;       /* samples, a power of two */
     const char *window;
 } view_fft;
-/* Writes amplitudes over frequencies as one curve, with the figures of its largest tone in the
- * head. false: as view_curve. */
+/* Writes the amplitudes of a signal over frequency as one curve, with the figures of its largest
+ * tone in the head. false: as view_curve. */
 bool view_spectrum(view *v, const view_fft *q, FILE *out);
 
 #endif
