@@ -25,10 +25,10 @@ def generated(script, *args):
 
 
 class Folder(folder.Folder):
-    def vsim(self, text, *args, code=0, raw='out.raw', **environment):
+    def vsim(self, text, *args, code=0, raw='out.raw', command=(), **environment):
         """Runs a deck; gives the text of its messages, the figures of the run, the path of its results."""
         self.write('deck.sp', text)
-        done = subprocess.run([VSIM, '-r', raw, '--stats', 'stats.json', *args, 'deck.sp'], cwd=self.tmp.name,
+        done = subprocess.run([VSIM, *command, '-r', raw, '--stats', 'stats.json', *args, 'deck.sp'], cwd=self.tmp.name,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=280,
                               env=dict(os.environ, **environment))
         self.assertEqual(done.returncode, code, done.stdout[-3000:])
@@ -147,15 +147,20 @@ class Latency(Folder):
 
     def test_newton_converges_where_wires_are_resistors(self):
         # a part of a tolerance of voltage is a large current through 0.8 ohm: wires sleep and wake as a whole
+        # a row that is left unsolved takes all iterations that itl4 allows, then a shorter step, which does not
+        # help; what wakes takes an iteration more, of which there may be any number below that
+        itl4 = 10
         stats = {}
         for option in '01':
             text = generated('extracted.py', 'ring', '250', '--tran', '2p 40p', '--folder', os.path.dirname(MODELS))
-            text = text.replace('.tran', '.option bypass=%s\n.tran' % option)
-            _, stats[option], out = self.vsim(text, '--threads', '1', raw=option + '.raw')
+            text = text.replace('.tran', '.option bypass=%s itl4=%d\n.tran' % (option, itl4))
+            _, stats[option], out = self.vsim(text, '--threads', '1', '--steps', 'steps.raw', command=['profile'],
+                                              raw=option + '.raw')
+            steps = waves.read_raw(self.path('steps.raw'))
+            self.assertEqual(sum(steps['not_converged']), 0, option)
+            self.assertLessEqual(max(steps['iterations']), itl4, option)
         self.assertGreater(stats['1']['latent_unknowns'], 0)
         self.assertEqual(stats['1']['points_rejected'], stats['0']['points_rejected'])
-        # what wakes costs an iteration more, and so may updates of what sleeps, which are left out
-        self.assertLess(stats['1']['newton_iterations'], 3 * stats['0']['newton_iterations'])
         self.check_close(self.path('0.raw'), out, 5e-3)
 
     def inverters(self, option):
