@@ -7,10 +7,10 @@
  *           from a bound of the derivative elsewhere. The bound of the difference is the distance
  *           to the farther end: units of rounding times the condition of the way to the value.
  * Choices:  a comparison of intervals that overlap is undecided. A select on it may give either
- *           value: its interval covers both. Where nothing can be said (a pole, NaN, the end of a
- *           loop) it is everything, and the bound is infinite.
- * Rounding: arithmetic and sqrt are correctly rounded by the machine, half a unit; a product that a
- *           fused multiply-add does not round is within that. Functions: the code generator's are
+ *           value: its interval covers both. Where nothing can be said (a pole, NaN, a loop that
+ *           may have ended) the interval is everything, and the bound is infinite.
+ * Rounding: the machine rounds arithmetic and sqrt correctly, within half a unit; a product that a
+ *           fused multiply-add does not round is within that. The code generator's functions are
  *           within one unit (docs/math.md, enforced by its tests). The ends are computed here, with
  *           half a unit and the C library's two; FUNCTION allows for one more. */
 #include "ir_priv.h"
@@ -18,9 +18,9 @@
 #include <float.h>
 #include <math.h>
 
-static const double ARITHMETIC = DBL_EPSILON;            /* half a unit twice */
-static const double FUNCTION = 4 * DBL_EPSILON;          /* one unit, two, and one */
-static const double TINY = 16 * 4.9406564584124654e-324; /* the same where results are denormal */
+static const double ARITHMETIC = DBL_EPSILON;            /* half a unit there, half here */
+static const double FUNCTION = 4 * DBL_EPSILON;          /* one unit there, two here, one spare */
+static const double TINY = 16 * 4.9406564584124654e-324; /* for results that are denormal */
 enum { MAX_ROUNDS = 10 * 1000 * 1000 };
 
 typedef struct range {
@@ -36,7 +36,7 @@ typedef struct number { /* what the interpreter has, and what the machine may ha
 
 /* -- ranges of F64 -- */
 
-/* Rounding keeps the sign, and 0. */
+/* r, wider at both ends by `unit` times its larger end; rounding keeps the sign, and 0. */
 static range widened(range r, double unit)
 {
     const double most = fmax(fabs(r.lo), fabs(r.hi)), by = unit * most + TINY;
@@ -119,7 +119,8 @@ static range of_tan(number a, double v)
     return a.e < c / 2 ? around(v, a.e / ((c - a.e) * (c - a.e))) : ANY;
 }
 
-/* Monotonic in each operand where x > 0; a whole power elsewhere has its derivative. */
+/* pow is monotonic in each operand where x > 0; elsewhere a whole power is bounded by its
+ * derivative. */
 static range of_pow(number x, number y, double v)
 {
     const double corner[4] = {pow(x.r.lo, y.r.lo), pow(x.r.lo, y.r.hi), pow(x.r.hi, y.r.lo),
@@ -146,7 +147,7 @@ static range of_fmod(number a, number b, double v)
     return same ? around(v, a.e) : ANY;
 }
 
-/* What a machine that does not round may have. same: both operands are one value. */
+/* The range of op without rounding. same: both operands are one value. */
 static range range_of(ir_op op, number a, number b, double v, bool same)
 {
     switch (op) {
@@ -187,8 +188,8 @@ static double unit_of(ir_op op)
     }
 }
 
-/* A number of type F64 from numbers of type F64. An operand that may be anything may be NaN, of
- * which no interval tells. */
+/* The range of op with rounding, F64 from F64. An operand that may be anything may be NaN, which no
+ * interval holds. */
 static range rounded_range(ir_op op, number a, number b, double v, bool same)
 {
     const bool exact = a.e == 0 && b.e == 0;
@@ -246,7 +247,7 @@ typedef struct bound {
     ir_num *val;
     double *err;
     range *ends; /* [n] of F64 */
-    bool *loose; /* [n] of a LOOP: once it was not certain whether it ends */
+    bool *loose; /* [n] of a LOOP: in some round it was not certain whether it ends */
 } bound;
 
 static number get(const bound *s, ir_val v) { return (number){s->val[v], s->err[v], s->ends[v]}; }
@@ -307,7 +308,8 @@ static void loosen(bound *s, ir_val k)
     s->ends[k] = ANY;
 }
 
-/* lphis of a loop take their next values, all at once; loose: the loop may have ended before. */
+/* Gives the lphis of a loop their next values, all at once. Of a loose loop they may be anything:
+ * it may have ended before. */
 static void step_lphis(bound *s, ir_val loop)
 {
     const ir_inst *inst = s->fn->inst;
@@ -324,7 +326,8 @@ static void step_lphis(bound *s, ir_val loop)
     vec_free(next);
 }
 
-/* At the WHILE: an end that is not certain leaves lphis that may be those of another round. */
+/* Whether the loop goes on at its WHILE. Where the machine may decide otherwise, its lphis may be
+ * those of another round. */
 static bool goes_on(bound *s, ir_val i)
 {
     const ir_inst *inst = s->fn->inst;

@@ -1,6 +1,6 @@
 /* ir_class.c - dependence class of every instruction: from which kinds of inputs it is computed.
- * Method: forward union; a loop is walked again until its lphis stop growing (a class has 5 bits,
- * so soon); then effects, which take in the conditions of all regions around them. */
+ * Method: forward union; a loop is walked again until its lphis stop growing, which is soon, since
+ *         a class has 5 bits; then effects, which add the conditions of all regions around them. */
 #include "ir_priv.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static uint8_t class_of_input(const ir_input *in)
     return in->inst ? IR_CLASS_INST : class_of_kind[in->kind];
 }
 
-/* Takes next values and the loop's condition into the lphis; true if one has grown. */
+/* Adds the classes of next values and of the loop's condition to the lphis; true: one has grown. */
 static bool grow_lphis(const ir_inst *inst, ir_val loop, uint8_t *cls)
 {
     bool grown = false;

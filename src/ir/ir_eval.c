@@ -28,7 +28,7 @@ static int32_t ishr(int32_t a, int32_t b)
     return (uint32_t)b > 31 ? 0 : (int32_t)((uint32_t)a >> b);
 }
 
-/* P1, P2(op, member of the result, expression of a, b) */
+/* P1: of a; P2: of a and b. (op, member of ir_num that has the result, expression) */
 /* clang-format off */
 #define PURE_LIST(P1, P2)                                                                          \
     P1(NEG, f, -a.f) P2(ADD, f, a.f + b.f) P2(SUB, f, a.f - b.f) P2(MUL, f, a.f *b.f)              \
@@ -52,7 +52,7 @@ static int32_t ishr(int32_t a, int32_t b)
     P1(I2F, f, (double)a.i) P1(F2I, i, f2i(a.f)) P1(B2I, i, a.i) P1(B2F, f, (double)a.i)
 /* clang-format on */
 
-/* A result with the bytes that its type does not use at 0. */
+/* Results; bytes that their type does not use are 0. */
 #define NUM_f(x) ((ir_num){.f = (x)})
 static inline ir_num num_i(int32_t i)
 {
@@ -74,7 +74,7 @@ ir_num ir_eval_op(ir_op op, ir_num a, ir_num b, ir_num c)
     }
 }
 
-/* lphis of the loop whose LOOP is at `loop` take their next values, all at once. */
+/* Gives the lphis of the loop at `loop` their next values, all at once. */
 static void step_lphis(const ir_fn *fn, ir_val loop, ir_num *val)
 {
     const ir_inst *inst = fn->inst;
@@ -104,7 +104,7 @@ vs_status ir_interp(const ir_fn *fn, const ir_num *input, ir_num *val, uint8_t *
     const ir_val n = (ir_val)vec_len(inst);
     if (ran)
         memset(ran, 0, (size_t)n);
-    /* The slot of an IF holds the arm taken, that of a LOOP the rounds made. */
+    /* val[i] of an IF is the arm taken, of a LOOP the number of rounds made. */
     for (ir_val i = 0; i < n; i++) {
         const ir_inst *p = &inst[i];
         if (ran)

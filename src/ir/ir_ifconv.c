@@ -6,13 +6,13 @@
  *         the IR traps or has a side effect. A loop inside an arm must not run where the arm does
  *         not (it might not end there): its condition is and-ed with that of the arms and loops
  *         around it, the mask. In a round that a lane does not take part in, the code generator
- *         keeps the lane's lphis; then the condition of a lane that has left stays false. */
+ *         keeps the lane's lphis, so that the condition of a lane that has left stays false. */
 #include "ir_priv.h"
 
 typedef struct frame {
     ir_val head;  /* IF or LOOP in `from` */
-    ir_val outer; /* mask around the region, IR_NONE: always on; values of `to` */
-    ir_val mask;  /* mask at this place in the region */
+    ir_val outer; /* mask around the region, a value of `to`; IR_NONE: always on */
+    ir_val mask;  /* mask at this place in the region, likewise */
 } frame;
 
 typedef struct ifconv {

@@ -2,14 +2,15 @@
  * ir_opt and ir_sccp share.
  * Requires: a function that ir_verify accepts.  Gives: small; head: inputs (in the order of
  *           from->in, unused ones dropped) and constants first, each once.
- * Method:   round = mark what is needed; walk it once and emit simplified, numbered instructions to
- *           an intermediate function; mark that; copy what is needed. Rounds until nothing shrinks.
+ * Method:   a round marks what is needed, walks it once and emits simplified, numbered instructions
+ *           to an intermediate function, marks that, and copies what is needed. Rounds go on until
+ *           nothing shrinks.
  * Names:    in the intermediate function an id >= 0 is an instruction of the body; an id <= -2 one
  *           of the prelude (constants and inputs, visible everywhere): entry k is ~(k + 1).
- * Numbers:  a hash table with an undo stack; leaving a region forgets the entries made in it, so
- *           that whatever is found dominates.
- * Branches: inside an arm the condition is known. `sub` holds what a value is known to be here and
- *           is consulted whenever an operand is taken; leaving the region undoes it.
+ * Numbers:  a hash table with an undo stack. At the end of a region the entries made in it are
+ *           forgotten, so that whatever is found dominates.
+ * Branches: inside an arm the condition is known. sub_body and sub_pre hold what a value is known
+ *           to be here; each operand is looked up there. The end of the region undoes that.
  * Folding:  ir_eval_op; identities are exact in IEEE arithmetic up to the sign and payload of a
  *           NaN, unless flags.fold_zero allows 0*x = 0, x + 0 = x, 0 - x = -x, -(x - y) = y - x. */
 #include "ir_priv.h"
@@ -26,14 +27,14 @@ typedef struct live {
     size_t n;
     const ir_fn *fn;
     ir_facts facts;
-    uint8_t *on;    /* [n] */
+    uint8_t *on;    /* [n] LIVE, CHAIN, TO_SELECT */
     uint8_t *pre;   /* prelude entries needed, or NULL */
     ir_val *parent; /* [n] innermost region around it, -1: none, DEAD: in an arm that cannot run */
     ir_val *work;   /* vec */
 } live;
 enum { DEAD = -2 };
 
-/* 0 or 1 if the condition is known for certain, else -1. */
+/* 0 or 1 if the condition is known, else -1. */
 static int decision(const ir_fn *fn, ir_facts facts, ir_val cond)
 {
     if (cond < 0)
@@ -103,7 +104,7 @@ static void need_operands(live *l, ir_val v)
     }
 }
 
-/* Finds parents; effects that can run are needed. */
+/* Finds parents, and marks effects that can run, with the regions around them. */
 static void walk_regions(live *l)
 {
     struct {
@@ -260,7 +261,7 @@ static ir_num const_of(const rewriter *r, ir_val id)
     ir_inst p = inst_of(r, id);
     return ir_num_of_con(p.type, r->t.con[p.a]);
 }
-/* id is the F64 constant x, bit by bit */
+/* Whether id is the F64 constant x, bit by bit. */
 static bool is_f(const rewriter *r, ir_val id, double x)
 {
     return is_const(r, id) && ir_num_same(IR_F64, const_of(r, id), (ir_num){.f = x});
@@ -346,7 +347,7 @@ static void substitute(rewriter *r, ir_val id, ir_val is)
     *s = is;
 }
 
-/* From here to the end of the region the BOOL `cond` has the value `is`, and what follows. */
+/* Notes that to the end of the region the BOOL `cond` is `is`, and what follows from that. */
 static void assume(rewriter *r, ir_val cond, bool is)
 {
     vec_push(r->work, cond);
@@ -421,14 +422,14 @@ static bool commutes(ir_op op)
     }
 }
 
-/* 2^-k if x is 2^k (or with a minus), and that is a normal number: then y / x is y * it exactly. */
+/* 1/x if x is 2^k or -2^k, |k| < 1000, so that y / x is exactly y times it; else 0. */
 static double exact_reciprocal(double x)
 {
     int e;
     return fabs(frexp(x, &e)) == 0.5 && e > -1000 && e < 1000 ? 1 / x : 0;
 }
 
-/* id is `cond ? k1 : k2` with constants: a SELECT, or b2i, b2f. */
+/* Whether id is `cond ? k1 : k2` with constants: a SELECT, or b2i, b2f. */
 static bool two_constants(rewriter *r, ir_val id, ir_val *cond, ir_num *k1, ir_num *k2)
 {
     if (id < 0)
@@ -445,7 +446,7 @@ static bool two_constants(rewriter *r, ir_val id, ir_val *cond, ir_num *k1, ir_n
     return p.op == IR_B2I || p.op == IR_B2F;
 }
 
-/* A comparison whose outcome follows from one that is known here: 0, 1, or -1. */
+/* 0 or 1 if the outcome of this comparison is known here, else -1. */
 static int known_compare(const rewriter *r, ir_op op, ir_val a, ir_val b)
 {
     ir_val id = find_equal(r, op, IR_BOOL, a, b, IR_NONE);
@@ -502,7 +503,7 @@ static ir_val simplify_compare(rewriter *r, ir_op op, ir_val a, ir_val b)
     }
 }
 
-/* IR_NONE: nothing simpler. Long: one case for each operation, with its identities. */
+/* Something simpler, or IR_NONE. Long: one case for each operation, with its identities. */
 static ir_val simplify_float(rewriter *r, ir_op op, ir_val a, ir_val b)
 {
     bool zero = r->fold_zero;
@@ -696,8 +697,8 @@ static ir_val simplify(rewriter *r, ir_op op, ir_type type, ir_val a, ir_val b, 
     return IR_NONE;
 }
 
-/* A pure operation on ids: folded, simplified or numbered. The depth of the recursion through
- * simplify is bounded by the rules, not by the function: each removes an operation. */
+/* The id of a pure operation on ids: folded, simplified or numbered. The rules bound the depth of
+ * the recursion through simplify, whatever the function: each removes an operation. */
 static ir_val make(rewriter *r, ir_op op, ir_type type, ir_val a, ir_val b, ir_val c)
 {
     int n = ir_op_table[op].arity;
@@ -720,7 +721,7 @@ static ir_val make(rewriter *r, ir_op op, ir_type type, ir_val a, ir_val b, ir_v
 
 /* ---- 4. the rewriter: the walk ---- */
 
-/* The value is needed and was not found to be a constant. */
+/* Whether the value is needed and was not found to be a constant. */
 static inline bool wanted(const rewriter *r, ir_val v)
 {
     return (r->on[v] & LIVE) && !(r->facts.state && r->facts.state[v] == IR_FACT_CONST);
@@ -781,7 +782,7 @@ static ir_val turn_to_else(rewriter *r, ir_val i)
     return i;
 }
 
-/* Both arms came out empty: IF and ELSE are taken back. */
+/* Takes back the IF at `at` and its ELSE: both arms came out empty. */
 static void drop_empty_if(rewriter *r, ir_val at)
 {
     assert((ir_val)vec_len(r->t.inst) == at + 2);
@@ -983,7 +984,7 @@ typedef struct result {
 
 static ir_val final(const result *f, ir_val id) { return id >= 0 ? f->body[id] : f->pre[~id - 1]; }
 
-/* IFs with nothing needed in their arms: their phis become selects. */
+/* Marks IFs with nothing needed in their arms: their phis become selects. */
 static void find_empty_ifs(const ir_fn *t, uint8_t *on)
 {
     size_t n = vec_len(t->inst);

@@ -1,8 +1,8 @@
 /* ir_recip.c - divisions by the same value become multiplications by one reciprocal.
  * Requires: small (equal divisions are one).  Keeps: small.
- * Why:     a vector division costs as much as a dozen multiplications, and the derivative of x/d
- * needs 1/d in any case. The results change: x * (1/d) has two roundings, and it overflows or is
- * NaN where d is below the smallest normal number.
+ * Why:    a vector division costs as much as a dozen multiplications, and the derivative of x/d
+ *         needs 1/d in any case. The results change: x * (1/d) has two roundings, and it overflows
+ *         or is NaN where d is below the smallest normal number.
  * Method: a denominator gets a reciprocal, right behind its definition, if two divisions use it or
  *         if it is static (then ir_split computes the reciprocal in setup); a division by a
  *         constant multiplies by the constant's reciprocal. Divisions of static values stay: setup
@@ -14,12 +14,12 @@
 typedef struct recip {
     const ir_fn *from;
     ir_fn to;
-    uint8_t *cls, *uses; /* [n] class; divisions by the value, up to 2 (2: it gets a reciprocal) */
+    uint8_t *cls, *uses; /* [n] class; divisions by the value, counted to 2: it gets a reciprocal */
     ir_val *map;         /* [n] */
     ir_val *of;          /* [n] the reciprocal in `to`, or IR_NONE */
 } recip;
 
-/* 1/x if it and x are normal numbers, else 0 */
+/* 1/x if both x and 1/x are normal numbers, else 0. */
 static double normal_reciprocal(double x) { return isnormal(x) && isnormal(1 / x) ? 1 / x : 0; }
 
 static void find_denominators(recip *r)

@@ -5,8 +5,7 @@
  *         2. the code is copied; 3. from the last value to the first, each active value's adjoint
  *         (the sum's derivative by it) times the operation's slopes goes to its operands.
  * Arms that are not taken: a select hands them the adjoint 0, but slopes in them may be infinite.
- *         Where all that an adjoint consists of came through a select, products with it are 0 where
- *         it is 0.
+ *         Where all parts of an adjoint came through a select and it is 0, products with it are 0.
  * Source: Griewank & Walther, Evaluating Derivatives, ch. 3. */
 #include "ir_priv.h"
 
@@ -29,7 +28,7 @@ static bool is_setup_value(const ir_fn *f, const ir_inst *p)
     return p->op == IR_IN && p->type == IR_F64 && f->in[p->a].kind == IR_IN_CACHE;
 }
 
-/* LIMIT is its operand. */
+/* The number of operands to which an adjoint goes; LIMIT has the value of its first one. */
 static int n_carried(const ir_inst *p)
 {
     return p->op == IR_LIMIT ? 1 : ir_carries_slope(p) ? ir_op_table[p->op].arity : 0;
@@ -57,7 +56,7 @@ static void mark_moved(reverse *r)
 
 static bool is_row(const ir_out *o) { return o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT; }
 
-/* Active values that no output needs become passive; false: one that is needed is of a loop. */
+/* Makes active values passive that no output needs; false: a needed one belongs to a loop. */
 static bool keep_needed(reverse *r)
 {
     const ir_fn *f = r->from;
@@ -87,7 +86,7 @@ static ir_val bin(const reverse *r, ir_op op, ir_val a, ir_val b)
     return ir_bin(r->to, op, a, b);
 }
 
-/* The adjoint of operand x gets `part`. */
+/* Adds `part` to the adjoint of operand x. */
 static void give(reverse *r, ir_val x, ir_val part, bool open)
 {
     if (part == ZERO || !r->active[x])

@@ -2,12 +2,12 @@
  * Requires: a function of one form.  Gives: head, small, constants for what is decided.
  * Source:  Wegman & Zadeck, "Constant propagation with conditional branches", TOPLAS 13(2), 1991.
  * Value:   UNSEEN -> CONST -> VARIES. An arm is walked once its condition may choose it; a phi
- * meets the arms that can run; a loop is walked again until its lphis rest.
- * Method: structured code needs no edge list: one walk in execution order, going back at an ENDLOOP
- *         whose lphis changed. States only fall, so the walks of a loop are few; after MANY of them
- *         what has not settled is taken to vary. Folding: ir_eval_op, the interpreter's own
- *         routine: a folded value is the evaluated value. Rewriting: ir_rewrite with what was
- *         found. */
+ *          meets the arms that can run; a loop is walked again until its lphis no longer change.
+ * Method:  structured code needs no edge list: one walk in execution order, which goes back at an
+ *          ENDLOOP whose lphis changed. States only fall, so the walks of a loop are few; after
+ *          MANY of them its lphis are taken to vary.
+ * Folding: ir_eval_op, the interpreter's own routine: a folded value is the evaluated value.
+ * Rewriting: ir_rewrite, with what was found. */
 #include "ir_priv.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ typedef struct sccp {
     uint8_t *round; /* [n] of a LOOP: walks made */
 } sccp;
 
-/* Returns true if the state of v fell. */
+/* Lowers the state of v to `state`, with the constant x; true: it fell. */
 static bool lower(sccp *s, ir_val v, uint8_t state, ir_num x)
 {
     if (s->known && s->known[v] == 1 && state != UNSEEN) {
@@ -56,7 +56,7 @@ static bool is_zero(const sccp *s, ir_val v, ir_type t)
     return s->state[v] == CONST && (t == IR_F64 ? s->val[v].f == 0 : s->val[v].i == 0);
 }
 
-/* The result is known although not all operands are. */
+/* Whether the result, *x, is known although not all operands are. */
 static bool absorbs(const sccp *s, const ir_inst *p, ir_num *x)
 {
     *x = (ir_num){0};
@@ -112,7 +112,7 @@ static void meet_phi(sccp *s, ir_val i)
         lower(s, i, s->state[p->c], s->val[p->c]);
 }
 
-/* Takes the next values into the lphis; true if the body has to be walked again. */
+/* Meets the lphis with their next values; true: the body has to be walked again. */
 static bool close_loop(sccp *s, ir_val loop)
 {
     const ir_inst *inst = s->fn->inst;
@@ -190,7 +190,7 @@ static void count(const sccp *s, ir_sccp_stats *st)
     }
 }
 
-/* UNSEEN, CONST, VARIES become what the rewriter takes. */
+/* Turns states into the facts that ir_rewrite takes. */
 static void make_facts(sccp *s)
 {
     for (size_t i = 0; i < vec_len(s->fn->inst); i++) {

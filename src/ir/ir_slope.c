@@ -47,7 +47,7 @@ static void put(ir_val *to, ir_val v)
 
 static ir_val reciprocal(const ir_slope *s, ir_val x) { return ir_bin(s->to, IR_DIV, s->one, x); }
 
-/* 1/x, and 0 where x is 0 */
+/* 1/x; 0 where x is 0. */
 static ir_val safe_reciprocal(const ir_slope *s, ir_val x)
 {
     ir_val r = reciprocal(s, x), at_zero = ir_bin(s->to, IR_FEQ, x, s->zero);

@@ -2,11 +2,12 @@
  * Requires: head, small, placed; no CACHE inputs and outputs.  Gives: apart; both are small.
  * Method:  1. classes; which static values differ from round to round of a loop around them;
  *          2. backward from eval's outputs and effects: a static operand is cached and not
- * followed, unless it is a constant or differs between rounds of a loop that stays in eval (such a
- * value is computed again there);
- *          3. setup is emitted and optimised; cache entries that came out equal or constant merge;
- *          4. eval is emitted with the cache as inputs, and optimised; entries it lost go.
- * A value used in a loop and cached was the same in every round, so "the last one" is "the" one. */
+ *             followed, unless it is a constant or differs between rounds of a loop that stays in
+ *             eval (such a value is computed again there);
+ *          3. setup is emitted and optimised; equal cache entries merge, constant ones go;
+ *          4. eval is emitted with the cache as inputs, and optimised; entries that it no longer
+ *             uses go.
+ * A cached value of a loop is the same in every round, so that setup's last one serves all. */
 #include "ir_priv.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ typedef struct split {
     ir_val *outer;  /* [n + 1] outermost LOOP around an instruction, IR_NONE: none; [n]: the end */
     ir_val *parent; /* [n] innermost IF or LOOP around it, or IR_NONE */
     ir_val *home;   /* [n] innermost such with a static condition */
-    uint8_t *use;   /* [n] bits above */
+    uint8_t *use;   /* [n] EVAL, CACHED, ... */
     ir_val *work;   /* vec */
     ir_val *map;    /* [n] value in the function being built */
     ir_val *top;    /* [n] of CACHED, REDO and constants: value at the head of eval */
@@ -127,7 +128,7 @@ static void mark_eval(split *s)
     }
 }
 
-/* Cached values that are a cheap function of another cached one. */
+/* Marks cached values that are a cheap function of another one: eval computes them again. */
 static void mark_redo(split *s)
 {
     for (ir_val i = 0; i < s->n; i++) {
@@ -151,7 +152,7 @@ static void mark_setup(split *s)
     while (vec_len(s->work)) {
         ir_val i = vec_pop(s->work);
         const ir_inst *p = &s->inst[i];
-        /* static regions around it stay, so they are needed; voltage-dependent ones vanish */
+        /* setup keeps static regions around it, so they are needed; others vanish */
         if (s->home[i] != IR_NONE)
             mark(s, s->home[i], SETUP);
         if (p->op == IR_PHI || p->op == IR_LPHI)
@@ -267,8 +268,8 @@ typedef struct entry {
     double x;
 } entry;
 
-/* Merges equal entries of setup's outputs and drops constants. `e` [number of cached values];
- * returns the number of entries left. */
+/* Merges equal cache entries of setup's outputs, and drops constants. e [n_cached] tells what
+ * became of each. Returns the number of entries left. */
 static int merge_entries(ir_fn *setup, entry *e, int n_cached)
 {
     int32_t n = 0, *of_value = vs_malloc((vec_len(setup->inst) + 1) * sizeof *of_value);
@@ -332,8 +333,8 @@ static void build_eval(split *s, ir_fn *eval, const entry *e)
     ir_fn_fini(&raw);
 }
 
-/* Entries that eval did not use in the end go; the others move up; setup loses what is not needed
- * any more (merged: some of it is there already). Returns the number left. */
+/* Drops entries that eval did not use in the end, and closes the gaps; optimises setup again if it
+ * lost an output, here or before (merged). Returns the number of entries left. */
 static int drop_unused(ir_fn *setup, ir_fn *eval, int n_entry, bool merged)
 {
     int32_t *new_k = vs_malloc(((size_t)n_entry + 1) * sizeof *new_k), n = 0;

@@ -1,11 +1,12 @@
-/* ir_static.c - the static values of a function as a list without the rest, for functions whose
- * static values are computed again and again (a row of parameters each): most of a device model
- * depends on voltages, and stepping over that costs more than what is computed.
- * Instructions keep their order; operands and the places in markers are numbers in the list. */
+/* ir_static.c - the static values of a function as a list without the rest.
+ * Why:    the static values of a model are computed for each row of parameters. Most of a model
+ *         depends on voltages, and stepping over that costs more than what is computed.
+ * Method: instructions keep their order; operands and places in markers become indices in the list.
+ *         */
 #include "ir_priv.h"
 
-/* Markers of branches and loops on voltages do nothing in ir_interp_static, END never does; effects
- * go to nobody here. */
+/* Whether the list needs instruction i. In ir_interp_static END does nothing, nor do markers of
+ * branches and loops that depend on voltages, nor effects. */
 static bool is_static(const ir_fn *fn, const uint8_t *cls, const ir_inst *p, ir_val i)
 {
     switch (p->op) {
@@ -18,7 +19,8 @@ static bool is_static(const ir_fn *fn, const uint8_t *cls, const ir_inst *p, ir_
     }
 }
 
-/* Jumps go behind the place that they name: the last instruction of the list up to there. */
+/* Renames operands and places of a marker. A jump goes behind the place that it names, so that this
+ * becomes the last instruction of the list up to there. */
 static void rename_places(ir_inst *p, const ir_val *new_of, const ir_val *last_to)
 {
     switch (p->op) {

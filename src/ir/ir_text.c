@@ -25,7 +25,7 @@ static const char *const eff_name[] = {"strobe", "display", "write",   "monitor"
 
 /* ---- printer ---- */
 
-/* The shortest decimal that reads back to x; a NaN with its bits. */
+/* Prints the shortest decimal that reads back as x; a NaN with its bits. */
 static void print_f64(FILE *out, double x)
 {
     if (isnan(x)) {
@@ -376,7 +376,7 @@ static bool read_out(reader *r)
     return true;
 }
 
-/* The region marker fits what is open. */
+/* Whether a marker fits the regions that are open. */
 static bool marker_fits(const reader *r, ir_op op)
 {
     if (op == IR_IF || op == IR_LOOP)

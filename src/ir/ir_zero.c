@@ -2,14 +2,14 @@
  * Requires: nothing.  Keeps: inputs, outputs and their order.  Breaks: small (dead code stays).
  * Why:      such an input stands for a small or absent quantity (the symbol of a ddt, of a noise
  *           source), so 0 * x is 0 even where x may be inf or NaN, which ir_opt must not assume.
- * Method:   one walk in place. A vanishing value becomes the constant 0; what is only renamed is
- *           replaced where it is used. A phi's operand may be renamed to a value outside its arm:
- *           it is visible there. ir_opt does the rest. */
+ * Method:   one walk in place. A vanishing value becomes the constant 0; a sum that loses a term is
+ *           replaced, where it is used, by the other term. A phi's operand may become a value
+ *           outside its arm, which is visible there. ir_opt does the rest. */
 #include "ir_priv.h"
 
 typedef struct zeroing {
     ir_fn *fn;
-    uint8_t *zero; /* [n_inst] */
+    uint8_t *zero; /* [n_inst] the value is 0 */
     ir_val *same;  /* [n_inst] the value to use instead */
     int32_t con;   /* index of the constant 0 */
 } zeroing;
@@ -67,7 +67,7 @@ static void simplify_zero(zeroing *z, ir_val k)
         if (zero[in->b] && zero[in->c])
             make_zero(z, k);
         break;
-    case IR_PHI: /* stays, phis stand together: ir_opt sees that it is constant */
+    case IR_PHI: /* it stays, since phis stand together; ir_opt sees that it is constant */
         z->zero[k] = zero[in->b] && zero[in->c];
         break;
     default: break;
