@@ -106,7 +106,7 @@ VS_CLONES void lu_panel_eliminate(const int32_t *id, const double *l, int32_t ld
                                   int32_t m, uint32_t members, int64_t apart, double *x, double *u)
 {
     uint32_t octets = 0;
-    for (int q = 0; members >> (LU_OCTET * q) && q < LU_PANEL / LU_OCTET; q++) {
+    for (int q = 0; q < LU_PANEL / LU_OCTET && members >> (LU_OCTET * q); q++) {
         const uint32_t in = members >> (LU_OCTET * q) & 0xff;
         double *uq = u + (int64_t)q * m * LU_OCTET, *xq = x + q * apart;
         if (m == 1 && in && !(in & (in - 1))) {
