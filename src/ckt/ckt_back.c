@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ckt_priv.h"
+#include "ckt_aside.h"
 
 /* A setup value whose second difference is more than this share of the first has a kink. Smooth
  * ones have about the relative step, 1e-5, times the exponent with which they follow. */
@@ -44,7 +44,7 @@ typedef struct known { /* slopes that another device of equal rows has already *
 } known;
 
 typedef struct group {
-    dev_group dev;
+    ckt_aside of;
     size_t first; /* of inst */
 } group;
 
@@ -79,7 +79,7 @@ void ckt_back_free(ckt_back **pb)
     if (!b)
         return;
     for (size_t i = 0; i < vec_len(b->group); i++)
-        dev_group_fini(&b->group[i].dev);
+        dev_group_fini(&b->group[i].of.dev);
     vec_free(b->group);
     vec_free(b->inst);
     vec_free(b->chain);
@@ -244,22 +244,17 @@ static void make_group(ckt_back *b, size_t first, size_t end)
 {
     const int32_t n = (int32_t)(end - first);
     int32_t *device = arena_array(&b->mem, int32_t, n), *row = arena_array(&b->mem, int32_t, n);
-    const int32_t **unknown = arena_array(&b->mem, const int32_t *, n);
     mdl_variant *v = b->inst[first].variant;
     for (int32_t i = 0; i < n; i++) {
         inst *k = &b->inst[first + (size_t)i];
         device[i] = k->device;
         row[i] = k->row;
-        unknown[i] = &b->c->unk[b->c->inst[k->device].first];
         k->sum = b->n_sum;
         b->place[k->number] = k->sum;
         b->n_sum += (size_t)v->lay.n_out;
     }
     vec_push(b->group, ((group){.first = first}));
-    dev_group *g = &vec_last(b->group).dev;
-    dev_group_init(g, &b->mem, b->c->inst[device[0]].model, device, row, n);
-    dev_form_add(g, &b->mem, MDL_BACK, v, unknown, true);
-    dev_state_init(g, &b->mem);
+    ckt_aside_init(&vec_last(b->group).of, b->c, &b->mem, MDL_BACK, v, device, row, n);
 }
 
 void ckt_back_ready(ckt_back *b, size_t n_pairing)
@@ -275,11 +270,10 @@ void ckt_back_ready(ckt_back *b, size_t n_pairing)
         make_group(b, i, j);
     }
     for (size_t i = 0; i < vec_len(b->group); i++) {
-        const dev_group *g = &b->group[i].dev;
-        const size_t size = (size_t)g->form[MDL_BACK].n_out * (size_t)g->lanes;
-        most = size > most ? size : most;
+        const size_t room = ckt_aside_room(&b->group[i].of);
+        most = room > most ? room : most;
     }
-    b->out = arena_array(&b->mem, double, most *DEV_BLOCK + 1);
+    b->out = arena_array(&b->mem, double, most + 1);
     b->sum = arena_array(&b->mem, double, b->n_sum *n_pairing + 1);
 }
 
@@ -302,39 +296,27 @@ static void weigh(dev_group *g, const ckt_pairing *with, bool charges)
         }
 }
 
-static bool add_pack(const ckt_back *b, const group *gr, int32_t pack, const double *out,
-                     double *sum)
+typedef struct summed { /* the sums of a pairing, of a group */
+    const ckt_back *b;
+    const group *of;
+    double *sum;
+} summed;
+
+static vs_status add_pack(void *user, int32_t p, const double *out)
 {
-    const dev_group *g = &gr->dev;
+    const summed *s = user;
+    const dev_group *g = &s->of->of.dev;
     const int32_t n_out = g->form[MDL_BACK].n_out;
     double all = 0;
-    for (int32_t i = g->first[pack]; i < g->first[pack + 1]; i++) {
-        double *to = sum + b->inst[gr->first + (size_t)i].sum;
-        const double *from = out + (i - g->first[pack]);
+    for (int32_t i = g->first[p]; i < g->first[p + 1]; i++) {
+        double *to = s->sum + s->b->inst[s->of->first + (size_t)i].sum;
+        const double *from = out + (i - g->first[p]);
         for (int32_t o = 0; o < n_out; o++) {
             to[o] += from[o * g->lanes];
             all += 0 * from[o * g->lanes];
         }
     }
-    return all == 0;
-}
-
-static vs_status add_group(ckt_back *b, group *gr, const double *dyn, const double *x, double *sum)
-{
-    dev_group *g = &gr->dev;
-    const int32_t block = DEV_BLOCK / g->lanes;
-    const size_t pack = (size_t)g->form[MDL_BACK].n_out * (size_t)g->lanes;
-    vs_status st = VS_OK;
-    g->lim_fresh = true;
-    dev_begin(g, MDL_BACK, x);
-    for (int32_t p = 0; p < g->n_pack && st == VS_OK; p += block) {
-        const int32_t e = p + block < g->n_pack ? p + block : g->n_pack;
-        st = dev_eval(g, MDL_BACK, dyn, x, p, e, false, b->out);
-        for (int32_t k = p; k < e && st == VS_OK; k++)
-            if (!add_pack(b, gr, k, b->out + (size_t)(k - p) * pack, sum))
-                st = VS_NOCONV;
-    }
-    return st;
+    return all == 0 ? VS_OK : VS_NOCONV;
 }
 
 vs_status ckt_back_add(ckt_back *b, const double *dyn, bool charges, const double *x,
@@ -343,8 +325,10 @@ vs_status ckt_back_add(ckt_back *b, const double *dyn, bool charges, const doubl
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(b->group); i++)
         for (size_t k = 0; k < n && st == VS_OK; k++) {
-            weigh(&b->group[i].dev, &with[k], charges);
-            st = add_group(b, &b->group[i], dyn, x, b->sum + k * b->n_sum);
+            group *g = &b->group[i];
+            summed s = {b, g, b->sum + k * b->n_sum};
+            weigh(&g->of.dev, &with[k], charges);
+            st = ckt_aside_eval(&g->of, dyn, x, b->out, add_pack, &s);
         }
     return st;
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ckt_aside.h"
 #include "ckt_back.h"
-#include "ckt_priv.h"
 
 typedef struct varied { /* one instance */
     int32_t device, param, row;
@@ -18,7 +18,7 @@ typedef struct varied { /* one instance */
 } varied;
 
 typedef struct group {
-    dev_group dev;
+    ckt_aside of;
     size_t first; /* of varied */
 } group;
 
@@ -47,7 +47,7 @@ void ckt_vary_free(ckt_vary **pv)
     if (!v)
         return;
     for (size_t i = 0; i < vec_len(v->group); i++)
-        dev_group_fini(&v->group[i].dev);
+        dev_group_fini(&v->group[i].of.dev);
     vec_free(v->group);
     vec_free(v->all);
     ckt_back_free(&v->back);
@@ -121,19 +121,13 @@ static void make_group(ckt_vary *v, size_t first, size_t end)
 {
     const int32_t n = (int32_t)(end - first);
     int32_t *inst = arena_array(&v->mem, int32_t, n), *row = arena_array(&v->mem, int32_t, n);
-    const int32_t **unknown = arena_array(&v->mem, const int32_t *, n);
     for (int32_t i = 0; i < n; i++) {
-        const varied *k = &v->all[first + (size_t)i];
-        inst[i] = k->device;
-        row[i] = k->row;
-        unknown[i] = &v->c->unk[v->c->inst[k->device].first];
+        inst[i] = v->all[first + (size_t)i].device;
+        row[i] = v->all[first + (size_t)i].row;
     }
-    const varied *k = &v->all[first];
     vec_push(v->group, ((group){.first = first}));
-    dev_group *g = &vec_last(v->group).dev;
-    dev_group_init(g, &v->mem, k->model, inst, row, n);
-    dev_form_add(g, &v->mem, MDL_TRAN, k->variant, unknown, true);
-    dev_state_init(g, &v->mem);
+    ckt_aside_init(&vec_last(v->group).of, v->c, &v->mem, MDL_TRAN, v->all[first].variant, inst,
+                   row, n);
 }
 
 static int by_device(const void *va, const void *vb)
@@ -183,11 +177,10 @@ static void make_groups(ckt_vary *v)
         make_group(v, i, j);
     }
     for (size_t i = 0; i < vec_len(v->group); i++) {
-        const dev_group *g = &v->group[i].dev;
-        const size_t size = (size_t)g->form[MDL_TRAN].n_out * (size_t)g->lanes;
-        most = size > most ? size : most;
+        const size_t room = ckt_aside_room(&v->group[i].of);
+        most = room > most ? room : most;
     }
-    v->out = arena_array(&v->mem, double, most *DEV_BLOCK + 1);
+    v->out = arena_array(&v->mem, double, most + 1);
 }
 
 vs_status ckt_vary_ready(ckt_vary *v, size_t n_pairing)
@@ -226,25 +219,22 @@ static void add_instance(const dev_group *g, int32_t i, const varied *k, const d
     }
 }
 
-static vs_status sum_group(ckt_vary *v, group *gr, const double *dyn, const double *x,
-                           const ckt_pairing *with, size_t n, size_t n_param, double *to)
+typedef struct summed { /* a group's part of the sums */
+    const ckt_vary *v;
+    const group *of;
+    const ckt_pairing *with;
+    size_t n, n_param;
+    double *to;
+} summed;
+
+static vs_status add_pack(void *user, int32_t p, const double *out)
 {
-    dev_group *g = &gr->dev;
-    const int32_t block = DEV_BLOCK / g->lanes;
-    const size_t pack = (size_t)g->form[MDL_TRAN].n_out * (size_t)g->lanes;
-    vs_status st = VS_OK;
-    g->lim_fresh = true;
-    dev_begin(g, MDL_TRAN, x);
-    for (int32_t b = 0; b < g->n_pack && st == VS_OK; b += block) {
-        const int32_t e = b + block < g->n_pack ? b + block : g->n_pack;
-        st = dev_eval(g, MDL_TRAN, dyn, x, b, e, false, v->out);
-        for (int32_t p = b; p < e && st == VS_OK; p++)
-            for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
-                add_instance(g, i, &v->all[gr->first + (size_t)i],
-                             v->out + (size_t)(p - b) * pack + (i - g->first[p]), with, n, n_param,
-                             to);
-    }
-    return st;
+    const summed *s = user;
+    const dev_group *g = &s->of->of.dev;
+    for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
+        add_instance(g, i, &s->v->all[s->of->first + (size_t)i], out + (i - g->first[p]), s->with,
+                     s->n, s->n_param, s->to);
+    return VS_OK;
 }
 
 /* Once for a run: the interpreter serves, and no kernel of the static form is made. */
@@ -280,8 +270,10 @@ vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double *x, const c
     st = ckt_back_add(v->back, dyn, env->mode != CKT_STATIC, x, with, n);
     if (env->mode == CKT_STATIC && st == VS_OK)
         st = sum_static(v, dyn, x, with, n, n_param, to);
-    for (size_t i = 0; i < vec_len(v->group) && env->mode != CKT_STATIC && st == VS_OK; i++)
-        st = sum_group(v, &v->group[i], dyn, x, with, n, n_param, to);
+    for (size_t i = 0; i < vec_len(v->group) && env->mode != CKT_STATIC && st == VS_OK; i++) {
+        summed s = {v, &v->group[i], with, n, n_param, to};
+        st = ckt_aside_eval(&v->group[i].of, dyn, x, v->out, add_pack, &s);
+    }
     for (size_t i = 0; i < n * n_param && st == VS_OK; i++)
         if (!isfinite(to[i]))
             st = VS_NOCONV;

@@ -1,0 +1,37 @@
+/* ckt_aside.c - see ckt_aside.h. */
+#include "ckt_aside.h"
+
+void ckt_aside_init(ckt_aside *g, const ckt *c, arena *mem, mdl_form_kind form, mdl_variant *v,
+                    const int32_t *device, const int32_t *row, int32_t n)
+{
+    const int32_t **unknown = arena_array(mem, const int32_t *, n);
+    for (int32_t i = 0; i < n; i++)
+        unknown[i] = &c->unk[c->inst[device[i]].first];
+    g->form = form;
+    dev_group_init(&g->dev, mem, c->inst[device[0]].model, device, row, n);
+    dev_form_add(&g->dev, mem, form, v, unknown, true);
+    dev_state_init(&g->dev, mem);
+}
+
+static size_t pack_size(const ckt_aside *g)
+{
+    return (size_t)g->dev.form[g->form].n_out * (size_t)g->dev.lanes;
+}
+
+size_t ckt_aside_room(const ckt_aside *g) { return pack_size(g) * DEV_BLOCK; }
+
+vs_status ckt_aside_eval(ckt_aside *g, const double *dyn, const double *x, double *out,
+                         vs_status (*pack)(void *user, int32_t p, const double *out), void *user)
+{
+    const int32_t block = DEV_BLOCK / g->dev.lanes;
+    vs_status st = VS_OK;
+    g->dev.lim_fresh = true;
+    dev_begin(&g->dev, g->form, x);
+    for (int32_t b = 0; b < g->dev.n_pack && st == VS_OK; b += block) {
+        const int32_t e = b + block < g->dev.n_pack ? b + block : g->dev.n_pack;
+        st = dev_eval(&g->dev, g->form, dyn, x, b, e, false, out);
+        for (int32_t p = b; p < e && st == VS_OK; p++)
+            st = pack(user, p, out + (size_t)(p - b) * pack_size(g));
+    }
+    return st;
+}
