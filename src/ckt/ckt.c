@@ -466,15 +466,14 @@ static csc_entry *all_entries(const ckt *c)
 /* Sets what ckt_accept has to do. */
 static void note_acceptance(ckt *c)
 {
-    c->plain_accept = !nat_accepts(&c->nat);
     c->has_effects = nat_accepts(&c->nat);
+    c->has_limits = false;
     for (size_t i = 0; i < vec_len(c->group); i++) {
         const dev_group *g = &c->group[i];
-        bool has = g->n_state > 0;
+        c->has_effects |= g->n_state > 0;
+        c->has_limits |= g->n_lim > 0;
         for (int f = 0; f < MDL_N_FORM; f++)
-            has |= g->form[f].variant && g->form[f].variant->has_effects;
-        c->has_effects |= has;
-        c->plain_accept &= !has && !g->n_lim;
+            c->has_effects |= g->form[f].variant && g->form[f].variant->has_effects;
     }
 }
 

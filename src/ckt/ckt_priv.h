@@ -71,8 +71,8 @@ struct ckt {
     ckt_stat stat;
     bool time_all;                  /* every load is timed, also those of small circuits */
     double s_clock;                 /* seconds that reading the clock takes */
-    bool plain_accept;              /* no device has limits, state or effects, */
-    bool has_effects;               /* one has state or effects */
+    bool has_effects;               /* a device, or a source, has state or effects */
+    bool has_limits;                /* a device has limited voltages */
     bool asks_still;                /* a group does: dev_whole_asks_still */
     bool asks_weight;               /* a group holds linearisations */
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */

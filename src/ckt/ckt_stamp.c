@@ -580,21 +580,27 @@ static vs_status run_effects(ckt *c, dev_group *g, mdl_form_kind form, const dou
     return st;
 }
 
-vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
+static vs_status accept_devices(ckt *c, const ckt_env *env, const double *x)
 {
     const mdl_form_kind form = ckt_form_of(c, env->mode);
     vs_status st = VS_OK;
-    if (!c->plain_accept)
-        ckt_fill_dyn(c->dyn, env);
-    for (size_t i = 0; !c->plain_accept && i < vec_len(c->group); i++) {
+    ckt_fill_dyn(c->dyn, env);
+    for (size_t i = 0; i < vec_len(c->group); i++) {
         const vs_status one = run_effects(c, &c->group[i], form, x);
         if (one != VS_OK && st >= 0)
             st = one;
-        dev_accept(&c->group[i]); /* looks at what ckt_bypass_accept forgets */
+        dev_accept(&c->group[i]);
     }
+    return st;
+}
+
+vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
+{
+    const bool plain = !c->has_effects && !c->has_limits;
+    const vs_status st = plain ? VS_OK : accept_devices(c, env, x);
     if (c->bypass)
-        ckt_bypass_accept(c);
-    if (c->plain_accept || c->small) /* sources alone, which accept nothing */
+        ckt_bypass_accept(c); /* forgets what dev_accept looks at */
+    if (plain || c->small)    /* sources alone, which accept nothing */
         return st;
     const vs_status native = nat_accept(&c->nat, env, x, env->time == c->last_break);
     return native != VS_OK && st >= 0 ? native : st;
