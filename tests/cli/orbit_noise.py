@@ -113,16 +113,7 @@ c3 h 0 100n
         # Stationary noise has equal quadratures. The phase keeps them all, the amplitude returns
         # with the rate (a - g) / C of the averaged equation: AM is PM f^2 / (f^2 + fa^2). Averaging
         # is right to (a - g) / (C omega_0) = 1 %; 0.2 dB.
-        p = self.run_deck("""LC with a cubic conductance
-l1 a 0 1n
-c1 a 0 1p
-r1 a 0 500
-b1 a 0 i=-2.3m*v(a)+0.1m*v(a)*v(a)*v(a)
-.ic v(a)=0.1
-.hbosc tone=5g nharms=15 probenode=a tstab=80n uic
-.phasenoise v(a) dec 2 100k 100meg
-.end
-""")
+        p = self.run_deck(periodic.LC + '.phasenoise v(a) dec 2 100k 100meg\n.end\n')
         n, o = self.plot(p, 'Phase Noise'), self.plot(p, 'Oscillator')
         fa = (2.3e-3 - 2e-3) / (2 * math.pi * 1e-12)
         powers = []

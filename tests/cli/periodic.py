@@ -17,6 +17,14 @@ import folder
 VSIM = ''
 K, Q, ZERO = 1.380649e-23, 1.602176634e-19, 273.15
 T27 = 27 + ZERO
+LC = """LC with a cubic conductance
+l1 a 0 1n
+c1 a 0 1p
+r1 a 0 500
+b1 a 0 i=-2.3m*v(a)+0.1m*v(a)*v(a)*v(a)
+.ic v(a)=0.1
+.hbosc tone=5g nharms=15 probenode=a tstab=80n uic
+"""
 
 
 def plots(path):
@@ -230,16 +238,7 @@ c1 out 0 60p
 
     def test_phase_noise_of_an_lc_oscillator(self):
         # nearly a sine: Hajimiri's form with an impulse sensitivity of rms 1/sqrt(2); 0.2 dB
-        p = self.run_deck("""LC with a cubic conductance
-l1 a 0 1n
-c1 a 0 1p
-r1 a 0 500
-b1 a 0 i=-2.3m*v(a)+0.1m*v(a)*v(a)*v(a)
-.ic v(a)=0.1
-.hbosc tone=5g nharms=15 probenode=a tstab=80n uic
-.phasenoise v(a) dec 1 1k 10meg
-.end
-""")
+        p = self.run_deck(LC + '.phasenoise v(a) dec 1 1k 10meg\n.end\n')
         hb, n, o = self.plot(p, 'Harmonic'), self.plot(p, 'Phase Noise'), self.plot(p, 'Oscillator')
         a = abs(hb['v(a)'][1])
         # the cubic's own balance: g = 3/4 g3 A^2, corrected by the third harmonic
