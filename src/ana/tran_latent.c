@@ -22,8 +22,9 @@
 #define FAR 0.5   /* of a tolerance: devices at a latent cell are looked at when one moves so far */
 enum { QUIET = 3, LOOK = 8, MOST_VECTORS = 80 };
 /* Where for BUSY points at least 3 of 4 cells are awake, looking after them costs more than it
- * saves: PAUSE points are made without. */
-enum { BUSY = 8, PAUSE = 64 };
+ * saves: PAUSE points are made without, and AGAIN more until a step leaves so many at rest that
+ * some may sleep. */
+enum { BUSY = 8, PAUSE = 64, AGAIN = 16 };
 
 typedef struct latent_cell {
     double since, due; /* s: when it fell asleep; when it is to wake */
@@ -390,6 +391,11 @@ static void count_quiet(tran *t)
     }
 }
 
+static bool are_busy(const ana *a, int32_t n_cell)
+{
+    return 4 * n_cell > 3 * ckt_latent_n_cell(a->c);
+}
+
 void tran_latent_rest(tran *t)
 {
     ana *a = t->a;
@@ -408,15 +414,34 @@ void tran_latent_rest(tran *t)
         s = s < ckt_latent_n_awake(a->c) ? s - 1 : s; /* another one came to this place */
     }
     set_far(t);
-    const bool busy = 4 * ckt_latent_n_awake(a->c) > 3 * ckt_latent_n_cell(a->c);
-    l->busy = busy ? l->busy + 1 : 0;
+    l->busy = are_busy(a, ckt_latent_n_awake(a->c)) ? l->busy + 1 : 0;
     if (l->busy >= BUSY)
         tran_latent_pause(t);
 }
 
+/* During a pause: the cells that the last step would have kept awake. */
+static int32_t count_moving(tran *t)
+{
+    const ckt *c = t->a->c;
+    const int32_t n_cell = ckt_latent_n_cell(c);
+    double *moved = t->latent->other;
+    int32_t n = 0;
+    memset(moved, 0, sizeof *moved * (size_t)n_cell);
+    for (int32_t i = 1; i <= t->a->n; i++)
+        if (!(fabs(t->x[1][i] - t->x[2][i]) <= PART * tolerance(t, i)))
+            moved[ckt_latent_first(c, ckt_latent_seats(c)[i] / CKT_CELL)] = 1;
+    for (int32_t k = 0; k < n_cell; k++)
+        n += k < ckt_latent_n_pinned(c) || moved[ckt_latent_first(c, k)] > 0;
+    return n;
+}
+
 void tran_latent_again(tran *t)
 {
-    if (!t->a->latent && t->latent->pause > 0 && --t->latent->pause == 0)
+    if (t->a->latent || t->latent->pause == 0 || --t->latent->pause > 0)
+        return;
+    if (are_busy(t->a, count_moving(t)))
+        t->latent->pause = AGAIN;
+    else
         tran_latent_begin(t);
 }
 
