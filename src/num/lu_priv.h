@@ -114,6 +114,16 @@ typedef struct lu_umfz_calls {
 } lu_umfz_calls;
 const lu_umfz_calls *lu_load_umfpack_z(void);
 
+/* -- lu_umfpack.c, for real and complex matrices -- */
+/* Fills in control [UMFPACK_CONTROL]: the library's defaults, rows scaled by their largest value,
+ * the tolerance of pivots on the diagonal, no refinement. */
+void lu_umf_settings(void (*defaults)(double *control), double pivot_tol, double *control);
+/* The column of the least pivot, or of the first that is NaN: all behind it come from that one.
+ *   size    in  |u_kk|                         [n]
+ *   column  in  column of the matrix of each   [n]
+ * -1: n is 0. */
+int32_t lu_umf_weakest(int32_t n, const double *size, const int *column);
+
 /* Above so many multiplications per entry of the factors UMFPACK's blocks pay. */
 #define LU_UMFPACK_WORK 250.0
 

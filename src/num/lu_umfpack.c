@@ -17,6 +17,23 @@ typedef struct umfpack {
     heap_owned own; /* sym, num */
 } umfpack;
 
+void lu_umf_settings(void (*defaults)(double *control), double pivot_tol, double *control)
+{
+    defaults(control);
+    control[UMFPACK_SCALE] = UMFPACK_SCALE_MAX;
+    control[UMFPACK_SYM_PIVOT_TOLERANCE] = pivot_tol;
+    control[UMFPACK_IRSTEP] = 0; /* Newton and GMRES refine */
+}
+
+int32_t lu_umf_weakest(int32_t n, const double *size, const int *column)
+{
+    int32_t at = -1;
+    for (int32_t k = 0; k < n && !(at >= 0 && isnan(size[at])); k++)
+        if (at < 0 || !(size[k] >= size[at]))
+            at = k;
+    return at < 0 ? -1 : column[at];
+}
+
 /* What UMFPACK allocated, in the memory of the process. */
 static void drop(void *what, size_t n)
 {
@@ -53,17 +70,14 @@ static vs_status umf_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     u->x = vs_malloc(sizeof(double) * (n + 1));
     u->w = vs_malloc(sizeof(double) * (n + 1));
     u->wi = vs_malloc(sizeof(int) * (n + 1));
-    lib->defaults(u->control);
-    u->control[UMFPACK_SCALE] = UMFPACK_SCALE_MAX;
-    u->control[UMFPACK_SYM_PIVOT_TOLERANCE] = lu->opt.pivot_tol;
-    u->control[UMFPACK_IRSTEP] = 0; /* Newton refines */
+    lu_umf_settings(lib->defaults, lu->opt.pivot_tol, u->control);
     if (lu_unmatched_column(a) >= 0)
         return VS_ESINGULAR;
     const int st = lib->symbolic(a->n, a->n, a->colptr, a->row, NULL, &u->sym, u->control, u->info);
     return st == UMFPACK_OK ? VS_OK : VS_ENOMEM;
 }
 
-/* The column whose |u_kk| is least; a zero or NaN is. */
+/* The column whose |u_kk| is least; -1: there are no factors. */
 static int32_t umf_weakest(const lu_fac *fac)
 {
     umfpack *u = (umfpack *)(uintptr_t)fac; /* its calls take no const */
@@ -73,11 +87,11 @@ static int32_t umf_weakest(const lu_fac *fac)
     int recip;
     int32_t at = -1;
     if (u->num && u->lib->get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, NULL, q, d, &recip, NULL,
-                                      u->num) == UMFPACK_OK)
+                                      u->num) == UMFPACK_OK) {
         for (int32_t k = 0; k < n; k++)
-            if (at < 0 || !(fabs(d[k]) >= fabs(d[at])))
-                at = k;
-    at = at < 0 ? -1 : q[at];
+            d[k] = fabs(d[k]);
+        at = lu_umf_weakest(n, d, q);
+    }
     vs_free(d);
     vs_free(q);
     return at;

@@ -70,17 +70,14 @@ static void start_umfpack(struct lu_z_fac *f)
     f->x = vs_malloc(sizeof(double) * (2 * n + 1));
     f->w = vs_malloc(sizeof(double) * (8 * n + 1));
     f->wi = vs_malloc(sizeof(int) * (n + 1));
-    f->umf->defaults(f->control);
-    f->control[UMFPACK_SCALE] = UMFPACK_SCALE_MAX;
-    f->control[UMFPACK_SYM_PIVOT_TOLERANCE] = f->common.tol;
-    f->control[UMFPACK_IRSTEP] = 0;
+    lu_umf_settings(f->umf->defaults, f->common.tol, f->control);
     f->control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC; /* patterns of circuits nearly are */
     if (f->umf->symbolic(f->a->n, f->a->n, f->a->colptr, f->a->row, NULL, NULL, &f->umf_sym,
                          f->control, f->info) != UMFPACK_OK)
         vs_no_memory();
 }
 
-/* The column whose pivot is least; a zero or NaN is. */
+/* The column whose |u_kk| is least; -1: there are no factors. */
 static int32_t weakest(struct lu_z_fac *f)
 {
     const int32_t n = f->a->n;
@@ -89,11 +86,11 @@ static int32_t weakest(struct lu_z_fac *f)
     int recip;
     int32_t at = -1;
     if (f->umf_num && f->umf->get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, q,
-                                          d, NULL, &recip, NULL, f->umf_num) == UMFPACK_OK)
+                                          d, NULL, &recip, NULL, f->umf_num) == UMFPACK_OK) {
         for (int32_t k = 0; k < n; k++)
-            if (at < 0 || !(hypot(d[2 * k], d[2 * k + 1]) >= hypot(d[2 * at], d[2 * at + 1])))
-                at = k;
-    at = at < 0 ? -1 : q[at];
+            d[k] = hypot(d[2 * k], d[2 * k + 1]);
+        at = lu_umf_weakest(n, d, q);
+    }
     vs_free(d);
     vs_free(q);
     return at;
