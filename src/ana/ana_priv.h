@@ -110,6 +110,24 @@ bool ana_tick(const ana *a, double *next, double fraction, double axis,
               void *user);
 double ana_since(const ana *a, double t0); /* seconds since t0 without the cost of the clock */
 
+/* -- freq.c -- */
+typedef struct freq_sweep {
+    const double *f; /* [n] Hz, in the order of the run */
+    size_t n;
+    vs_status (*at)(void *work, double f); /* solves at one frequency and delivers the results */
+    void *work;
+} freq_sweep;
+/* Calls `at` for one frequency after the other, until it gives another status than VS_OK. After
+ * each it counts an accepted point, reports progress to the sink and asks it whether to stop; other
+ * members of the sink are not used. Allocates nothing.
+ * Status: VS_OK; the one of `at` that ended the run; VS_STOP: the user asked to stop. */
+VS_MUST_USE vs_status freq_run(ana *a, const freq_sweep *s, const ana_sink *sink);
+/* The same with progress and stop of a table. */
+VS_MUST_USE vs_status freq_run_table(ana *a, const freq_sweep *s, const ana_table *t);
+/* The same, for a plot that t->begin has opened: calls t->end in any case.
+ * Status: as freq_run; else that of t->end. */
+VS_MUST_USE vs_status freq_plot(ana *a, const freq_sweep *s, const ana_table *t);
+
 /* -- tran_latent.c: while parts of the circuit are latent, vectors have its unknowns in slots of
  * cells (ckt_latent.h), n and m are those of the part that is awake -- */
 int32_t ana_latent_unknown(const ana *a, int32_t i); /* of the circuit, at place i */

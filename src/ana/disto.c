@@ -134,14 +134,18 @@ static vs_status intermodulation(disto *d, double w1, double w2)
 
 /* -- all frequencies -- */
 
-static vs_status one_frequency(disto *d, double w1, double w2)
+static double omega_2(const disto *d) { return 2 * acos(-1) * d->o->ratio * d->o->freq.from; }
+
+static vs_status at_frequency(void *work, double f)
 {
+    disto *d = work;
+    const double w1 = 2 * acos(-1) * f;
     const size_t n1 = (size_t)d->s.a->n + 1;
     vs_status st = respond(d, 0, w1, d->x);
     if (st == VS_OK)
         st = slopes_of(&d->work, d->x, &d->f2_x, &d->f3_xx);
     if (st == VS_OK)
-        st = has_two_tones(d) ? intermodulation(d, w1, w2) : harmonics(d, w1);
+        st = has_two_tones(d) ? intermodulation(d, w1, omega_2(d)) : harmonics(d, w1);
     for (int k = 0; k < n_product(d) && st == VS_OK; k++) {
         const size_t at = vec_len(d->written[k]);
         vec_extend(d->written[k], n1);
@@ -151,9 +155,9 @@ static vs_status one_frequency(disto *d, double w1, double w2)
 }
 
 /* The response to the second tone, whose frequency is fixed, and its F''. */
-static vs_status second_tone(disto *d, double w2)
+static vs_status second_tone(disto *d)
 {
-    vs_status st = respond(d, 1, w2, d->y);
+    vs_status st = respond(d, 1, omega_2(d), d->y);
     for (int32_t i = 0; i <= d->s.a->n; i++)
         d->y_conj[i] = conj(d->y[i]);
     if (st == VS_OK)
@@ -209,19 +213,13 @@ vs_status ana_disto(ana *a, const ana_disto_opt *o, const ana_sink *sink)
 {
     disto d = {.o = o};
     double *f = ana_frequencies(&o->freq);
-    const double two_pi = 2 * acos(-1), w2 = two_pi * o->ratio * o->freq.from;
     vs_status st = small_begin(&d.s, a, false);
     if (st == VS_OK)
         st = allocate(&d);
     if (st == VS_OK && has_two_tones(&d))
-        st = second_tone(&d, w2);
-    for (size_t k = 0; k < vec_len(f) && st == VS_OK; k++) {
-        st = one_frequency(&d, two_pi * f[k], w2);
-        const bool go_on = !small_tick(&d.s, (double)(k + 1) / (double)vec_len(f), f[k],
-                                       sink->progress, sink->stop, sink->user);
-        if (!go_on && st == VS_OK)
-            st = VS_STOP;
-    }
+        st = second_tone(&d);
+    if (st == VS_OK)
+        st = freq_run(a, &(freq_sweep){f, vec_len(f), at_frequency, &d}, sink);
     const vs_status put = deliver(&d, f, sink);
     release(&d);
     vec_free(f);

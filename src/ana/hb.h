@@ -124,7 +124,5 @@ VS_MUST_USE vs_status hb_from_transient(ana_orbit *h, double tstab);
 int32_t hb_sideband(const ana_orbit *h, int32_t s);
 /* Status: VS_OK; VS_EINPUT with a message: the harmonic (s, 0, ...) is not kept. */
 VS_MUST_USE vs_status hb_check_sideband(ana_orbit *h, int32_t s);
-/* Counts a frequency that is done, Hz, and reports progress; true: the user asked to stop. */
-bool hb_tick(ana_orbit *h, const ana_table *t, double fraction, double f);
 
 #endif

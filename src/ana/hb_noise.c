@@ -34,6 +34,7 @@ typedef struct noise {
     hb_cplx *y[N_VIEW];                            /* [n n_k + 1] adjoints, of n_view views */
     double now[N_VIEW], last[N_VIEW], sum[N_VIEW]; /* densities here, before, and integrals */
     double f_last;
+    size_t n_done;             /* frequencies */
     hb_cplx *ppv;              /* adjoint of the orbit's phase; NULL: not PHASE */
     hb_cplx phasor;            /* of the output's harmonic: X */
     double part, value, slope; /* SAMPLED, CROSSING: of the period; the output there, its slope */
@@ -134,14 +135,15 @@ static void add_up(noise *w, double f)
         w->now[v] = hb_cyclo_total(s, w->y[v], f);
 }
 
-static void integrate(noise *w, double f, bool first)
+static void integrate(noise *w, double f)
 {
     for (int32_t v = 0; v < w->n_view; v++) {
-        if (!first)
+        if (w->n_done > 0)
             w->sum[v] += noise_integral(w->last[v], w->now[v], w->f_last, f);
         w->last[v] = w->now[v];
     }
     w->f_last = f;
+    w->n_done++;
 }
 
 static double decibel(double x) { return x > 0 ? 10 * log10(x) : -INFINITY; }
@@ -387,23 +389,15 @@ static vs_status check(noise *w)
     return st;
 }
 
-static vs_status sweep(noise *w, const double *f, size_t n)
+static vs_status at_frequency(void *work, double f)
 {
-    vs_status st = begin_plot(w);
+    noise *w = work;
+    const vs_status st = respond(w, f);
     if (st != VS_OK)
         return st;
-    for (size_t k = 0; k < n && st == VS_OK; k++) {
-        st = respond(w, f[k]);
-        if (st != VS_OK)
-            break;
-        add_up(w, f[k]);
-        integrate(w, f[k], k == 0);
-        st = put(w, f[k]);
-        if (hb_tick(w->h, w->t, (double)(k + 1) / (double)n, f[k]) && st == VS_OK)
-            st = VS_STOP;
-    }
-    const vs_status closing = w->t->end(w->t->user);
-    return st == VS_OK ? closing : st;
+    add_up(w, f);
+    integrate(w, f);
+    return put(w, f);
 }
 
 static vs_status begin(noise *w)
@@ -429,7 +423,9 @@ vs_status ana_hbnoise(ana_orbit *h, const ana_hbnoise_opt *o, const ana_table *t
     double *f = ana_frequencies(&o->freq);
     vs_status st = begin(&w);
     if (st == VS_OK)
-        st = sweep(&w, f, vec_len(f));
+        st = begin_plot(&w);
+    if (st == VS_OK)
+        st = freq_plot(h->a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
     if (st == VS_OK)
         st = put_whole(&w);
     hb_cyclo_end(&w.s);

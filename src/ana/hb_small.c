@@ -6,12 +6,6 @@
 
 /* -- common -- */
 
-bool hb_tick(ana_orbit *h, const ana_table *t, double fraction, double f)
-{
-    h->a->st.points_accepted++;
-    return ana_tick(h->a, &h->next_progress, fraction, f, t->progress, t->stop, t->user);
-}
-
 int32_t hb_sideband(const ana_orbit *h, int32_t s)
 {
     for (int32_t k = 0; k < h->n_k; k++) {
@@ -35,34 +29,53 @@ vs_status hb_check_sideband(ana_orbit *h, int32_t s)
 
 /* -- response -- */
 
+typedef struct response {
+    ana_orbit *h;
+    const ana_hbac_opt *o;
+    void *user;
+    double *drive; /* [2 (n+1)] of the ac sources */
+    hb_cplx *b;    /* [n n_k + 1] */
+    hb_cplx *z;    /* [2 most + 1][n+1] the answer, sideband by sideband */
+} response;
+
+static vs_status at_frequency(void *work, double f)
+{
+    response *w = work;
+    ana_orbit *h = w->h;
+    const int32_t zero = hb_sideband(h, 0), most = w->o->most;
+    const size_t n1 = (size_t)h->n + 1, nk = (size_t)h->n_k;
+    memset(w->b, 0, ((n1 - 1) * nk + 1) * sizeof *w->b);
+    for (size_t i = 1; i < n1; i++)
+        w->b[(i - 1) * nk + (size_t)zero] = w->drive[2 * i] + I * w->drive[2 * i + 1];
+    const vs_status st = hb_solve(h, 2 * M_PI * f, w->b);
+    if (st != VS_OK)
+        return st;
+    for (int32_t s = -most; s <= most; s++) {
+        const size_t at = (size_t)hb_sideband(h, s);
+        hb_cplx *z = w->z + (size_t)(s + most) * n1;
+        for (size_t i = 1; i < n1; i++)
+            z[i] = w->b[(i - 1) * nk + at];
+    }
+    return w->o->point(w->user, f, (const double *)w->z);
+}
+
 vs_status ana_hbac(ana_orbit *h, const ana_hbac_opt *o, const ana_table *t)
 {
-    const size_t n1 = (size_t)h->n + 1, nk = (size_t)h->n_k, ns = 2 * (size_t)o->most + 1;
-    double *f = ana_frequencies(&o->freq);
-    double *drive = vs_calloc(2 * n1, sizeof *drive);
-    hb_cplx *b = vs_calloc(n1 * nk + 1, sizeof *b), *z = vs_calloc(ns * n1, sizeof *z);
+    const size_t n1 = (size_t)h->n + 1;
+    response w = {.h = h, .o = o, .user = t->user};
     vs_status st = hb_check_sideband(h, o->most);
-    const int32_t zero = hb_sideband(h, 0);
+    if (st != VS_OK)
+        return st;
+    double *f = ana_frequencies(&o->freq);
+    w.drive = vs_calloc(2 * n1, sizeof *w.drive);
+    w.b = vs_calloc((size_t)h->n * (size_t)h->n_k + 1, sizeof *w.b);
+    w.z = vs_calloc((2 * (size_t)o->most + 1) * n1, sizeof *w.z);
     h->m.factored = false;
-    ckt_ac_drive(h->a->c, drive);
-    for (size_t k = 0; k < vec_len(f) && st == VS_OK; k++) {
-        memset(b, 0, (n1 * nk + 1) * sizeof *b);
-        for (size_t i = 1; i < n1; i++)
-            b[(i - 1) * nk + (size_t)zero] = drive[2 * i] + I * drive[2 * i + 1];
-        st = hb_solve(h, 2 * M_PI * f[k], b);
-        for (size_t s = 0; s < ns; s++) {
-            const int32_t at = hb_sideband(h, (int32_t)s - o->most);
-            for (size_t i = 1; i < n1; i++)
-                z[s * n1 + i] = b[(i - 1) * nk + (size_t)at];
-        }
-        if (st == VS_OK)
-            st = o->point(t->user, f[k], (const double *)z);
-        if (hb_tick(h, t, (double)(k + 1) / (double)vec_len(f), f[k]) && st == VS_OK)
-            st = VS_STOP;
-    }
-    vs_free(b);
-    vs_free(z);
-    vs_free(drive);
+    ckt_ac_drive(h->a->c, w.drive);
+    st = freq_run_table(h->a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
+    vs_free(w.b);
+    vs_free(w.z);
+    vs_free(w.drive);
     vec_free(f);
     return st;
 }

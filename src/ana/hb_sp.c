@@ -95,8 +95,9 @@ static vs_status begin_plot(scatter *w)
     return st;
 }
 
-static vs_status one(scatter *w, double f)
+static vs_status at_frequency(void *work, double f)
 {
+    scatter *w = work;
     const int32_t n = w->o->n_port;
     for (int32_t i = 0; i < n; i++) {
         const vs_status st = find_adjoint(w, i, f);
@@ -113,20 +114,6 @@ static vs_status one(scatter *w, double f)
     return w->t->row(w->t->user, (const double *)w->row);
 }
 
-static vs_status sweep(scatter *w, const double *f, size_t n)
-{
-    vs_status st = begin_plot(w);
-    if (st != VS_OK)
-        return st;
-    for (size_t k = 0; k < n && st == VS_OK; k++) {
-        st = one(w, f[k]);
-        if (hb_tick(w->h, w->t, (double)(k + 1) / (double)n, f[k]) && st == VS_OK)
-            st = VS_STOP;
-    }
-    const vs_status closing = w->t->end(w->t->user);
-    return st == VS_OK ? closing : st;
-}
-
 vs_status ana_hbsp(ana_orbit *h, const ana_hbsp_opt *o, const ana_table *t)
 {
     scatter w = {.h = h, .o = o, .t = t};
@@ -139,7 +126,9 @@ vs_status ana_hbsp(ana_orbit *h, const ana_hbsp_opt *o, const ana_table *t)
         st = hb_cyclo_begin(&w.s, h, o->noise);
     w.y = vs_calloc((size_t)o->n_port * all, sizeof *w.y);
     if (st == VS_OK)
-        st = sweep(&w, f, vec_len(f));
+        st = begin_plot(&w);
+    if (st == VS_OK)
+        st = freq_plot(h->a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
     hb_cyclo_end(&w.s);
     vec_free(w.row);
     vs_free(w.y);

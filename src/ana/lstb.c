@@ -18,12 +18,20 @@
 
 typedef double complex cplx;
 
+typedef struct margins {
+    double pm, f_pm, gm, f_gm; /* degrees, Hz, dB, Hz; NAN: there is none */
+    double f, mag, phase;      /* of the point before: log |T|, radians, unwrapped */
+    bool any;
+} margins;
+
 typedef struct lstb {
     small s;
     const ana_lstb_opt *o;
     double e[2], i[2];   /* of each probe: its part of 1 V; of 1 A into b */
     double wv[2], wi[2]; /* what its voltage and current count in the mode's */
     cplx *z;             /* [n+1] */
+    const ana_table *t;
+    margins m; /* up to the last frequency */
 } lstb;
 
 static void choose_mode(lstb *w)
@@ -61,12 +69,6 @@ static void respond(lstb *w, bool current, cplx *v, cplx *i)
 }
 
 /* -- margins -- */
-
-typedef struct margins {
-    double pm, f_pm, gm, f_gm; /* degrees, Hz, dB, Hz; NAN: there is none */
-    double f, mag, phase;      /* of the point before: log |T|, radians, unwrapped */
-    bool any;
-} margins;
 
 /* Where a + (b - a) t passes `at`, as a frequency on a logarithmic axis. */
 static double crossing(double f0, double f1, double a, double b, double at, double *part)
@@ -111,43 +113,39 @@ static vs_status put_margins(const margins *m, const ana_table *t)
     return st == VS_OK ? closing : st;
 }
 
-static vs_status sweep(lstb *w, const double *f, size_t n, const ana_table *t, margins *m)
+static vs_status at_frequency(void *work, double f)
 {
-    static const ana_column col[] = {{"frequency", "frequency"}, {"loopgain", "notype"}};
-    vs_status st = t->begin(t->user, "Loop Stability", col, VS_COUNT(col), true);
+    lstb *w = work;
+    cplx v, i, u, j;
+    const vs_status st = small_factor(&w->s, 2 * M_PI * f);
     if (st != VS_OK)
         return st;
-    for (size_t k = 0; k < n && st == VS_OK; k++) {
-        cplx v, i, u, j;
-        st = small_factor(&w->s, 2 * M_PI * f[k]);
-        if (st != VS_OK)
-            break;
-        respond(w, false, &v, &i);
-        respond(w, true, &u, &j);
-        const cplx y = j + v + 2 * (j * v - i * u);
-        const cplx row[2] = {f[k], -y / (1 + y)};
-        follow(m, f[k], row[1]);
-        st = t->row(t->user, (const double *)row);
-        if (small_tick(&w->s, (double)(k + 1) / (double)n, f[k], t->progress, t->stop, t->user) &&
-            st == VS_OK)
-            st = VS_STOP;
-    }
-    const vs_status closing = t->end(t->user);
-    return st == VS_OK ? closing : st;
+    respond(w, false, &v, &i);
+    respond(w, true, &u, &j);
+    const cplx y = j + v + 2 * (j * v - i * u);
+    const cplx row[2] = {f, -y / (1 + y)};
+    follow(&w->m, f, row[1]);
+    return w->t->row(w->t->user, (const double *)row);
+}
+
+static vs_status sweep(lstb *w, const double *f, size_t n)
+{
+    static const ana_column col[] = {{"frequency", "frequency"}, {"loopgain", "notype"}};
+    const vs_status st = w->t->begin(w->t->user, "Loop Stability", col, VS_COUNT(col), true);
+    return st == VS_OK ? freq_plot(w->s.a, &(freq_sweep){f, n, at_frequency, w}, w->t) : st;
 }
 
 vs_status ana_lstb(ana *a, const ana_lstb_opt *o, const ana_table *t)
 {
-    lstb w = {.o = o};
-    margins m = {.pm = NAN, .f_pm = NAN, .gm = NAN, .f_gm = NAN};
+    lstb w = {.o = o, .t = t, .m = {.pm = NAN, .f_pm = NAN, .gm = NAN, .f_gm = NAN}};
     double *f = ana_frequencies(&o->freq);
     choose_mode(&w);
     vs_status st = small_begin(&w.s, a, false);
     w.z = vs_calloc((size_t)a->n + 1, sizeof *w.z);
     if (st == VS_OK)
-        st = sweep(&w, f, vec_len(f), t, &m);
+        st = sweep(&w, f, vec_len(f));
     if (st == VS_OK)
-        st = put_margins(&m, t);
+        st = put_margins(&w.m, t);
     small_fini(&w.s);
     vs_free(w.z);
     vec_free(f);

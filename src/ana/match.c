@@ -94,8 +94,9 @@ static vs_status follow_point(match *m, double omega)
     return st;
 }
 
-static vs_status at_frequency(match *m, double f)
+static vs_status at_frequency(void *work, double f)
 {
+    match *m = work;
     const double omega = 2 * acos(-1) * f;
     const ana_output *out = &m->o->out;
     vs_status st = small_factor(&m->s, omega);
@@ -114,23 +115,15 @@ static vs_status at_frequency(match *m, double f)
         const ckt_vary_entry *e = &m->entry[k];
         m->row[1 + e->param] -= m->y[e->row] * (e->g + I * omega * e->c) * m->z[e->col];
     }
-    return st;
+    return st == VS_OK ? m->o->row(m->o->user, f, (const double *)m->row) : st;
 }
 
 static vs_status sweep(match *m, const ana_sink *sink)
 {
-    const ana_match_opt *o = m->o;
-    double *f = ana_frequencies(o->freq);
+    double *f = ana_frequencies(m->o->freq);
     vs_status st = small_factor(&m->dc, 0);
-    for (size_t k = 0; k < vec_len(f) && st == VS_OK; k++) {
-        st = at_frequency(m, f[k]);
-        if (st == VS_OK)
-            st = o->row(o->user, f[k], (const double *)m->row);
-        if (small_tick(&m->s, (double)(k + 1) / (double)vec_len(f), f[k], sink->progress,
-                       sink->stop, sink->user) &&
-            st == VS_OK)
-            st = VS_STOP;
-    }
+    if (st == VS_OK)
+        st = freq_run(m->s.a, &(freq_sweep){f, vec_len(f), at_frequency, m}, sink);
     vec_free(f);
     return st;
 }

@@ -18,7 +18,8 @@ typedef struct noise {
     double *y, *drive;                   /* [2 (n+1)] */
     double f, f_last, gain2, gain2_last; /* |output / input|^2 */
     double total, out, in;
-    double *row; /* vec */
+    size_t n_done; /* frequencies */
+    double *row;   /* vec */
 } noise;
 
 /* -- names -- */
@@ -192,28 +193,19 @@ static vs_status put_totals(noise *w)
     return st;
 }
 
-static vs_status sweep(noise *w, const double *f, size_t n)
+static vs_status at_frequency(void *work, double f)
 {
-    vs_status st = begin_spectrum(w);
+    noise *w = work;
+    w->f = f;
+    const vs_status st = solve(w);
     if (st != VS_OK)
         return st;
-    for (size_t k = 0; k < n && st == VS_OK; k++) {
-        w->f = f[k];
-        st = solve(w);
-        if (st != VS_OK)
-            break;
-        if (k > 0)
-            integrate(w);
-        remember(w);
-        if (w->o->summary <= 1 || k % (size_t)w->o->summary == 0)
-            st = put_spectrum(w);
-        if (small_tick(&w->s, (double)(k + 1) / (double)n, f[k], w->t->progress, w->t->stop,
-                       w->t->user) &&
-            st == VS_OK)
-            st = VS_STOP;
-    }
-    const vs_status closing = w->t->end(w->t->user);
-    return st == VS_OK ? closing : st;
+    if (w->n_done > 0)
+        integrate(w);
+    remember(w);
+    const bool listed = w->o->summary <= 1 || w->n_done % (size_t)w->o->summary == 0;
+    w->n_done++;
+    return listed ? put_spectrum(w) : VS_OK;
 }
 
 vs_status ana_noise(ana *a, const ana_noise_opt *o, const ana_table *t)
@@ -226,7 +218,9 @@ vs_status ana_noise(ana *a, const ana_noise_opt *o, const ana_table *t)
     if (st == VS_OK) {
         noise_parts(a, &w.part, &w.part_of);
         small_drive(&w.s, o->source, w.drive);
-        st = sweep(&w, f, vec_len(f));
+        st = begin_spectrum(&w);
+        if (st == VS_OK)
+            st = freq_plot(a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
     }
     if (st == VS_OK)
         st = put_totals(&w);

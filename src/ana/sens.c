@@ -26,6 +26,7 @@ typedef struct param {
 typedef struct sens {
     small s;
     const ana_output *out;
+    const ana_table *t;
     bool ac;
     param *param;   /* vec */
     change *change; /* vec */
@@ -196,8 +197,9 @@ static vs_status solve(sens *w, double f)
     return put(w, f);
 }
 
-static vs_status begin(sens *w, const ana_table *t)
+static vs_status begin(sens *w)
 {
+    const ana_table *t = w->t;
     ana_column *col = NULL;
     if (w->ac)
         vec_push(col, ((ana_column){"frequency", "frequency"}));
@@ -209,26 +211,16 @@ static vs_status begin(sens *w, const ana_table *t)
     return st;
 }
 
-static vs_status sweep(sens *w, const double *f, size_t n, const ana_table *t)
+static vs_status at_frequency(void *work, double f)
 {
-    vs_status st = begin(w, t);
-    if (st != VS_OK)
-        return st;
-    for (size_t k = 0; k < n && st == VS_OK; k++) {
-        st = solve(w, f[k]);
-        if (st == VS_OK)
-            st = t->row(t->user, w->row);
-        if (small_tick(&w->s, (double)(k + 1) / (double)n, f[k], t->progress, t->stop, t->user) &&
-            st == VS_OK)
-            st = VS_STOP;
-    }
-    const vs_status closing = t->end(t->user);
-    return st == VS_OK ? closing : st;
+    sens *w = work;
+    const vs_status st = solve(w, f);
+    return st == VS_OK ? w->t->row(w->t->user, w->row) : st;
 }
 
 vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *freq, const ana_table *t)
 {
-    sens w = {.out = out, .ac = freq != NULL};
+    sens w = {.out = out, .t = t, .ac = freq != NULL};
     const double dc = 0;
     double *f = freq ? ana_frequencies(freq) : NULL;
     vs_status st = freq ? small_begin(&w.s, a, false) : small_begin_static(&w.s, a);
@@ -242,7 +234,10 @@ vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *freq, const an
         st = VS_EINPUT;
     }
     if (st == VS_OK)
-        st = sweep(&w, freq ? f : &dc, freq ? vec_len(f) : 1, t);
+        st = begin(&w);
+    if (st == VS_OK)
+        st =
+            freq_plot(a, &(freq_sweep){freq ? f : &dc, freq ? vec_len(f) : 1, at_frequency, &w}, t);
     small_fini(&w.s);
     vs_free(w.y);
     vs_free(w.z);

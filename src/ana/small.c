@@ -174,11 +174,3 @@ void small_drive(const small *s, int32_t source, double *b)
         b[0] = 0;
     }
 }
-
-bool small_tick(small *s, double fraction, double axis,
-                void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *),
-                void *user)
-{
-    s->a->st.points_accepted++;
-    return ana_tick(s->a, &s->next_progress, fraction, axis, progress, stop, user);
-}

@@ -14,8 +14,7 @@ typedef struct small {
     double *val;   /* [2 nnz] of the last small_factor */
     bool delays;   /* delays add to G + j omega C */
     lu_z lu;
-    bool noise, by_freq;  /* as small_begin; G and C change with the frequency */
-    double next_progress; /* s, clock */
+    bool noise, by_freq; /* as small_begin; G and C change with the frequency */
 } small;
 
 /* Finds the operating point and linearises there. On failure messages were given; small_fini in any
@@ -43,11 +42,6 @@ void small_drive(const small *s, int32_t source, double *b);
 
 /* The env of a static load at the operating point. */
 ckt_env small_env(const ana *a);
-
-/* Reports progress at most every 50 ms; true if the user asked to stop. */
-bool small_tick(small *s, double fraction, double axis,
-                void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *),
-                void *user);
 
 /* -- noise.c -- */
 typedef struct noise_part { /* a device, or one noise source of it */

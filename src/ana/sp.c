@@ -23,6 +23,9 @@ typedef struct spar {
     int32_t np;
     bool noise;
     const ana_sp_opt *opt;
+    const ana_table *t;
+    vs_status (*take_s)(void *user, double f, const double *s); /* as ana_sp; NULL: nobody */
+    void *user;
     cplx *z;              /* [n+1] solution of the last port driven */
     cplx *adj;            /* [np][n+1] adjoints of the waves leaving the ports, for noise */
     cplx *S, *Y, *Z, *Cy; /* [np][np] */
@@ -189,7 +192,7 @@ static void push_figures(spar *w)
 
 /* -- plots -- */
 
-static vs_status begin(spar *w, const ana_table *t)
+static vs_status begin(spar *w)
 {
     ana_column *col = NULL;
     static const char *const kind[] = {"S", "Y", "Z", "Cy"};
@@ -207,12 +210,12 @@ static vs_status begin(spar *w, const ana_table *t)
         vec_push(col, figure[k]);
     for (int32_t k = 0; k < w->opt->n_watch; k++)
         vec_push(col, w->opt->watch[k].col);
-    const vs_status st = t->begin(t->user, "SP Analysis", col, (int32_t)vec_len(col), true);
+    const vs_status st = w->t->begin(w->t->user, "SP Analysis", col, (int32_t)vec_len(col), true);
     vec_free(col);
     return st;
 }
 
-static vs_status put(spar *w, double f, const ana_table *t)
+static vs_status put(spar *w, double f)
 {
     const cplx *m[] = {w->S, w->Y, w->Z, w->Cy};
     vec_clear(w->row);
@@ -226,19 +229,21 @@ static vs_status put(spar *w, double f, const ana_table *t)
         const ana_sp_watch *o = &w->opt->watch[k];
         vec_push(w->row, o->factor * (w->z[o->hi] - w->z[o->lo]));
     }
-    return t->row(t->user, (const double *)w->row);
+    return w->t->row(w->t->user, (const double *)w->row);
 }
 
-static vs_status one(spar *w, double f)
+static vs_status at_frequency(void *work, double f)
 {
-    const vs_status st = small_factor(&w->s, 2 * acos(-1) * f);
+    spar *w = work;
+    vs_status st = small_factor(&w->s, 2 * acos(-1) * f);
     if (st != VS_OK)
         return st;
     find_s(w);
     find_y_and_z(w);
     if (w->noise)
         find_cy(w, f);
-    return VS_OK;
+    st = put(w, f);
+    return st == VS_OK && w->take_s ? w->take_s(w->user, f, (const double *)w->S) : st;
 }
 
 static void allocate(spar *w)
@@ -263,27 +268,22 @@ static void release(spar *w)
 vs_status ana_sp(ana *a, const ana_sp_opt *o, const ana_table *t,
                  vs_status (*s)(void *user, double f, const double *s), void *user)
 {
-    spar w = {.port = o->port, .np = o->n_port, .noise = o->noise, .opt = o};
+    spar w = {.port = o->port,
+              .np = o->n_port,
+              .noise = o->noise,
+              .opt = o,
+              .t = t,
+              .take_s = s,
+              .user = user};
     double *f = ana_frequencies(&o->freq);
     vs_status st = small_begin(&w.s, a, o->noise);
     if (st == VS_OK)
         allocate(&w);
-    bool open = false;
     if (st == VS_OK)
-        open = (st = begin(&w, t)) == VS_OK;
-    for (size_t k = 0; k < vec_len(f) && st == VS_OK; k++) {
-        st = one(&w, f[k]);
-        if (st == VS_OK)
-            st = put(&w, f[k], t);
-        if (st == VS_OK && s)
-            st = s(user, f[k], (const double *)w.S);
-        if (small_tick(&w.s, (double)(k + 1) / (double)vec_len(f), f[k], t->progress, t->stop,
-                       t->user) &&
-            st == VS_OK)
-            st = VS_STOP;
-    }
-    const vs_status closing = open ? t->end(t->user) : VS_OK;
+        st = begin(&w);
+    if (st == VS_OK)
+        st = freq_plot(a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
     release(&w);
     vec_free(f);
-    return st == VS_OK ? closing : st;
+    return st;
 }

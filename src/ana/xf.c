@@ -10,13 +10,15 @@
 typedef struct xf {
     small s;
     const ana_output *out;
+    const ana_table *t;
     bool ac;
     double *y;   /* [2 (n+1)] */
     double *row; /* vec */
 } xf;
 
-static vs_status begin(xf *w, const ana_table *t)
+static vs_status begin(xf *w)
 {
+    const ana_table *t = w->t;
     const ckt *c = w->s.a->c;
     ana_column *col = NULL;
     if (w->ac)
@@ -40,8 +42,9 @@ static void add_source(xf *w, int32_t i)
     }
 }
 
-static vs_status point(xf *w, double f)
+static vs_status at_frequency(void *work, double f)
 {
+    xf *w = work;
     const vs_status st = small_factor(&w->s, 2 * acos(-1) * f);
     if (st != VS_OK)
         return st;
@@ -54,29 +57,12 @@ static vs_status point(xf *w, double f)
     }
     for (int32_t i = 0; i < ckt_n_source(w->s.a->c); i++)
         add_source(w, i);
-    return VS_OK;
-}
-
-static vs_status sweep(xf *w, const double *f, size_t n, const ana_table *t)
-{
-    vs_status st = begin(w, t);
-    if (st != VS_OK)
-        return st;
-    for (size_t k = 0; k < n && st == VS_OK; k++) {
-        st = point(w, f[k]);
-        if (st == VS_OK)
-            st = t->row(t->user, w->row);
-        if (small_tick(&w->s, (double)(k + 1) / (double)n, f[k], t->progress, t->stop, t->user) &&
-            st == VS_OK)
-            st = VS_STOP;
-    }
-    const vs_status closing = t->end(t->user);
-    return st == VS_OK ? closing : st;
+    return w->t->row(w->t->user, w->row);
 }
 
 vs_status ana_xf(ana *a, const ana_output *out, const ana_freq *freq, const ana_table *t)
 {
-    xf w = {.out = out, .ac = freq != NULL};
+    xf w = {.out = out, .t = t, .ac = freq != NULL};
     const double dc = 0;
     double *f = freq ? ana_frequencies(freq) : NULL;
     vs_status st = freq ? small_begin(&w.s, a, false) : small_begin_static(&w.s, a);
@@ -86,7 +72,10 @@ vs_status ana_xf(ana *a, const ana_output *out, const ana_freq *freq, const ana_
         st = VS_EINPUT;
     }
     if (st == VS_OK)
-        st = sweep(&w, freq ? f : &dc, freq ? vec_len(f) : 1, t);
+        st = begin(&w);
+    if (st == VS_OK)
+        st =
+            freq_plot(a, &(freq_sweep){freq ? f : &dc, freq ? vec_len(f) : 1, at_frequency, &w}, t);
     small_fini(&w.s);
     vs_free(w.y);
     vec_free(w.row);
