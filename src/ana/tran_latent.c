@@ -265,23 +265,47 @@ void tran_latent_end(tran *t)
     a->m = l->m;
 }
 
-/* An update of a supply by the rounding of its prediction (weights 3, 3, 1: some 7 ulp) is none:
+/* Parts of a voltage that rounding may take from what is extrapolated, by units of the weights'
+ * sum: that of the weights themselves, which are products of quotients, among it. */
+#define ROUNDED (8 * DBL_EPSILON)
+
+/* An update of a supply by the rounding of the residual of its prediction (tran_step.c) is none:
  * all that hangs at the supply would be visited for it. */
-static void drop_rounding(tran *t)
+static void drop_rounding(tran *t, int n_weight)
 {
     const ana *a = t->a;
+    double weights = 15; /* of MOST_ORDER there: 4 + 6 + 4 + 1 */
+    for (int k = 0; k < n_weight; k++)
+        weights += fabs(t->pc.w[k]);
     for (int32_t i = 1; i < ckt_latent_n_pinned(a->c) * CKT_CELL; i++) {
         const int32_t unknown = ana_latent_unknown(a, i);
         if (unknown > 0)
-            a->latent->drop[unknown - 1] = 16 * DBL_EPSILON * fabs(t->x[1][i]);
+            a->latent->drop[unknown - 1] = ROUNDED * weights * fabs(t->x[1][i]);
     }
+}
+
+void tran_latent_hold(const tran *t, double *x, int n)
+{
+    for (int32_t i = 1; i < ckt_latent_n_pinned(t->a->c) * CKT_CELL; i++) {
+        int k = 2;
+        while (k <= n && t->x[k][i] == t->x[1][i])
+            k++;
+        x[i] = k > n ? t->x[1][i] : x[i];
+    }
+}
+
+void tran_latent_predicted(tran *t)
+{
+    const int n = t->have_pred ? t->pc.order + 1 : 0;
+    drop_rounding(t, n);
+    if (n)
+        tran_latent_hold(t, t->pred, n);
 }
 
 void tran_latent_due(tran *t)
 {
     ana *a = t->a;
     ana_latent *l = a->latent;
-    drop_rounding(t);
     if (t->t_new < l->next_due)
         return;
     l->next_due = INFINITY;

@@ -128,6 +128,11 @@ void tran_latent_begin(tran *t);
 void tran_latent_end(tran *t);
 /* Before a step to t->t_new: cells whose leave ends wake. */
 void tran_latent_due(tran *t);
+/* x [n+1] is extrapolated from the last n points: what has been constant in a pinned cell stays so
+ * without the rounding of the weights. */
+void tran_latent_hold(const tran *t, double *x, int n);
+/* t->pred is made, if t->have_pred: the same for it; updates of its rounding count as none. */
+void tran_latent_predicted(tran *t);
 /* The last point is part of the history: cells that have been quiet fall asleep. */
 void tran_latent_rest(tran *t);
 /* Like tran_latent_begin, after a while without latent parts because nearly all was awake. */

@@ -111,6 +111,8 @@ static void improve_prediction(tran *t)
         return;
     }
     vop_predict(t->x[0], start_weights(t, order), order + 1, t->x + 1, a->m);
+    if (a->latent)
+        tran_latent_hold(t, t->x[0], order + 1);
     vop_move(t->x[0], a->dx, 1, a->m);
 }
 
@@ -249,6 +251,8 @@ vs_status tran_solve(tran *t)
     if (t->a->latent)
         tran_latent_due(t);
     predict(t);
+    if (t->a->latent)
+        tran_latent_predicted(t);
     t->eq.env.time = t->t_new;
     ckt_source_terms(t->a->c, &t->eq.env, t->src);
     vs_status st = t->kind == TRAN_SDIRK ? solve_sdirk(t) : solve_multistep(t);

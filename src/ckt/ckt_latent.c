@@ -4,29 +4,42 @@
 #include <math.h>
 #include <string.h>
 
+#include "bits.h"
 #include "ckt_priv.h"
 
 /* Fewer unknowns: nothing is won. Rows with more entries of pinned cells are summed by cells. */
 enum { LEAST_UNKNOWNS = 1000, HUB = 128 };
+enum { STRETCH = 64 }; /* parts of a hub's row whose sum is kept */
 
 typedef double two __attribute__((vector_size(16), aligned(8)));
 
 /* A hub is a pinned unknown that many devices share: a supply. Its row and its column are cut by
- * cells, so that only those that are awake are summed. */
+ * cells, so that only those that are awake are summed. Sums of STRETCH parts are kept, so that a
+ * load visits those that changed and one sum for each stretch of the others. */
 typedef struct hub_part {     /* the entries of a hub's row in the columns of a cell */
     int32_t cell, begin, end; /* in the lists of rows */
-    two sum;                  /* G x, C x */
+    int32_t stretch;
+    two sum; /* G x, C x */
 } hub_part;
 
-typedef struct hub_run {      /* the entries of its column in the rows of a cell */
-    int32_t cell, begin, end; /* places */
+typedef struct hub_stretch {
+    int32_t begin, end; /* parts */
+    bool stale;         /* one of them changed */
+    two sum;
+} hub_stretch;
+
+typedef struct hub_run {               /* the entries of its column in the rows of a cell */
+    int32_t cell, unknown, begin, end; /* places */
 } hub_run;
 
 typedef struct hub {
     int32_t unknown;
-    int32_t begin, end;         /* parts */
-    int32_t run_begin, run_end; /* runs */
+    int32_t begin, end; /* stretches */
 } hub;
+
+typedef struct by_cell { /* of cell k: which[at[k] .. at[k + 1]) */
+    int32_t *at, *which;
+} by_cell;
 
 struct ckt_latent {
     int32_t n_cell, n_pinned, n_awake;
@@ -41,15 +54,21 @@ struct ckt_latent {
     bool *is_hub;               /* [n+1] */
     hub *hub;                   /* vec */
     hub_part *part;             /* vec */
+    hub_stretch *stretch;       /* vec */
     hub_run *run;               /* vec */
+    by_cell parts, runs;
+    bool hubs_fresh;    /* all parts are to be summed */
     int32_t *near;      /* [n_cell] rows, awake, with entries in the cell's columns; itself */
+    uint64_t *is_near;  /* [bits of n_cell] there are some */
     uint8_t *row_awake; /* [n+1] */
     two *fq;            /* [n+1] */
-    uint8_t *touched;   /* [n_cell] a device there was evaluated */
+    uint8_t *touched;   /* [n_cell] what the cell adds to hubs is to be summed again: */
+    int32_t *stale;     /* vec of these cells */
     int32_t *in_at;     /* [n_cell + 1] devices of a cell in: */
     int32_t *in_group, *in_inst;
     uint8_t **n_in; /* [groups + 1][nb] cells of a device that let it be looked at; last: pairs, */
     uint8_t *visit_pair; /* [n_pair + 8] which is the list of those that are, too */
+    uint8_t **n_of;      /* [groups][nb] all cells of a device but pinned ones */
     int32_t n_pair;
     double *f, *q, *fmax, *qmax; /* [n+1] of a load */
     double *weight;              /* [n+1] */
@@ -199,32 +218,90 @@ static void list_rows(ckt *c, ckt_latent *l)
 static int32_t row_begin(const ckt_latent *l, int32_t i) { return i > 1 ? l->row_at[i - 1] : 0; }
 static int32_t row_end(const ckt_latent *l, int32_t i) { return l->row_at[i]; }
 
+/* The entries of hub i's row, a part a cell, STRETCH parts a stretch. */
+static void cut_row(ckt_latent *l, int32_t i)
+{
+    const int32_t begin = row_begin(l, i), end = row_end(l, i);
+    int32_t room = 0;
+    for (int32_t k = begin; k < end; k++) {
+        const int32_t cell = cell_of(l, l->col[k]), n = (int32_t)vec_len(l->part);
+        if (k > begin && cell == vec_last(l->part).cell) {
+            vec_last(l->part).end = k + 1;
+            continue;
+        }
+        if (room-- == 0) {
+            vec_push(l->stretch, (hub_stretch){.begin = n});
+            room = STRETCH - 1;
+        }
+        const int32_t stretch = (int32_t)vec_len(l->stretch) - 1;
+        vec_push(l->part, (hub_part){.cell = cell, .begin = k, .end = k + 1, .stretch = stretch});
+        vec_last(l->stretch).end = n + 1;
+    }
+}
+
+static void cut_column(const ckt *c, ckt_latent *l, int32_t i)
+{
+    const int32_t begin = c->a.colptr[i - 1], end = c->a.colptr[i];
+    for (int32_t k = begin; k < end; k++) {
+        const int32_t cell = cell_of(l, c->a.row[k] + 1);
+        if (k == begin || cell != vec_last(l->run).cell)
+            vec_push(l->run, (hub_run){.cell = cell, .unknown = i, .begin = k});
+        vec_last(l->run).end = k + 1;
+    }
+}
+
+static void ends_to_begins(int32_t *at, int32_t n)
+{
+    for (int32_t k = n; k > 0; k--)
+        at[k] = at[k - 1];
+    at[0] = 0;
+}
+
+/* at[k]: numbers of things, to where those of k begin. Returns how many there are. */
+static int32_t counts_to_begins(int32_t *at, int32_t n)
+{
+    int32_t sum = 0;
+    for (int32_t k = 0; k <= n; k++) {
+        const int32_t here = at[k];
+        at[k] = sum;
+        sum += here;
+    }
+    return sum;
+}
+
+/* Parts or runs by their cells: `cell` of the first, the others `size` bytes apart. */
+static by_cell sort_by_cell(ckt *c, const int32_t *cell, size_t size, size_t n)
+{
+    const int32_t n_cell = c->latent->n_cell;
+    const by_cell to = {arena_array(&c->mem, int32_t, n_cell + 1),
+                        arena_array(&c->mem, int32_t, n + 1)};
+#define CELL(i) *(const int32_t *)(const void *)((const char *)cell + (i) * size)
+    for (size_t i = 0; i < n; i++)
+        to.at[CELL(i)]++;
+    (void)counts_to_begins(to.at, n_cell);
+    for (size_t i = 0; i < n; i++)
+        to.which[to.at[CELL(i)]++] = (int32_t)i;
+#undef CELL
+    ends_to_begins(to.at, n_cell);
+    return to;
+}
+
 static void list_hubs(ckt *c, ckt_latent *l)
 {
     l->is_hub = arena_array(&c->mem, bool, c->a.n + 1);
     for (int32_t i = 1; i <= c->a.n; i++) {
-        const int32_t begin = row_begin(l, i), end = row_end(l, i);
-        if (!l->pinned[i] || end - begin < HUB)
+        if (!l->pinned[i] || row_end(l, i) - row_begin(l, i) < HUB)
             continue;
         l->is_hub[i] = true;
-        vec_push(l->hub, (hub){.unknown = i,
-                               .begin = (int32_t)vec_len(l->part),
-                               .run_begin = (int32_t)vec_len(l->run)});
-        for (int32_t k = begin; k < end; k++)
-            if (k == begin || cell_of(l, l->col[k]) != vec_last(l->part).cell)
-                vec_push(l->part,
-                         (hub_part){.cell = cell_of(l, l->col[k]), .begin = k, .end = k + 1});
-            else
-                vec_last(l->part).end = k + 1;
-        vec_last(l->hub).end = (int32_t)vec_len(l->part);
-        for (int32_t k = c->a.colptr[i - 1]; k < c->a.colptr[i]; k++) {
-            const int32_t cell = cell_of(l, c->a.row[k] + 1);
-            if (k == c->a.colptr[i - 1] || cell != vec_last(l->run).cell)
-                vec_push(l->run, (hub_run){.cell = cell, .begin = k});
-            vec_last(l->run).end = k + 1;
-        }
-        vec_last(l->hub).run_end = (int32_t)vec_len(l->run);
+        vec_push(l->hub, (hub){.unknown = i, .begin = (int32_t)vec_len(l->stretch)});
+        cut_row(l, i);
+        vec_last(l->hub).end = (int32_t)vec_len(l->stretch);
+        cut_column(c, l, i);
     }
+    l->parts = sort_by_cell(c, vec_len(l->part) ? &l->part->cell : NULL, sizeof *l->part,
+                            vec_len(l->part));
+    l->runs =
+        sort_by_cell(c, vec_len(l->run) ? &l->run->cell : NULL, sizeof *l->run, vec_len(l->run));
 }
 
 /* The cells of a device that let it be looked at, each once, to cell [most]: those that are not
@@ -291,28 +368,17 @@ static void walk_devices(ckt *c, ckt_latent *l, bool fill)
     }
 }
 
-static void ends_to_begins(int32_t *at, int32_t n)
-{
-    for (int32_t k = n; k > 0; k--)
-        at[k] = at[k - 1];
-    at[0] = 0;
-}
-
 static void list_devices(ckt *c, ckt_latent *l)
 {
-    int32_t sum = 0;
     l->in_at = arena_array(&c->mem, int32_t, l->n_cell + 1);
     walk_devices(c, l, false);
-    for (int32_t k = 0; k <= l->n_cell; k++) {
-        const int32_t n = l->in_at[k];
-        l->in_at[k] = sum;
-        sum += n;
-    }
+    const int32_t sum = counts_to_begins(l->in_at, l->n_cell);
     l->in_group = arena_array(&c->mem, int32_t, sum + 1);
     l->in_inst = arena_array(&c->mem, int32_t, sum + 1);
     walk_devices(c, l, true);
     ends_to_begins(l->in_at, l->n_cell);
     l->n_in = arena_array(&c->mem, uint8_t *, vec_len(c->group) + 1);
+    l->n_of = arena_array(&c->mem, uint8_t *, vec_len(c->group));
     (void)ckt_pairs_list(c, &l->n_pair);
     l->n_in[vec_len(c->group)] = l->visit_pair = arena_array(&c->mem, uint8_t, l->n_pair + 8);
     for (size_t gi = 0; gi < vec_len(c->group); gi++) {
@@ -320,6 +386,7 @@ static void list_devices(ckt *c, ckt_latent *l)
         if (!g->lin)
             continue;
         l->n_in[gi] = arena_array(&c->mem, uint8_t, g->nb);
+        l->n_of[gi] = arena_array(&c->mem, uint8_t, g->nb);
         g->lin->visit = arena_array(&c->mem, uint8_t, g->n_pack + 8);
         g->lin->pack_of = arena_array(&c->mem, int32_t, g->nb);
         for (int32_t p = 0; p < g->n_pack; p++)
@@ -342,6 +409,7 @@ static void make(ckt *c)
     l->touched = arena_array(&c->mem, uint8_t, l->n_cell);
     l->listed = arena_array(&c->mem, uint8_t, l->n_cell);
     l->near = arena_array(&c->mem, int32_t, l->n_cell);
+    l->is_near = arena_array(&c->mem, uint64_t, bits_words(l->n_cell));
     l->fq = arena_array(&c->mem, two, n1);
     l->row_awake = arena_array(&c->mem, uint8_t, n1);
     l->cell_at = arena_array(&c->mem, int32_t, l->n_cell);
@@ -360,7 +428,9 @@ void ckt_latent_free(ckt *c)
         return;
     vec_free(c->latent->hub);
     vec_free(c->latent->part);
+    vec_free(c->latent->stretch);
     vec_free(c->latent->run);
+    vec_free(c->latent->stale);
     vec_free(c->latent->woken);
     c->latent = NULL; /* the rest is the arena's */
 }
@@ -380,17 +450,34 @@ static void look_at(const ckt *c, int32_t group, int32_t i, bool yes)
         g->lin->visit[p] &= (uint8_t)~bit;
 }
 
+static void count_near(ckt_latent *l, int32_t cell, int32_t by)
+{
+    l->near[cell] += by;
+    if (l->near[cell])
+        bits_set(l->is_near, (size_t)cell);
+    else
+        bits_clear(l->is_near, (size_t)cell);
+}
+
+/* What the cell adds to hubs is to be summed in the next load, though it may be latent. */
+static void touch(ckt_latent *l, int32_t cell)
+{
+    if (!l->touched[cell])
+        vec_push(l->stale, cell);
+    l->touched[cell] = 1;
+}
+
 /* A cell becomes awake (by 1) or latent (-1): its rows, the columns that they have entries in. */
 static void come_near(ckt_latent *l, int32_t cell, int32_t by)
 {
-    l->near[cell] += by;
+    count_near(l, cell, by);
     for (int32_t s = cell * CKT_CELL; s < (cell + 1) * CKT_CELL; s++) {
         const int32_t i = l->at_seat[s];
         l->n_up += i >= 0 ? by : 0;
         if (i > 0)
             l->row_awake[i] = by > 0;
         for (int32_t k = row_begin(l, i); i > 0 && !l->is_hub[i] && k < row_end(l, i); k++)
-            l->near[cell_of(l, l->col[k])] += by;
+            count_near(l, cell_of(l, l->col[k]), by);
     }
 }
 
@@ -405,6 +492,7 @@ static void look_at_all(ckt *c)
         int32_t cell[MOST_CELLS];
         for (int32_t i = 0; g->lin && i < g->nb; i++) {
             const int32_t n = cells_of(l, &g->form[MDL_APART], i, cell, MOST_CELLS);
+            l->n_of[gi][i] = (uint8_t)n;
             l->n_in[gi][i] = (uint8_t)larger_of(n, 1); /* of pinned cells alone: always */
             look_at(c, (int32_t)gi, i, true);
         }
@@ -450,14 +538,15 @@ bool ckt_latent_begin(ckt *c, const double *x)
         l->slot_of[s] = l->cell_at[s] = s;
     l->n_awake = l->n_cell;
     l->n_up = 0;
+    l->hubs_fresh = true;
     memset(l->near, 0, (size_t)l->n_cell * sizeof *l->near);
+    memset(l->is_near, 0, bits_words(l->n_cell) * sizeof *l->is_near);
     for (int32_t k = 0; k < l->n_cell; k++)
         come_near(l, k, 1);
     c->is_latent = true;
     memcpy(c->x, x, bytes);
     memcpy(l->told, x, bytes);
     memset(l->reach, 0, bytes);
-    memset(l->touched, 1, (size_t)l->n_cell);
     look_at_all(c);
     return true;
 }
@@ -489,7 +578,6 @@ ckt_swap ckt_latent_wake(ckt *c, int32_t cell)
     l->n_awake++;
     come_near(l, cell, 1);
     l->listed[cell] = 0;
-    l->touched[cell] = 1;
     for (int32_t k = l->in_at[cell]; k < l->in_at[cell + 1]; k++) {
         const int32_t g = l->in_group[k], i = l->in_inst[k];
         if (l->n_in[g][i]++ == 0)
@@ -544,7 +632,7 @@ ckt_swap ckt_latent_sleep(ckt *c, int32_t cell, const double *x, const double *t
     change_places(l, s);
     l->n_awake--;
     come_near(l, cell, -1);
-    l->touched[cell] = 1;
+    touch(l, cell);
     for (int32_t k = l->in_at[cell]; k < l->in_at[cell + 1]; k++) {
         const int32_t g = l->in_group[k], i = l->in_inst[k];
         if (--l->n_in[g][i] == 0)
@@ -609,7 +697,7 @@ ckt_load_sums ckt_latent_clear(ckt *c)
     return (ckt_load_sums){l->f, l->q, l->fmax, l->qmax, l->weight};
 }
 
-/* Cells with a device that the last selection evaluated. */
+/* Latent cells with a device that the last selection evaluated. */
 static void touch_cells(const ckt *c)
 {
     ckt_latent *l = c->latent;
@@ -619,8 +707,11 @@ static void touch_cells(const ckt *c)
         for (int32_t k = 0; g->lin && k < g->lin->n_item; k++) {
             const int32_t code = g->lin->item[k];
             const size_t i = (size_t)(g->first[code / g->lanes] + code % g->lanes);
-            for (int32_t u = 0; u < f->n_u; u++)
-                l->touched[cell_of(l, f->map[i * (size_t)f->n_u + (size_t)u])] = 1;
+            for (int32_t u = 0; l->n_in[gi][i] < l->n_of[gi][i] && u < f->n_u; u++) {
+                const int32_t cell = cell_of(l, f->map[i * (size_t)f->n_u + (size_t)u]);
+                if (!is_awake(l, cell))
+                    touch(l, cell);
+            }
         }
     }
 }
@@ -648,22 +739,59 @@ static void set_row(const ckt_latent *l, int32_t i, two sum)
     l->q[i] = sum[1];
 }
 
+static void sum_part(ckt *c, const dev_lin_sums *s, const dev_lin_at *at, hub_part *part)
+{
+    part->sum = multiply(c, s, at, part->begin, part->end);
+    c->latent->stretch[part->stretch].stale = true;
+}
+
+static void sum_parts_of(ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t cell)
+{
+    const ckt_latent *l = c->latent;
+    for (int32_t k = l->parts.at[cell]; k < l->parts.at[cell + 1]; k++)
+        sum_part(c, s, at, &l->part[l->parts.which[k]]);
+}
+
+/* The parts of cells that are awake or stale, or all. */
+static void sum_parts(ckt *c, const dev_lin_sums *s, const dev_lin_at *at, bool all)
+{
+    ckt_latent *l = c->latent;
+    for (size_t p = 0; all && p < vec_len(l->part); p++)
+        sum_part(c, s, at, &l->part[p]);
+    for (int32_t slot = 0; !all && slot < l->n_awake; slot++)
+        sum_parts_of(c, s, at, l->cell_at[slot]);
+    for (size_t k = 0; k < vec_len(l->stale); k++) {
+        if (!all && !is_awake(l, l->stale[k]))
+            sum_parts_of(c, s, at, l->stale[k]);
+        l->touched[l->stale[k]] = 0;
+    }
+    vec_clear(l->stale);
+}
+
+static two sum_of_stretch(const ckt_latent *l, hub_stretch *t)
+{
+    if (!t->stale)
+        return t->sum;
+    t->sum = (two){0};
+    for (int32_t p = t->begin; p < t->end; p++)
+        t->sum += l->part[p].sum;
+    t->stale = false;
+    return t->sum;
+}
+
 static void sum_hubs(ckt *c, const dev_lin_sums *s, const dev_lin_at *at, bool fresh)
 {
     ckt_latent *l = c->latent;
     touch_cells(c);
+    sum_parts(c, s, at, fresh || l->hubs_fresh);
+    l->hubs_fresh = false;
     for (size_t h = 0; h < vec_len(l->hub); h++) {
         const int32_t i = l->hub[h].unknown;
         two sum = {s->i[i], s->q[i]};
-        for (int32_t p = l->hub[h].begin; p < l->hub[h].end; p++) {
-            hub_part *part = &l->part[p];
-            if (is_awake(l, part->cell) || fresh || l->touched[part->cell])
-                part->sum = multiply(c, s, at, part->begin, part->end);
-            sum += part->sum;
-        }
+        for (int32_t t = l->hub[h].begin; t < l->hub[h].end; t++)
+            sum += sum_of_stretch(l, &l->stretch[t]);
         set_row(l, i, sum);
     }
-    memset(l->touched, 0, (size_t)l->n_cell);
 }
 
 /* Entries [begin, end) of the column of unknown j, for all rows. Sums of latent rows are made anew
@@ -690,19 +818,20 @@ static void multiply_columns(const ckt *c, const dev_lin_sums *s, const dev_lin_
 {
     const ckt_latent *l = c->latent;
     const int32_t *colptr = c->a.colptr;
-    for (int32_t cell = 0; cell < l->n_cell; cell++) {
-        if (!l->near[cell])
-            continue;
-        for (int32_t k = cell * CKT_CELL; k < (cell + 1) * CKT_CELL; k++) {
-            const int32_t j = l->at_seat[k];
-            if (j > 0 && !l->is_hub[j])
-                multiply_column(c, s, at, j, colptr[j - 1], colptr[j]);
+    for (size_t w = 0; w < bits_words(l->n_cell); w++)
+        for (uint64_t cells = l->is_near[w]; cells; cells &= cells - 1) {
+            const int32_t *j = &l->at_seat[(64 * w + (size_t)__builtin_ctzll(cells)) * CKT_CELL];
+            for (int32_t k = 0; k < CKT_CELL; k++)
+                if (j[k] > 0 && !l->is_hub[j[k]])
+                    multiply_column(c, s, at, j[k], colptr[j[k] - 1], colptr[j[k]]);
+        }
+    for (int32_t slot = 0; slot < l->n_awake; slot++) {
+        const int32_t cell = l->cell_at[slot];
+        for (int32_t k = l->runs.at[cell]; k < l->runs.at[cell + 1]; k++) {
+            const hub_run *r = &l->run[l->runs.which[k]];
+            multiply_column(c, s, at, r->unknown, r->begin, r->end);
         }
     }
-    for (size_t h = 0; h < vec_len(l->hub); h++)
-        for (int32_t r = l->hub[h].run_begin; r < l->hub[h].run_end; r++)
-            if (is_awake(l, l->run[r].cell))
-                multiply_column(c, s, at, l->hub[h].unknown, l->run[r].begin, l->run[r].end);
 }
 
 void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)

@@ -145,6 +145,13 @@ class Latency(Folder):
             self.assertEqual(self.bits(out), self.bits(ref), (lanes, threads))
             self.assertEqual(many['latent_unknowns'], one['latent_unknowns'])
 
+    def test_a_constant_supply_does_not_move(self):
+        # by an ulp would be enough to lead the solution to all that hangs at it; steps differ, so do weights
+        deck = self.deck('1', tail='.save v(vdd)\n').replace('.tran 2p 300p', '.tran 20p 300p')
+        _, stats, out = self.vsim(deck, '--threads', '1')
+        self.assertGreater(stats['latent_unknowns'], 0)
+        self.assertEqual(len(set(waves.read_raw(out)['v(vdd)'])), 1)
+
     def test_newton_converges_where_wires_are_resistors(self):
         # a part of a tolerance of voltage is a large current through 0.8 ohm: wires sleep and wake as a whole
         # a row that is left unsolved takes all iterations that itl4 allows, then a shorter step, which does not
