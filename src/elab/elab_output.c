@@ -164,18 +164,24 @@ static void save_current(outputs *o, const flat_save *s)
                      s->device, s->device);
 }
 
-/* Adds every current that a device can compute and that is no unknown: @r1[i], @d1[id], @q1[ic],
- * @i1[current], ..., and @c1[i] of the top level (flat_probe.c). */
+/* Whether .options savecurrents writes this value, which a device can compute. */
+static bool is_current(const flat_inst *in, const char *word, const ckt_detail *d)
+{
+    const bool is_id = in->letter == 'd' && !strcmp(word, "i"); /* both are found, id is written */
+    return d->what != CKT_DETAIL_PARAM && in->letter != 'v' && !is_id;
+}
+
+/* Adds every current that a device can compute: @r1[i], @d1[id], @q1[ic], @i1[current], ... Those
+ * that charge something are measured (flat_probe.c). */
 static void add_device_currents(outputs *o)
 {
     static const char *const word[] = {"i", "id", "ig", "is", "ib", "ic", "ie"};
     for (size_t i = 0; i < vec_len(o->f->inst); i++) {
         const flat_inst *in = &o->f->inst[i];
-        for (size_t k = 0; k < VS_COUNT(word) && in->letter != 'v' && in->letter != 'l'; k++) {
+        for (size_t k = 0; k < VS_COUNT(word); k++) {
             ckt_detail d;
             if (ckt_find_detail(o->c, in->name, word[k], &d) != CKT_FOUND ||
-                d.what == CKT_DETAIL_PARAM || (d.what == CKT_DETAIL_ASKED && k > 0) ||
-                (in->letter == 'c' && strchr(in->name, '.')))
+                !is_current(in, word[k], &d))
                 continue;
             char *name = vs_text("@%s[%s]", in->name, in->letter == 'i' ? "current" : word[k]);
             add_detail(o, name, d);

@@ -439,18 +439,20 @@ static bool has_save_card(const flat_ctx *c)
     return false;
 }
 
-/* The terminal whose current no model computes, because it charges something; -1: another value. */
+/* Values that are currents into terminals which charge something: no model computes them. */
+static const struct charging {
+    const char *letters, *param;
+    int32_t terminal;
+} charging[] = {{"c", "i", 0},    {"c", "p", 0},    {"d", "id", 0}, {"d", "c", 0},
+                {"q", "ic", 0},   {"q", "ib", 1},   {"q", "ie", 2}, {"q", "is", 3},
+                {"mjz", "ig", 1}, {"mjz", "is", 2}, {"m", "ib", 3}, {"jz", "id", 0}};
+
+/* -1: another value. */
 static int32_t charging_terminal(char letter, const char *param)
 {
-    static const struct {
-        const char *letters, *param;
-        int32_t terminal;
-    } of[] = {{"c", "i", 0},    {"c", "p", 0},    {"d", "id", 0}, {"d", "c", 0},
-              {"q", "ic", 0},   {"q", "ib", 1},   {"q", "ie", 2}, {"q", "is", 3},
-              {"mjz", "ig", 1}, {"mjz", "is", 2}, {"m", "ib", 3}, {"jz", "id", 0}};
-    for (size_t i = 0; i < VS_COUNT(of); i++)
-        if (strchr(of[i].letters, letter) && !strcmp(of[i].param, param))
-            return of[i].terminal;
+    for (size_t i = 0; i < VS_COUNT(charging); i++)
+        if (strchr(charging[i].letters, letter) && !strcmp(charging[i].param, param))
+            return charging[i].terminal;
     return -1;
 }
 
@@ -459,20 +461,40 @@ bool flat_is_metered(char letter, const char *param)
     return charging_terminal(letter, param) >= 0;
 }
 
-/* @c1[i], @q1[ie] ... of saved vectors: with a source in series, whose current ckt_asked.c gives,
- * they are right in transients too. */
-static void meter(flat_ctx *c, const char *device, const char *param, diag_span span)
+/* With a source in series, whose current ckt_asked.c gives, the current into terminal t of instance
+ * k is right in transients too. */
+static void meter_terminal(flat_ctx *c, int32_t k, int32_t t, diag_span span)
 {
-    flat_fill_maps(c);
-    const int32_t k = map_get(&c->inst_of, map_key(device), -1);
-    const int32_t t = k < 0 ? -1 : charging_terminal(c->f->inst[k].letter, param);
     if (t >= 0 && t < n_terminal(&c->f->inst[k]))
         (void)into(c, &(probe_item){.span = span}, k, t);
 }
 
+/* @c1[i], @q1[ie] ... of saved vectors */
+static void meter(flat_ctx *c, const char *device, const char *param, diag_span span)
+{
+    flat_fill_maps(c);
+    const int32_t k = map_get(&c->inst_of, map_key(device), -1);
+    if (k >= 0)
+        meter_terminal(c, k, charging_terminal(c->f->inst[k].letter, param), span);
+}
+
+/* Of all elements. */
+static void meter_all(flat_ctx *c, size_t n)
+{
+    flat_fill_maps(c);
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < VS_COUNT(charging); i++)
+            if (strchr(charging[i].letters, c->f->inst[k].letter) && !c->f->inst[k].is_row)
+                meter_terminal(c, (int32_t)k, charging[i].terminal, c->f->inst[k].span);
+}
+
+/* .options savecurrents, .save alli */
 static bool saves_currents(const flat_ctx *c)
 {
     bool asks = false;
+    for (size_t i = 0; i < vec_len(c->f->save); i++)
+        if (c->f->save[i].what == FLAT_SAVE_ALLI)
+            return true;
     for (size_t i = 0; i < vec_len(c->f->option); i++)
         if (!strcmp(c->f->option[i].name, "savecurrents"))
             asks = c->f->option[i].value != 0;
@@ -487,9 +509,8 @@ static void put_meters(flat_ctx *c)
             meter(c, c->f->save[i].device, c->f->save[i].param, c->f->save[i].span);
     for (size_t i = 0; i + 1 < vec_len(c->deck->metered); i += 2)
         meter(c, c->deck->metered[i], c->deck->metered[i + 1], DIAG_NOWHERE);
-    for (size_t k = 0; k < n && saves_currents(c); k++)
-        if (c->f->inst[k].letter == 'c' && !strchr(c->f->inst[k].name, '.'))
-            meter(c, c->f->inst[k].name, "i", c->f->inst[k].span);
+    if (saves_currents(c))
+        meter_all(c, n);
 }
 
 bool flat_probes(flat_ctx *c)
