@@ -164,7 +164,7 @@ int ngSpice_Init(ng_send_char *line, ng_send_stat *stat, ng_controlled_exit *end
     ng.line = line;
     ng.stat = stat;
     ng.ended = ended;
-    ng.data = data;
+    ng.data = init_data ? data : NULL; /* as ngspice: points of columns that were told */
     ng.init_data = init_data;
     ng.on_thread = thread;
     ng.user = user;

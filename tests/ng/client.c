@@ -490,6 +490,56 @@ static void scene_kicad(void)
     command("remcirc");
 }
 
+/* Calls of ngspyce, which wants points and no list of columns. */
+static void scene_script(void)
+{
+    command("set nomoremode");
+    command("destroy all");
+    command("version -f");
+    circuit("* made by a script\nva a 0 dc 1 ac 1\nr a b {rs}\nc b 0 1\n.param rs=2\n.end\n");
+    command("op");
+    plots();
+    vectors("op1");
+    vector("va#branch");
+    vector("@r[resistance]");
+    command("ac lin 1 1 1");
+    vector("frequency");
+    vector("va#branch");
+    command("dc va 0 3 1 r 1 2 1");
+    vectors("dc1");
+    vector("va#branch");
+    vector("I(va)");
+    command("save b");
+    command("tran 10m 100m");
+    vectors("tran1");
+    vector("tran1.time");
+    vector("dc1.a");
+    command("alterparam rs = 5");
+    command("reset");
+    command("op");
+    vector("@r[resistance]");
+    command("alter r resistance = 4");
+    command("alter r temp = 3");
+    command("op");
+    vector("@r[resistance]");
+    vector("@r[temp]");
+    command("destroy all");
+    command("set curplot = new");
+    command("let a = 0");
+    command("let b = 2");
+    vectors(ng.ngSpice_CurPlot());
+    command("let x = unitvec(4)");
+    vector("x");
+    circuit("* a model\nr n 0 rmodel\n.model rmodel r res = 3\n.end\n");
+    command("showmod r");
+    command("altermod r res = 4.000000e+00");
+    command("op");
+    vector("@r[resistance]");
+    command("destroy op5");
+    plots();
+    printf("points told %ld\n", n_data);
+}
+
 /* Many runs in one process: resident pages once it has settled, and at the end. */
 static long resident(void)
 {
@@ -552,7 +602,9 @@ int main(int argc, char **argv)
     ng.unlock = (__typeof__(ngSpice_LockRealloc) *)dlsym(lib, "ngSpice_UnlockRealloc");
     verbose = argc > 3 && !strcmp(argv[3], "-v");
     quiet = !strcmp(argv[2], "many");
-    const int rc = ng.ngSpice_Init(on_char, on_stat, on_exit_, on_data, on_init, on_thread, NULL);
+    const bool script = !strcmp(argv[2], "script");
+    const int rc = ng.ngSpice_Init(on_char, on_stat, on_exit_, on_data, script ? NULL : on_init,
+                                   script ? NULL : on_thread, NULL);
     printf("init %d\n", rc);
     const struct {
         const char *name;
@@ -561,7 +613,7 @@ int main(int argc, char **argv)
         {"plots", scene_plots}, {"changes", scene_changes}, {"background", scene_background},
         {"halt", scene_halt},   {"source", scene_source},   {"kicad", scene_kicad},
         {"wrong", scene_wrong}, {"text", scene_text},       {"redo", scene_redo},
-        {"alter", scene_alter}, {"events", scene_events}};
+        {"alter", scene_alter}, {"events", scene_events},   {"script", scene_script}};
     for (size_t i = 0; i < sizeof scene / sizeof *scene; i++)
         if (!strcmp(scene[i].name, argv[2])) {
             scene[i].play();

@@ -95,6 +95,10 @@ class Same(unittest.TestCase):
     def test_calls_of_kicad(self):
         self.same('kicad', lambda lines: [x for x in lines if x[:2] != ['command', 'bg_run:']])
 
+    def test_calls_of_ngspyce(self):
+        """It gives SendData without SendInitData: ngspice does not call it then."""
+        self.same('script')
+
 
 class Ours(unittest.TestCase):
     def has(self, text, *lines):
@@ -109,6 +113,11 @@ class Ours(unittest.TestCase):
         self.assertEqual({line.split()[-1] for line in out.splitlines()}, NAMES)
         out = subprocess.run(['readelf', '-d', OURS], check=True, capture_output=True, text=True).stdout
         self.assertIn('[libngspice.so.0]', out)
+
+    def test_points_are_told_behind_columns(self):
+        code, out = play(OURS, 'script')
+        self.assertEqual(code, 0)
+        self.has(out, 'vector I(va): ', 'vectors of tran1: b time', 'points told 0')
 
     def test_halt_and_resume(self):
         code, out = play(OURS, 'halt')
