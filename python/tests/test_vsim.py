@@ -800,4 +800,5 @@ class Package(unittest.TestCase):
 
 
 if __name__ == '__main__':
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored
     unittest.main()
