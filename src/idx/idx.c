@@ -5,17 +5,24 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "io.h"
 #include "out_name.h"
 #include "vec.h"
 
-enum { READ_BYTES = 1 << 20, COPY_BYTES = 1 << 20, MARK_BYTES = 4096 };
+enum { READ_BYTES = 1 << 17, COPY_BYTES = 1 << 20, MARK_BYTES = 4096 };
 
 int32_t idx_n_col(const idx_part *p) { return p->p.n_vec * (1 + p->p.complex); }
 int64_t idx_row_bytes(const idx_part *p) { return (int64_t)idx_n_col(p) * (int64_t)sizeof(double); }
+int64_t idx_block(const idx_part *p)
+{
+    return idx_row_bytes(p) > IDX_LONG_ROW ? IDX_BLOCK_LONG : IDX_BLOCK;
+}
+int64_t idx_chunk(const idx_part *p) { return idx_block(p) * IDX_BASE; }
 
 bool idx_pread(int fd, void *to, size_t n, int64_t at)
 {
@@ -345,19 +352,40 @@ static bool pick_rows(int fd, const idx_part *p, const int32_t *col, int32_t n_c
     return ok;
 }
 
+/* Reads a value of each of n <= LOT rows, the first one at offset `at`. Of those that are not in
+ * memory all are asked for before the first is waited for: the disk serves many at once. */
+enum { LOT = 1024 };
+static bool pick_lot(int fd, int64_t at, int64_t row, int64_t n, double *out)
+{
+    int16_t waits[LOT];
+    int n_wait = 0;
+    bool ok = true;
+    for (int64_t i = 0; i < n; i++) {
+        const struct iovec to = {&out[i], sizeof *out};
+        if (n > 1 && preadv2(fd, &to, 1, (off_t)(at + i * row), RWF_NOWAIT) == sizeof *out)
+            continue;
+        if (n > 1)
+            (void)posix_fadvise(fd, (off_t)(at + i * row), sizeof *out, POSIX_FADV_WILLNEED);
+        waits[n_wait++] = (int16_t)i;
+    }
+    for (int k = 0; k < n_wait && ok; k++)
+        ok = idx_pread(fd, &out[waits[k]], sizeof *out, at + waits[k] * row);
+    return ok;
+}
+
 bool idx_values(const idx *x, const idx_part *p, const int32_t *col, int32_t n_col, int64_t from,
                 int64_t n, double *out)
 {
-    enum { LONG_ROW = 4096, FEW_COLUMNS = 64 };
+    enum { FEW_COLUMNS = 64 };
     const int fd = x->copy >= 0 ? x->copy : x->fd;
     const int64_t row = idx_row_bytes(p);
     bool ok = true;
-    if (row * n > LONG_ROW && (row <= LONG_ROW || n_col > FEW_COLUMNS))
+    if (row * n > IDX_LONG_ROW && (row <= IDX_LONG_ROW || n_col > FEW_COLUMNS))
         return pick_rows(fd, p, col, n_col, from, n, out);
     for (int32_t c = 0; c < n_col; c++)
-        for (int64_t i = 0; i < n && ok; i++)
-            ok = idx_pread(fd, &out[c * n + i], sizeof *out,
-                           p->at + (from + i) * row + (int64_t)col[c] * (int64_t)sizeof *out);
+        for (int64_t i = 0; i < n && ok; i += LOT)
+            ok = pick_lot(fd, p->at + (from + i) * row + (int64_t)col[c] * (int64_t)sizeof *out,
+                          row, n - i < LOT ? n - i : LOT, &out[c * n + i]);
     return ok;
 }
 

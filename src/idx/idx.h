@@ -5,13 +5,14 @@
  *         idx_build in steps, where somebody waits for progress; idx_look does what is left of it.
  * Files:  raw, binary and text, and CSV; several plots. Values of binary files are read where they
  *         stand; those of text are copied once, in binary, to a file without a name.
- * Index:  of plots with more than IDX_FEW points: cells of 64 points, and of 8 cells of the level
- *         below, up to chunks of 32768 points. A cell has the first, least, greatest and last of
- *         its values; what is not finite counts for neither of the middle two. It takes 1/15 of the
- *         values' bytes. It is a file NAME.idx beside the file, if that is larger than IDX_LARGE or
- *         `keep` is set, and its folder can be written; else a file without a name. It has the size
- *         and time of change of the file, a version, and a checksum for each part. If one of these
- *         does not fit, the index is made again.
+ * Index:  of plots with more than IDX_FEW points: cells of 32 points, of 16 of these, of 8 of
+ *         those, up to chunks of 32768 points. A cell has the first, least, greatest and last of
+ *         its values; what is not finite counts for neither of the middle two. It takes 2/15 of
+ *         the values' bytes; of rows above 4 kB, where each value is a page to read, cells have 8
+ *         points, chunks 8192, and it takes 8/15. It is a file NAME.idx beside the file, if that
+ *         is larger than IDX_LARGE or `keep` is set, and its folder can be written; else a file
+ *         without a name. It has the size and time of change of the file, a version, and a checksum
+ *         for each part. If one of these does not fit, the index is made again.
  * Memory: names, and buffers of at most some 40 MB, whatever the number of points.
  * Threads: one at a time.
  * Errors: *why is a static text, the end of a sentence: "'a.raw' ...".

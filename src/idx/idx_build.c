@@ -15,8 +15,8 @@ void idx_cell_join(idx_cell *a, const idx_cell *b)
 
 /* The rows of a strip of columns. */
 typedef struct strip {
-    const double *v; /* [n][width] */
-    int64_t n;
+    const double *v;  /* [n][width] */
+    int64_t n, block; /* rows; of a cell */
     int32_t width;
     double lo[IDX_STRIP], hi[IDX_STRIP];
 } strip;
@@ -40,8 +40,8 @@ VS_CLONES static void extremes(const double *v, int64_t n, int32_t width, double
 /* Computes the lowest level of each column's record. */
 static void fill_base(strip *s, idx_record *r)
 {
-    for (int64_t at = 0, b = 0; at < s->n; at += IDX_BLOCK, b++) {
-        const int64_t n = s->n - at < IDX_BLOCK ? s->n - at : IDX_BLOCK;
+    for (int64_t at = 0, b = 0; at < s->n; at += s->block, b++) {
+        const int64_t n = s->n - at < s->block ? s->n - at : s->block;
         const double *v = s->v + at * s->width;
         extremes(v, n, s->width, s->lo, s->hi);
         for (int32_t c = 0; c < s->width; c++)
@@ -49,15 +49,16 @@ static void fill_base(strip *s, idx_record *r)
     }
 }
 
-/* Computes the cells of a level from the n cells of the one below. Returns their number. */
-static int64_t fill_level(idx_cell *to, const idx_cell *from, int64_t n)
+/* Computes the cells of a level from the n cells of the one below, `fan` in one. Returns their
+ * number. */
+static int64_t fill_level(idx_cell *to, const idx_cell *from, int64_t n, int64_t fan)
 {
     for (int64_t i = 0; i < n; i++)
-        if (i % IDX_FAN)
-            idx_cell_join(&to[i / IDX_FAN], &from[i]);
+        if (i % fan)
+            idx_cell_join(&to[i / fan], &from[i]);
         else
-            to[i / IDX_FAN] = from[i];
-    return (n + IDX_FAN - 1) / IDX_FAN;
+            to[i / fan] = from[i];
+    return (n + fan - 1) / fan;
 }
 
 static bool rises(const strip *s, int32_t c)
@@ -70,18 +71,18 @@ static bool rises(const strip *s, int32_t c)
 
 static void fill_record(const strip *s, int32_t c, idx_record *r)
 {
-    int64_t n = (s->n + IDX_BLOCK - 1) / IDX_BLOCK;
+    int64_t n = (s->n + s->block - 1) / s->block;
     r->n = s->n;
     r->rises = rises(s, c);
-    n = fill_level(r->upper + 1 + IDX_FAN, r->base, n);
-    n = fill_level(r->upper + 1, r->upper + 1 + IDX_FAN, n);
-    fill_level(r->upper, r->upper + 1, n);
+    n = fill_level(r->upper + 1 + IDX_FAN, r->base, n, IDX_BASE_FAN);
+    n = fill_level(r->upper + 1, r->upper + 1 + IDX_FAN, n, IDX_FAN);
+    fill_level(r->upper, r->upper + 1, n, IDX_FAN);
     idx_record_seal(r);
 }
 
 /* Buffers for a strip. */
 typedef struct room {
-    double *v;       /* [IDX_CHUNK][IDX_STRIP] */
+    double *v;       /* [points of a chunk][IDX_STRIP] */
     idx_record *rec; /* [IDX_STRIP] */
 } room;
 
@@ -102,11 +103,11 @@ static bool read_strip(const idx *x, const idx_part *p, int64_t from, int64_t n,
 
 static const char *build_chunk(idx *x, const idx_part *p, int64_t chunk, const room *to)
 {
-    const int64_t from = chunk * IDX_CHUNK, left = p->p.n_point - from;
-    const int64_t n = left < IDX_CHUNK ? left : IDX_CHUNK;
+    const int64_t from = chunk * idx_chunk(p), left = p->p.n_point - from;
+    const int64_t n = left < idx_chunk(p) ? left : idx_chunk(p);
     for (int32_t c0 = 0; c0 < idx_n_col(p); c0 += IDX_STRIP) {
         const int32_t more = idx_n_col(p) - c0, width = more < IDX_STRIP ? more : IDX_STRIP;
-        strip s = {.v = to->v, .n = n, .width = width};
+        strip s = {.v = to->v, .n = n, .block = idx_block(p), .width = width};
         const size_t bytes = (size_t)width * sizeof *to->rec;
         if (!read_strip(x, p, from, n, c0, width, to->v))
             return "ends earlier than it did";
@@ -149,12 +150,12 @@ static const char *build_some(idx *x, int64_t bytes, room *to)
         if ((why = begin_part(x, p)))
             break;
         while (bytes > 0 && p->n_indexed < p->p.n_point && !why) {
-            const int64_t chunk = p->n_indexed / IDX_CHUNK, end = (chunk + 1) * IDX_CHUNK;
+            const int64_t chunk = p->n_indexed / idx_chunk(p), end = (chunk + 1) * idx_chunk(p);
             why = build_chunk(x, p, chunk, to);
             if (why)
                 break;
             p->n_indexed = end < p->p.n_point ? end : p->p.n_point;
-            bytes -= IDX_CHUNK * idx_row_bytes(p);
+            bytes -= idx_chunk(p) * idx_row_bytes(p);
         }
         const int64_t here = p->index_at + idx_chunks_bytes(p, p->n_indexed);
         x->index_end = here > x->index_end ? here : x->index_end;
@@ -178,7 +179,7 @@ vs_status idx_build(idx *x, int64_t bytes, double *done, const char **why)
     for (size_t k = 0; k < vec_len(x->part); k++)
         work |= !waits(x, k);
     if (work) {
-        room r = {vs_malloc((size_t)IDX_CHUNK * IDX_STRIP * sizeof *r.v),
+        room r = {vs_malloc((size_t)IDX_BLOCK * IDX_BASE * IDX_STRIP * sizeof *r.v),
                   vs_malloc(IDX_STRIP * sizeof *r.rec)};
         *why = build_some(x, bytes, &r);
         vs_free(r.v);

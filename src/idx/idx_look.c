@@ -27,7 +27,7 @@ typedef struct look {
     double lo, hi;            /* least and greatest value of the axis in the last cell */
     int64_t raw_from, raw_to; /* points to read, which take part one by one */
     idx_record *rec;          /* [1 + n_col] of the chunk: the axis, then the columns */
-    bool *have_base;          /* [1 + n_col] */
+    unsigned char *have_base; /* [1 + n_col] bit k: section k of the lowest level */
     idx_view *v;
     const char *why; /* NULL: all is well; `damaged`: the index is damaged */
 } look;
@@ -125,29 +125,53 @@ static void add_raw(look *l, int64_t from, int64_t to)
 
 /* The cells of one level in a record: where they begin, and how many points each has. */
 static const struct {
-    int32_t at; /* its first cell in `upper`; the lowest level is `base` */
-    int64_t points;
-} level[] = {{0, IDX_CHUNK},
-             {1, IDX_CHUNK / IDX_FAN},
-             {1 + IDX_FAN, IDX_CHUNK / IDX_FAN / IDX_FAN},
-             {0, IDX_BLOCK}};
+    int32_t at;      /* its first cell in `upper`; the lowest level is `base` */
+    int64_t n_block; /* blocks of a cell */
+    int64_t fan;     /* cells of the next level in one */
+} level[] = {{0, IDX_BASE, IDX_FAN},
+             {1, IDX_BASE / IDX_FAN, IDX_FAN},
+             {1 + IDX_FAN, IDX_BASE_FAN, IDX_BASE_FAN},
+             {0, 1, 0}};
 enum { LOWEST = 3 };
+
+/* Tells the system that the lowest levels of this chunk come next, and those of the chunk behind it
+ * probably, so that the disk serves many at once. */
+static void ask_for_bases(const look *l, int64_t chunk)
+{
+    const int64_t most = idx_chunk(l->p);
+    const int64_t end = l->b < l->p->n_indexed ? l->b : l->p->n_indexed;
+    for (int64_t c = chunk; c < chunk + 2 && c * most < end; c++)
+        for (int k = 0; k <= l->n_col; k++)
+            idx_record_ask(l->x, l->p, c, k ? l->col[k - 1] : 0, true);
+}
+
+/* Reads the section of the lowest level that has cell i, unless it is there. */
+static bool need_base(look *l, int64_t chunk, int k, int64_t i)
+{
+    const int section = (int)(i / IDX_SECTION);
+    if (l->have_base[k] >> section & 1)
+        return true;
+    if (!k && !l->have_base[k])
+        ask_for_bases(l, chunk);
+    if (!idx_record_base(l->x, l->p, chunk, k ? l->col[k - 1] : 0, section, &l->rec[k])) {
+        l->why = damaged;
+        return false;
+    }
+    l->have_base[k] |= (unsigned char)(1U << section);
+    return true;
+}
 
 /* Cell i of a level, of the axis (0) or of a column. A plot without an axis counts its points. */
 static bool cell_of(look *l, int64_t chunk, int k, int lev, int64_t i, idx_cell *c)
 {
     idx_record *r = &l->rec[k];
-    if (lev == LOWEST && !l->have_base[k]) {
-        if (!idx_record_base(l->x, l->p, chunk, k ? l->col[k - 1] : 0, r)) {
-            l->why = damaged;
-            return false;
-        }
-        l->have_base[k] = true;
-    }
+    if (lev == LOWEST && !need_base(l, chunk, k, i))
+        return false;
     *c = lev == LOWEST ? r->base[i] : r->upper[level[lev].at + i];
     if (!k && !l->p->p.axis) {
-        const int64_t from = chunk * IDX_CHUNK + i * level[lev].points;
-        const int64_t end = chunk * IDX_CHUNK + r->n, to = from + level[lev].points;
+        const int64_t n = level[lev].n_block * idx_block(l->p);
+        const int64_t from = chunk * idx_chunk(l->p) + i * n;
+        const int64_t end = chunk * idx_chunk(l->p) + r->n, to = from + n;
         c->first = c->lo = (double)from;
         c->last = c->hi = (double)((to < end ? to : end) - 1);
     }
@@ -168,9 +192,10 @@ static void take_cell(look *l, int64_t chunk, int lev, int64_t i, int64_t from, 
 
 static void walk(look *l, int64_t chunk, int lev, int64_t i)
 {
-    const int64_t from = chunk * IDX_CHUNK + i * level[lev].points;
-    const int64_t end = chunk * IDX_CHUNK + l->rec[0].n;
-    const int64_t to = from + level[lev].points < end ? from + level[lev].points : end;
+    const int64_t n = level[lev].n_block * idx_block(l->p);
+    const int64_t from = chunk * idx_chunk(l->p) + i * n;
+    const int64_t end = chunk * idx_chunk(l->p) + l->rec[0].n;
+    const int64_t to = from + n < end ? from + n : end;
     idx_cell axis;
     if (l->why || from >= to || to <= l->a || from >= l->b || !cell_of(l, chunk, 0, lev, i, &axis))
         return;
@@ -179,15 +204,15 @@ static void walk(look *l, int64_t chunk, int lev, int64_t i)
     else if (lev == LOWEST)
         add_raw(l, from, to);
     else
-        for (int64_t k = 0; k < IDX_FAN; k++)
-            walk(l, chunk, lev + 1, i * IDX_FAN + k);
+        for (int64_t k = 0; k < level[lev].fan; k++)
+            walk(l, chunk, lev + 1, i * level[lev].fan + k);
 }
 
 static void walk_chunk(look *l, int64_t chunk)
 {
     bool ok = true;
     for (int k = 0; k <= l->n_col && ok; k++) {
-        l->have_base[k] = false;
+        l->have_base[k] = 0;
         ok = idx_record_upper(l->x, l->p, chunk, k ? l->col[k - 1] : 0, &l->rec[k]);
     }
     if (ok)
@@ -196,14 +221,24 @@ static void walk_chunk(look *l, int64_t chunk)
         l->why = damaged;
 }
 
+/* Tells the system which upper levels come next, so that the disk serves many at once. */
+static void ask_for_uppers(const look *l, int64_t end)
+{
+    const int64_t most = idx_chunk(l->p);
+    for (int64_t c = l->a / most; c * most < end; c++)
+        for (int k = 0; k <= l->n_col && end - l->a > most; k++)
+            idx_record_ask(l->x, l->p, c, k ? l->col[k - 1] : 0, false);
+}
+
 static void walk_all(look *l)
 {
     const int64_t indexed = l->single ? 0 : l->p->n_indexed;
     l->raw_from = l->raw_to = -1;
     l->rec = vs_malloc((size_t)(l->n_col + 1) * sizeof *l->rec);
     l->have_base = vs_calloc((size_t)l->n_col + 1, sizeof *l->have_base);
-    for (int64_t c = l->a / IDX_CHUNK; c * IDX_CHUNK < l->b && c * IDX_CHUNK < indexed && !l->why;
-         c++)
+    const int64_t most = idx_chunk(l->p);
+    ask_for_uppers(l, indexed < l->b ? indexed : l->b);
+    for (int64_t c = l->a / most; c * most < l->b && c * most < indexed && !l->why; c++)
         walk_chunk(l, c);
     if (indexed < l->b && !l->why)
         add_raw(l, l->a > indexed ? l->a : indexed, l->b);
@@ -250,9 +285,9 @@ static const char *look_at_axis(const idx *x, idx_part *p)
     const char *why = NULL;
     idx_record *r = vs_malloc(sizeof *r);
     while (p->p.axis && p->rises && p->n_rises < p->p.n_point && !why) {
-        const int64_t chunk = p->n_rises / IDX_CHUNK, from = chunk * IDX_CHUNK;
-        if (p->n_rises != from || from + IDX_CHUNK > p->n_indexed) {
-            const int64_t end = from + IDX_CHUNK;
+        const int64_t chunk = p->n_rises / idx_chunk(p), from = chunk * idx_chunk(p),
+                      end = from + idx_chunk(p);
+        if (p->n_rises != from || end > p->n_indexed) {
             why = rise_raw(x, p, end < p->p.n_point ? end : p->p.n_point);
         } else if (!idx_record_upper(x, p, chunk, 0, r)) {
             why = damaged;
@@ -293,7 +328,7 @@ static const char *span(const idx *x, const idx_part *p, double *lo, double *hi)
     double *v = vs_malloc(RAW_AT_ONCE * sizeof *v);
     *lo = INFINITY;
     *hi = -INFINITY;
-    for (int64_t c = 0; c * IDX_CHUNK < p->n_indexed && !why; c++) {
+    for (int64_t c = 0; c * idx_chunk(p) < p->n_indexed && !why; c++) {
         if (!idx_record_upper(x, p, c, 0, r))
             why = damaged;
         *lo = fmin(*lo, r->upper[0].lo);

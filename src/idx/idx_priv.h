@@ -11,14 +11,18 @@
 #include "out.h"
 #include "str.h"
 
-/* Points of a cell of the lowest level, cells of a level in one of the next, levels above. */
+/* A chunk's cells. Rows that are longer than IDX_LONG_ROW bytes are read at the cost of a page for
+ * each value, so cells of the lowest level have fewer of them. */
 enum {
-    IDX_BLOCK = 64,
-    IDX_FAN = 8,
-    IDX_UPPER = 1 + IDX_FAN + IDX_FAN * IDX_FAN, /* cells of a chunk above the lowest level */
-    IDX_BASE = IDX_FAN * IDX_FAN * IDX_FAN,      /* cells of the lowest level */
-    IDX_CHUNK = IDX_BLOCK * IDX_BASE,            /* points */
-    IDX_STRIP = 128                              /* columns that are built at once */
+    IDX_FAN = 8,                                 /* cells of an upper level in one above it */
+    IDX_UPPER = 1 + IDX_FAN + IDX_FAN * IDX_FAN, /* cells above the lowest level */
+    IDX_SECTION = 128,                           /* cells of the lowest level, read together */
+    IDX_BASE = IDX_SECTION * IDX_FAN,            /* cells of the lowest level */
+    IDX_BASE_FAN = IDX_BASE / (IDX_FAN * IDX_FAN),
+    IDX_BLOCK = 32,      /* points of a cell of the lowest level, */
+    IDX_BLOCK_LONG = 8,  /* of long rows */
+    IDX_LONG_ROW = 4096, /* bytes */
+    IDX_STRIP = 128      /* columns that are built at once */
 };
 
 typedef struct idx_cell {
@@ -28,11 +32,12 @@ typedef struct idx_cell {
 /* The cells of a chunk and a column, in the order of the points; those behind the last point are 0.
  */
 typedef struct idx_record {
-    uint64_t sum_upper, sum_base; /* checksums: of n, rises and `upper`; of `base` */
-    int64_t n;                    /* points */
-    int64_t rises;                /* no value is less than the one before */
-    idx_cell upper[IDX_UPPER];    /* 1, then 8, then 64 */
-    idx_cell base[IDX_BASE];
+    uint64_t sum_upper;         /* checksum: of n, rises, sum_base and `upper` */
+    int64_t n;                  /* points */
+    int64_t rises;              /* no value is less than the one before */
+    uint64_t sum_base[IDX_FAN]; /* of each section of `base` */
+    idx_cell upper[IDX_UPPER];  /* 1, then 8, then 64 */
+    idx_cell base[IDX_BASE];    /* sections of IDX_SECTION */
 } idx_record;
 
 typedef struct idx_part {
@@ -73,6 +78,8 @@ struct idx {
 /* -- idx.c -- */
 int32_t idx_n_col(const idx_part *p);     /* columns as idx.h counts them */
 int64_t idx_row_bytes(const idx_part *p); /* bytes of a point, 8 for each column */
+int64_t idx_block(const idx_part *p);     /* points of a cell of the lowest level, of a chunk */
+int64_t idx_chunk(const idx_part *p);
 /* Read or write all n bytes at offset `at`. false: an error, or the file has fewer. */
 bool idx_pread(int fd, void *to, size_t n, int64_t at);
 bool idx_pwrite(int fd, const void *from, size_t n, int64_t at);
@@ -99,10 +106,13 @@ int64_t idx_chunks_bytes(const idx_part *p, int64_t n_point);
 int64_t idx_record_at(const idx_part *p, int64_t chunk, int32_t col);
 /* Sets the checksums of a complete record. */
 void idx_record_seal(idx_record *r);
-/* Reads a record's upper levels, or the lowest one, into r. false: it cannot be read, or is
- * damaged. */
+/* Lets the system begin to read a record's upper levels, or its lowest one. */
+void idx_record_ask(const idx *x, const idx_part *p, int64_t chunk, int32_t col, bool base);
+/* Reads a record's upper levels, or a section of the lowest one, into r. false: it cannot be read,
+ * or is damaged. */
 bool idx_record_upper(const idx *x, const idx_part *p, int64_t chunk, int32_t col, idx_record *r);
-bool idx_record_base(const idx *x, const idx_part *p, int64_t chunk, int32_t col, idx_record *r);
+bool idx_record_base(const idx *x, const idx_part *p, int64_t chunk, int32_t col, int section,
+                     idx_record *r);
 
 /* -- idx_build.c -- */
 /* a becomes the cell of its points and those of b, which follow. */

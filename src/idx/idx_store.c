@@ -25,13 +25,13 @@ typedef struct head {
     hash128 plots; /* place, points and columns of each */
     hash128 sum;   /* of what is in front of it */
 } head;
-static const char magic[8] = "vsimidx1";
+static const char magic[8] = "vsimidx2";
 
 bool idx_worth(const idx_part *p) { return p->p.n_point > IDX_FEW; }
 
 int64_t idx_chunks_bytes(const idx_part *p, int64_t n_point)
 {
-    const int64_t chunks = (n_point + IDX_CHUNK - 1) / IDX_CHUNK;
+    const int64_t chunks = (n_point + idx_chunk(p) - 1) / idx_chunk(p);
     return idx_worth(p) ? chunks * idx_n_col(p) * (int64_t)sizeof(idx_record) : 0;
 }
 
@@ -196,16 +196,30 @@ static uint64_t upper_sum(const idx_record *r)
     return sum_of(&r->n, offsetof(idx_record, base) - offsetof(idx_record, n));
 }
 
+static uint64_t section_sum(const idx_record *r, int section)
+{
+    return sum_of(r->base + section * IDX_SECTION, IDX_SECTION * sizeof *r->base);
+}
+
 void idx_record_seal(idx_record *r)
 {
+    for (int k = 0; k < IDX_FAN; k++)
+        r->sum_base[k] = section_sum(r, k);
     r->sum_upper = upper_sum(r);
-    r->sum_base = sum_of(r->base, sizeof r->base);
 }
 
 static int64_t points_of(const idx_part *p, int64_t chunk)
 {
-    const int64_t n = p->n_indexed - chunk * IDX_CHUNK;
-    return n < IDX_CHUNK ? n : (int64_t)IDX_CHUNK;
+    const int64_t n = p->n_indexed - chunk * idx_chunk(p);
+    return n < idx_chunk(p) ? n : idx_chunk(p);
+}
+
+void idx_record_ask(const idx *x, const idx_part *p, int64_t chunk, int32_t col, bool base)
+{
+    const size_t from = base ? offsetof(idx_record, base) : 0,
+                 to = base ? sizeof(idx_record) : offsetof(idx_record, base);
+    (void)posix_fadvise(x->index, (off_t)(idx_record_at(p, chunk, col) + (int64_t)from),
+                        (off_t)(to - from), POSIX_FADV_WILLNEED);
 }
 
 bool idx_record_upper(const idx *x, const idx_part *p, int64_t chunk, int32_t col, idx_record *r)
@@ -214,9 +228,11 @@ bool idx_record_upper(const idx *x, const idx_part *p, int64_t chunk, int32_t co
            r->sum_upper == upper_sum(r) && r->n == points_of(p, chunk);
 }
 
-bool idx_record_base(const idx *x, const idx_part *p, int64_t chunk, int32_t col, idx_record *r)
+bool idx_record_base(const idx *x, const idx_part *p, int64_t chunk, int32_t col, int section,
+                     idx_record *r)
 {
-    return idx_pread(x->index, r->base, sizeof r->base,
-                     idx_record_at(p, chunk, col) + (int64_t)offsetof(idx_record, base)) &&
-           r->sum_base == sum_of(r->base, sizeof r->base);
+    idx_cell *to = r->base + section * IDX_SECTION;
+    const int64_t at = (int64_t)offsetof(idx_record, base) + (char *)to - (char *)r->base;
+    return idx_pread(x->index, to, IDX_SECTION * sizeof *to, idx_record_at(p, chunk, col) + at) &&
+           r->sum_base[section] == section_sum(r, section);
 }

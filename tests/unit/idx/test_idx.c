@@ -196,6 +196,72 @@ START_TEST(many_columns_are_built_in_strips)
 }
 END_TEST
 
+/* Rows above 4 kB: the values of a signal are read one by one, cells are shorter. */
+START_TEST(long_rows_have_an_index_of_short_cells)
+{
+    bench b;
+    bench_init(&b, 9000, 520);
+    b.v[70 * 520 + 1] = NAN;
+    put(&b, "w", b.n, b.n);
+    idx *x = open_it(&b, false);
+    check_windows(&b, x);
+    double *v = malloc((size_t)(2 * b.n) * sizeof *v);
+    const int32_t col[] = {519, 2};
+    const char *why;
+    ck_assert_int_eq(idx_read(x, 0, col, 2, 100, 3000, v, &why), VS_OK);
+    for (int64_t k = 0; k < 3000; k++)
+        for (int c = 0; c < 2; c++)
+            ck_assert_double_eq(v[c * 3000 + k], b.v[(100 + k) * 520 + col[c]]);
+    free(v);
+    idx_close(&x);
+    bench_fini(&b);
+}
+END_TEST
+
+/* Bytes that this process has read so far; -1: the system does not tell. */
+static long long bytes_read(void)
+{
+    FILE *f = fopen("/proc/self/io", "r");
+    long long n = -1;
+    if (f && fscanf(f, "rchar: %lld", &n) != 1)
+        n = -1;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+/* A cell of 32 points whose rows are read is wider than a pixel, or at an end of the window: there
+ * are fewer than W + 4. With them come of each chunk of 32768 points the records of two columns, of
+ * less than 40 kB each, and the search for the ends. */
+START_TEST(a_window_reads_few_rows)
+{
+    enum { COLUMNS = 101, CHUNKS = 2, RECORD = 40000, SEARCH = 10000 };
+    bench b;
+    double done;
+    const char *why;
+    const int32_t col = 7;
+    bench_init(&b, 40000, COLUMNS);
+    for (int64_t k = 0; k < b.n; k++)
+        b.v[k * COLUMNS] = (double)k;
+    put(&b, "w", b.n, b.n);
+    idx *x = open_it(&b, false);
+    ck_assert_int_eq(idx_build(x, INT64_MAX, &done, &why), VS_OK);
+    for (int32_t width = 350; width < 4800; width *= 2) {
+        const idx_window w = {NAN, NAN, width, false};
+        idx_view v;
+        const long long before = bytes_read(),
+                        most = 32LL * (width + 4) * COLUMNS * 8 + 2LL * CHUNKS * RECORD + SEARCH;
+        ck_assert_int_eq(idx_look(x, 0, &w, &col, 1, &v, &why), VS_OK);
+        const long long n = bytes_read() - before;
+        ck_assert_msg(before < 0 || n <= most, "%lld bytes for %d pixels, not %lld", n, width,
+                      most);
+        idx_view_fini(&v);
+    }
+    idx_close(&x);
+    bench_fini(&b);
+}
+END_TEST
+
 START_TEST(an_axis_may_go_to_and_fro)
 {
     bench b;
@@ -475,6 +541,8 @@ int main(void)
     tcase_add_test(tc, cells_have_the_extremes_of_their_points);
     tcase_add_test(tc, few_points_for_a_pixel_are_single);
     tcase_add_test(tc, many_columns_are_built_in_strips);
+    tcase_add_test(tc, long_rows_have_an_index_of_short_cells);
+    tcase_add_test(tc, a_window_reads_few_rows);
     tcase_add_test(tc, an_axis_may_go_to_and_fro);
     tcase_add_test(tc, a_cursor_stands_between_two_points);
     tcase_add_test(tc, text_is_read_as_binary_files_are);
