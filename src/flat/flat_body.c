@@ -1,5 +1,6 @@
 /* flat_body.c - a body is read once: its parameters, functions, models, subcircuits, elements,
  * each with the .if branch it stands in. Also the values behind keys, and models on demand. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -725,8 +726,29 @@ static void take_entries(cur *q, keyval **kv)
     }
 }
 
-/* model = ".model" name (type | ako) ["("] (key "=" value+ | flag)* [")"]; more than one value:
- * matrices of coupled lines */
+/* "pb 0.9": SPICE2 reads a blank where others have "=". */
+static bool at_pair(const cur *q)
+{
+    const net_tok *t = cur_tok(q);
+    if (q->i + 1 >= q->card->n_tok || t->kind != NET_T_WORD || t[1].kind != NET_T_WORD ||
+        !isalpha((unsigned char)t->text[0]))
+        return false;
+    const char *number = t[1].text;
+    number += *number == '+' || *number == '-';
+    number += *number == '.';
+    return isdigit((unsigned char)*number);
+}
+
+static keyval take_pair(cur *q)
+{
+    keyval k = {cur_tok(q)->text, cur_span(q), {0}};
+    q->i++;
+    k.v = cur_value(q);
+    return k;
+}
+
+/* model = ".model" name (type | ako) ["("] (key ["="] value+ | flag)* [")"]; more than one value:
+ * matrices of coupled lines; without "=": numbers alone */
 static void parse_model(flat_ctx *c, body *b, model_def *m)
 {
     cur q = {c, b, flat_split_brackets(c, m->card, false), m->first};
@@ -743,6 +765,8 @@ static void parse_model(flat_ctx *c, body *b, model_def *m)
             vec_push(kv, k);
             if (m->type && !strcmp(m->type, "cpl"))
                 take_entries(&q, &kv);
+        } else if (!at_flag(&q) && at_pair(&q)) {
+            vec_push(kv, take_pair(&q));
         } else if (flat_take_unit(&q, vec_len(kv) ? &vec_last(kv).v : NULL)) {
             continue;
         } else if (at_flag(&q)) {

@@ -69,12 +69,30 @@ static int32_t find_node(flat_ctx *c, scope *s, const char *name)
     return slot >= 0 ? flat_node(c, s, slot) : !strcmp(name, "0") || !strcmp(name, "gnd") ? 0 : -1;
 }
 
+/* "v(a)" without a value in .nodeset, which only says where to look: it is left out. */
+static bool skip_hint(cur *q)
+{
+    const net_tok *t = cur_tok(q);
+    if (!cur_is_word(q, "v") || q->i + 3 >= q->card->n_tok || t[1].punct != '(' ||
+        t[2].kind != NET_T_WORD || t[3].punct != ')' ||
+        (q->i + 4 < q->card->n_tok && t[4].punct == '='))
+        return false;
+    diag_warning(q->c->d, net_tok_span(q->card, &t[2]),
+                 "v(%s) has no value and is left out: v(%s)=value is expected", t[2].text,
+                 t[2].text);
+    q->i += 4;
+    cur_skip_punct(q);
+    return true;
+}
+
 /* ic = ("v" "(" node ")" "=" value)* */
 static void read_ic(flat_ctx *c, scope *s, const net_card *card)
 {
     cur q = {c, s->b, card, 1};
     bool is_ic = card->kind == NET_CARD_IC;
     while (cur_more(&q)) {
+        if (!is_ic && skip_hint(&q))
+            continue;
         const net_tok *t = cur_tok(&q);
         bool probe = cur_is_word(&q, "v") && q.i + 4 < card->n_tok && t[1].punct == '(' &&
                      t[3].punct == ')' && t[4].punct == '=' && t[2].kind == NET_T_WORD;

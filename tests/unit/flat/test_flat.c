@@ -480,6 +480,16 @@ static void assert_same_circuit(const char *a, const char *b)
     deck_fini(&t);
 }
 
+/* SPICE2's cards have blanks where others have "="; n is a name here, and no unit of 3e-12. */
+START_TEST(models_need_no_equal_signs)
+{
+    assert_same_circuit("t\n.model m d (is 3e-12 n -1.5 cjo=.1p rs\n+ 2 vj .9)\nd1 1 0 m\n.end\n",
+                        "t\n.model m d is=3e-12 n=-1.5 cjo=.1p rs=2 vj=.9\nd1 1 0 m\n.end\n");
+    assert_same_circuit("t\n.model q npn(bf 100)\nq1 1 2 0 q\n.end\n",
+                        "t\n.model q npn bf=100\nq1 1 2 0 q\n.end\n");
+}
+END_TEST
+
 /* Most elements are read as three words, the others as tokens: the same circuit comes out. */
 START_TEST(elements_are_the_same_with_and_without_tokens)
 {
@@ -530,6 +540,7 @@ int main(void)
                                   draws_are_distributed,
                                   title_and_cards_are_kept,
                                   models_are_like_others,
+                                  models_need_no_equal_signs,
                                   elements_are_the_same_with_and_without_tokens};
     return run_tests("flat/flat", tests, VS_COUNT(tests));
 }

@@ -221,7 +221,9 @@ START_TEST(wrong_decks_say_what_and_where)
         {".temp x", "2:7: error: unknown parameter 'x'\n"},
         {".hdl", "2:1: error: .hdl needs a file name\n"},
         {"C1 a 0 1p ic=1,2,3,4,5", "2:22: error: ic= takes at most 4 values\n"},
-        {".nodeset v(a)", "2:10: error: v(node)=value is expected, not 'v'\n"},
+        {".nodeset v(a) v(b)=", "2:12: warning: v(a) has no value and is left out: v(a)=value is "
+                                "expected\n2:20: error: a value is expected\n"},
+        {".nodeset a", "2:10: error: v(node)=value is expected, not 'a'\n"},
         {".subckt", "2:1: error: .subckt needs a name\n"
                     "2:1: error: .subckt '?' without .ends\n"},
         {"R1 a 0 {v(a}", "2:13: error: ')' expected\n"},
