@@ -9,6 +9,7 @@
 
 #include "rep.h"
 #include "rep_condition.h"
+#include "rep_jump.h"
 #include "vec.h"
 
 #define LOST 1e-6        /* A; what rounding may take from the current of a resistor */
@@ -30,6 +31,7 @@ typedef struct doctor {
     double supply; /* V, the largest voltage of a source */
     double tstop;  /* s, of the longest transient; 0: none */
     int n_found;
+    const char **jumps; /* vec: names of elements whose expressions jump */
     const char *method; /* that found the operating point; NULL: none did, or none was looked for */
 } doctor;
 
@@ -228,11 +230,85 @@ static void look_at_expression(doctor *w, const flat_inst *in)
     if (!e)
         return;
     w->n_found++;
+    vec_push(w->jumps, in->name);
     diag_warning(w->d, in->span,
                  "%s jumps where voltages cross a border (%s): no point on the jump is a solution",
                  in->name, e->op == NET_CALL ? net_fn_text(e->fn) : net_op_text(e->op));
     diag_note(w->d, in->span,
               "advice: a steep slope in place of the jump: 0.5*(1+tanh((v-v0)/10m))");
+}
+
+/* -- models that jump -- */
+
+static void tell_jump(doctor *w, int32_t device, const rep_jump *j)
+{
+    const ckt_device_facts f = ckt_device(sim_ckt(w->s), device);
+    const ckt_unknown *u = ckt_unknowns(sim_ckt(w->s));
+    const bool current = u[j->row].kind == CKT_VOLTAGE;
+    w->n_found++;
+    diag_warning(w->d, f.span,
+                 "%s: the %s '%s' jumps from %.3g to %.3g %s where v(%s) crosses %.4g V: no point "
+                 "on the jump is a solution",
+                 f.name,
+                 j->of_charge ? "charge of"
+                 : current    ? "current into"
+                              : "equation of",
+                 u[j->row].name, j->from, j->to,
+                 j->of_charge ? "C"
+                 : current    ? "A"
+                              : "V",
+                 u[j->crossed].name, j->at);
+    diag_note(w->d, f.span,
+              "advice: a steep slope in place of the jump in the model: "
+              "0.5*(1+tanh((v-v0)/10m))");
+}
+
+static bool is_told(const doctor *w, const char *name)
+{
+    bool told = false;
+    for (size_t i = 0; i < vec_len(w->jumps) && !told; i++)
+        told = is_word(w->jumps[i], name);
+    return told;
+}
+
+/* Whether an earlier device has the model and the parameters of this one. */
+static bool is_like_another(const ckt_device_facts *seen, const ckt_device_facts *f)
+{
+    bool like = false;
+    for (size_t i = 0; i < vec_len(seen) && !like; i++)
+        like = seen[i].model == f->model && seen[i].row == f->row;
+    return like;
+}
+
+/* Devices of the first MOST_KINDS models and parameters, at the operating point; if none was found,
+ * where no two voltages are equal. */
+static void look_at_models(doctor *w)
+{
+    enum { MOST_KINDS = 32 };
+    if (sim_build(w->s))
+        return;
+    ckt *c = sim_ckt(w->s);
+    const double golden = 0.6180339887498949, *op = sim_last_op(w->s);
+    double reach = fmax(w->supply, 1);
+    double *x = NULL;
+    ckt_device_facts *seen = NULL;
+    vec_extend(x, (size_t)ckt_n(c) + 1);
+    for (int32_t i = 1; op && i <= ckt_n(c); i++)
+        if (ckt_unknowns(c)[i].node)
+            reach = fmax(reach, fabs(op[i]));
+    for (int32_t i = 1; i <= ckt_n(c); i++)
+        x[i] = op ? op[i] : reach * fmod(i * golden, 1);
+    for (int32_t i = 0; i < ckt_n_device(c) && vec_len(seen) < MOST_KINDS; i++) {
+        const ckt_device_facts f = ckt_device(c, i);
+        rep_jump j;
+        if (is_told(w, f.name) || is_like_another(seen, &f))
+            continue;
+        vec_push(seen, f);
+        if (rep_jump_find(w->s, i, x, reach, &j))
+            tell_jump(w, i, &j);
+    }
+    vec_free(seen);
+    vec_free(x);
 }
 
 /* -- nodes -- */
@@ -481,6 +557,8 @@ vs_status rep_doctor(sim *s, bool json, FILE *out)
     const vs_status st = needs_op(w.f) ? look_at_op(&w) : VS_OK;
     if (!st && needs_op(w.f) && w.n_found == 0)
         look_at_condition(&w);
+    look_at_models(&w);
+    vec_free(w.jumps);
     if (json)
         json_report(&w, st, out);
     else

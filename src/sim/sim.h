@@ -315,6 +315,9 @@ typedef struct sim_linear {
     const double *f, *q; /* [n+1] */
     const double *x;     /* [n+1] */
 } sim_linear;
+/* The unknowns of the last operating point of the circuit as it is, [n+1], until the next analysis;
+ * NULL: there is none. */
+const double *sim_last_op(const sim *s);
 /* x [n+1]; NULL: the operating point, which is looked for. Status: VS_OK, those of building and of
  * the operating point; VS_NOCONV: a value is not finite (message). */
 VS_MUST_USE vs_status sim_linearise(sim *s, const double *x, sim_linear *l);

@@ -130,10 +130,15 @@ vs_status sim_put_waves(sim *s)
 
 /* -- single values -- */
 
+const double *sim_last_op(const sim *s)
+{
+    return s->ckt && !s->stale && s->x_valid && s->n_x == ckt_n(s->ckt) ? s->x : NULL;
+}
+
 bool sim_detail_value(sim *s, const ckt_detail *d, double time, const double *x, double *value)
 {
     const bool transient = s->transient;
-    if (!s->ckt || (!x && (s->stale || !s->x_valid || s->n_x != ckt_n(s->ckt))))
+    if (!s->ckt || (!x && !sim_last_op(s)))
         return false;
     s->transient = x != NULL;
     const ckt_env env = sim_env(s, time);

@@ -56,6 +56,25 @@ GOOD = (
 )
 
 
+JUMPS = """`include "disciplines.vams"
+module above(inp, out); inout inp, out; electrical inp, out;
+    analog if (V(inp) > 2.5) V(out) <+ 5; else V(out) <+ 0;
+endmodule
+module gate(p, n, c); inout p, n, c; electrical p, n, c;
+    analog I(p, n) <+ (V(p, n) + 1) * (V(c) > 2 ? 1e-3 : 1e-9);
+endmodule
+module held(p); inout p; electrical p;
+    analog I(p) <+ ddt(V(p) > -1.5 ? 1e-12 : 0);
+endmodule
+module meets(p, n); inout p, n; electrical p, n;
+    analog I(p, n) <+ V(p, n) > 1 ? 1e-3 * (V(p, n) - 1) : 0;
+endmodule
+module steep(p, n); inout p, n; electrical p, n;
+    analog I(p, n) <+ 1e-3 * tanh(V(p, n) / 1e-6);
+endmodule
+"""
+
+
 class Doctor(folder.Folder):
     def ask(self, deck, code=0):
         self.write('deck.sp', 'deck\n' + deck + '.end\n')
@@ -73,6 +92,29 @@ class Doctor(folder.Folder):
             self.assertEqual(len(told), 1, (deck, err))
             self.assertIn(at, told[0])
             self.assertIn(advice, err)
+
+    def test_models_that_jump_are_told_with_the_voltage(self):
+        """By the models' own values: 5 V at 2.5 V; 1 mS times -0.5 V where v(c) crosses 1 V."""
+        self.write('jumps.va', JUMPS)
+        head = 'V1 a 0 3\n.hdl "jumps.va"\n'
+        for card, told in (('N1 a b above\nR1 b 0 1k\n', "'n1#branch' jumps from 5 to 0 V where v(a) crosses 2.5 V"),
+                           ('V2 c 0 0.5\nN1 a c a gate\n', "'a' jumps from 2.5e-09 to 0.0025 A where v(a) crosses 2 V"),
+                           ('N1 a held\n', "charge of 'a' jumps from 0 to 1e-12 C where v(a) crosses -1.5 V"),
+                           ('B1 b 0 v = v(a) > 2 ? v(a) : 1\nR1 b 0 1k\n', "where v(a) crosses 2 V")):
+            _, err = self.ask(head + card)
+            told_here = [line for line in err.splitlines() if 'warning' in line]
+            self.assertEqual(len(told_here), 1, err)
+            self.assertIn(told, told_here[0])
+            self.assertIn('tanh', err)
+        for card in ('N1 a b meets\nR1 b 0 1k\n', 'N1 a b steep\nR1 b 0 1k\n', 'D1 a b dm\nR1 b 0 1k\n.model dm d rs=1 bv=2\n'):
+            out, err = self.ask(head + card)
+            self.assertIn('nothing found', out, err)
+
+    def test_models_that_jump_are_told_without_an_operating_point(self):
+        """A comparator that drives its own input away has none."""
+        self.write('jumps.va', JUMPS)
+        _, err = self.ask('.hdl "jumps.va"\nN1 a b above\nE1 a 0 c b 1\nV1 c 0 5\nR1 b 0 1k\n', code=3)
+        self.assertIn("where v(a) crosses 2.5 V", err)
 
     def test_json_has_each_finding_with_its_place_and_notes(self):
         self.write('deck.sp', 'deck\n' + BAD[0][0] + '.options reltol=0.2\n.end\n')
