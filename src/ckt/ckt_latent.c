@@ -16,8 +16,8 @@ typedef double two __attribute__((vector_size(16), aligned(8)));
 /* A hub is a pinned unknown that many devices share: a supply. Its row and its column are cut by
  * cells, so that only those that are awake are summed. Sums of STRETCH parts are kept, so that a
  * load visits those that changed and one sum for each stretch of the others. */
-typedef struct hub_part {     /* the entries of a hub's row in the columns of a cell */
-    int32_t cell, begin, end; /* in the lists of rows */
+typedef struct hub_part { /* the entries of a hub's row in the columns of a cell, but of hubs */
+    int32_t cell, hub;    /* unknown */
     int32_t stretch;
     two sum; /* G x, C x */
 } hub_part;
@@ -28,8 +28,9 @@ typedef struct hub_stretch {
     two sum;
 } hub_stretch;
 
-typedef struct hub_run {               /* the entries of its column in the rows of a cell */
-    int32_t cell, unknown, begin, end; /* places */
+typedef struct hub_run { /* the entries of its column in the rows of a cell */
+    int32_t cell, hub;   /* unknown */
+    int32_t begin, end;  /* places */
 } hub_run;
 
 typedef struct hub {
@@ -48,6 +49,8 @@ struct ckt_latent {
     int32_t *with;              /* [n_cell] first of the cells that sleep and wake together */
     int32_t *seat;              /* [n+1] of an unknown */
     int32_t *at_seat;           /* [n_cell * CKT_CELL] unknowns, -1: none */
+    int32_t *up;                /* [n_cell * CKT_CELL] the same in the order of slots */
+    int32_t *place_of;          /* [n+1] where an unknown stands there */
     bool *pinned;               /* [n+1] */
     int32_t *row_at;            /* [n+2] of a row in: */
     int32_t *col, *place;       /* [nnz] unknowns, places of values */
@@ -57,13 +60,12 @@ struct ckt_latent {
     hub_stretch *stretch;       /* vec */
     hub_run *run;               /* vec */
     by_cell parts, runs;
-    bool hubs_fresh;    /* all parts are to be summed */
     int32_t *near;      /* [n_cell] rows, awake, with entries in the cell's columns; itself */
+    int32_t *near_all;  /* [n_cell] the same when all are awake */
     uint64_t *is_near;  /* [bits of n_cell] there are some */
+    uint64_t *is_stale; /* [bits of n_cell] what it adds to hubs is to be summed again */
     uint8_t *row_awake; /* [n+1] */
     two *fq;            /* [n+1] */
-    uint8_t *touched;   /* [n_cell] what the cell adds to hubs is to be summed again: */
-    int32_t *stale;     /* vec of these cells */
     int32_t *in_at;     /* [n_cell + 1] devices of a cell in: */
     int32_t *in_group, *in_inst;
     uint8_t **n_in; /* [groups + 1][nb] cells of a device that let it be looked at; last: pairs, */
@@ -93,12 +95,6 @@ int32_t ckt_latent_n_latent(const ckt *c) { return ckt_n(c) + 1 - c->latent->n_u
 const double *ckt_latent_rest(const ckt *c) { return c->latent->rest; }
 
 static bool is_awake(const ckt_latent *l, int32_t cell) { return l->slot_of[cell] < l->n_awake; }
-
-/* The unknown at place k of a slot, -1: none. */
-static inline int32_t unknown_in(const ckt_latent *l, int32_t slot, int32_t k)
-{
-    return l->at_seat[l->cell_at[slot] * CKT_CELL + k];
-}
 
 /* -- lists -- */
 
@@ -221,21 +217,19 @@ static int32_t row_end(const ckt_latent *l, int32_t i) { return l->row_at[i]; }
 /* The entries of hub i's row, a part a cell, STRETCH parts a stretch. */
 static void cut_row(ckt_latent *l, int32_t i)
 {
-    const int32_t begin = row_begin(l, i), end = row_end(l, i);
-    int32_t room = 0;
-    for (int32_t k = begin; k < end; k++) {
+    int32_t room = 0, last = -1;
+    for (int32_t k = row_begin(l, i); k < row_end(l, i); k++) {
         const int32_t cell = cell_of(l, l->col[k]), n = (int32_t)vec_len(l->part);
-        if (k > begin && cell == vec_last(l->part).cell) {
-            vec_last(l->part).end = k + 1;
+        if (cell == last || l->is_hub[l->col[k]])
             continue;
-        }
         if (room-- == 0) {
             vec_push(l->stretch, (hub_stretch){.begin = n});
             room = STRETCH - 1;
         }
         const int32_t stretch = (int32_t)vec_len(l->stretch) - 1;
-        vec_push(l->part, (hub_part){.cell = cell, .begin = k, .end = k + 1, .stretch = stretch});
+        vec_push(l->part, (hub_part){.cell = cell, .hub = i, .stretch = stretch});
         vec_last(l->stretch).end = n + 1;
+        last = cell;
     }
 }
 
@@ -245,7 +239,7 @@ static void cut_column(const ckt *c, ckt_latent *l, int32_t i)
     for (int32_t k = begin; k < end; k++) {
         const int32_t cell = cell_of(l, c->a.row[k] + 1);
         if (k == begin || cell != vec_last(l->run).cell)
-            vec_push(l->run, (hub_run){.cell = cell, .unknown = i, .begin = k});
+            vec_push(l->run, (hub_run){.cell = cell, .hub = i, .begin = k});
         vec_last(l->run).end = k + 1;
     }
 }
@@ -289,10 +283,11 @@ static by_cell sort_by_cell(ckt *c, const int32_t *cell, size_t size, size_t n)
 static void list_hubs(ckt *c, ckt_latent *l)
 {
     l->is_hub = arena_array(&c->mem, bool, c->a.n + 1);
+    for (int32_t i = 1; i <= c->a.n; i++)
+        l->is_hub[i] = l->pinned[i] && row_end(l, i) - row_begin(l, i) >= HUB;
     for (int32_t i = 1; i <= c->a.n; i++) {
-        if (!l->pinned[i] || row_end(l, i) - row_begin(l, i) < HUB)
+        if (!l->is_hub[i])
             continue;
-        l->is_hub[i] = true;
         vec_push(l->hub, (hub){.unknown = i, .begin = (int32_t)vec_len(l->stretch)});
         cut_row(l, i);
         vec_last(l->hub).end = (int32_t)vec_len(l->stretch);
@@ -406,10 +401,13 @@ static void make(ckt *c)
     l->pinned = arena_array(&c->mem, bool, n1);
     pin_cells(c, l);
     take_seats(c, l);
-    l->touched = arena_array(&c->mem, uint8_t, l->n_cell);
+    l->up = arena_array(&c->mem, int32_t, l->n_cell *CKT_CELL);
+    l->place_of = arena_array(&c->mem, int32_t, n1);
     l->listed = arena_array(&c->mem, uint8_t, l->n_cell);
     l->near = arena_array(&c->mem, int32_t, l->n_cell);
+    l->near_all = arena_array(&c->mem, int32_t, l->n_cell);
     l->is_near = arena_array(&c->mem, uint64_t, bits_words(l->n_cell));
+    l->is_stale = arena_array(&c->mem, uint64_t, bits_words(l->n_cell));
     l->fq = arena_array(&c->mem, two, n1);
     l->row_awake = arena_array(&c->mem, uint8_t, n1);
     l->cell_at = arena_array(&c->mem, int32_t, l->n_cell);
@@ -430,7 +428,6 @@ void ckt_latent_free(ckt *c)
     vec_free(c->latent->part);
     vec_free(c->latent->stretch);
     vec_free(c->latent->run);
-    vec_free(c->latent->stale);
     vec_free(c->latent->woken);
     c->latent = NULL; /* the rest is the arena's */
 }
@@ -457,14 +454,6 @@ static void count_near(ckt_latent *l, int32_t cell, int32_t by)
         bits_set(l->is_near, (size_t)cell);
     else
         bits_clear(l->is_near, (size_t)cell);
-}
-
-/* What the cell adds to hubs is to be summed in the next load, though it may be latent. */
-static void touch(ckt_latent *l, int32_t cell)
-{
-    if (!l->touched[cell])
-        vec_push(l->stale, cell);
-    l->touched[cell] = 1;
 }
 
 /* A cell becomes awake (by 1) or latent (-1): its rows, the columns that they have entries in. */
@@ -538,11 +527,14 @@ bool ckt_latent_begin(ckt *c, const double *x)
         l->slot_of[s] = l->cell_at[s] = s;
     l->n_awake = l->n_cell;
     l->n_up = 0;
-    l->hubs_fresh = true;
     memset(l->near, 0, (size_t)l->n_cell * sizeof *l->near);
     memset(l->is_near, 0, bits_words(l->n_cell) * sizeof *l->is_near);
+    memset(l->is_stale, 0xff, bits_words(l->n_cell) * sizeof *l->is_stale);
+    memcpy(l->up, l->at_seat, (size_t)l->n_cell * CKT_CELL * sizeof *l->up);
+    memcpy(l->place_of, l->seat, (size_t)(ckt_n(c) + 1) * sizeof *l->seat);
     for (int32_t k = 0; k < l->n_cell; k++)
         come_near(l, k, 1);
+    memcpy(l->near_all, l->near, (size_t)l->n_cell * sizeof *l->near);
     c->is_latent = true;
     memcpy(c->x, x, bytes);
     memcpy(l->told, x, bytes);
@@ -560,6 +552,17 @@ void ckt_latent_end(ckt *c)
             c->group[i].lin->partly = false;
 }
 
+/* The unknowns of a cell that came to another slot. */
+static void put_unknowns(ckt_latent *l, int32_t cell)
+{
+    for (int32_t k = 0; k < CKT_CELL; k++) {
+        const int32_t i = l->at_seat[cell * CKT_CELL + k], at = l->slot_of[cell] * CKT_CELL + k;
+        l->up[at] = i;
+        if (i >= 0)
+            l->place_of[i] = at;
+    }
+}
+
 static void change_places(ckt_latent *l, ckt_swap s)
 {
     const int32_t a = l->cell_at[s.a], b = l->cell_at[s.b];
@@ -567,6 +570,8 @@ static void change_places(ckt_latent *l, ckt_swap s)
     l->cell_at[s.b] = a;
     l->slot_of[a] = s.b;
     l->slot_of[b] = s.a;
+    put_unknowns(l, a);
+    put_unknowns(l, b);
 }
 
 ckt_swap ckt_latent_wake(ckt *c, int32_t cell)
@@ -632,7 +637,7 @@ ckt_swap ckt_latent_sleep(ckt *c, int32_t cell, const double *x, const double *t
     change_places(l, s);
     l->n_awake--;
     come_near(l, cell, -1);
-    touch(l, cell);
+    bits_set(l->is_stale, (size_t)cell);
     for (int32_t k = l->in_at[cell]; k < l->in_at[cell + 1]; k++) {
         const int32_t g = l->in_group[k], i = l->in_inst[k];
         if (--l->n_in[g][i] == 0)
@@ -660,13 +665,12 @@ const int32_t *ckt_latent_moved(ckt *c, const double *x, const double *far)
 {
     ckt_latent *l = c->latent;
     vec_clear(l->woken);
-    for (int32_t s = 0; s < l->n_awake; s++)
-        for (int32_t k = 0; k < CKT_CELL; k++) {
-            const int32_t i = unknown_in(l, s, k), at = s * CKT_CELL + k;
-            const double d = i > 0 ? fabs(x[at] - l->told[i]) : 0;
-            if (d > far[at] || d * l->reach[i > 0 ? i : 0] > 1)
-                tell(c, i, x[at]);
-        }
+    for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++) {
+        const int32_t i = l->up[at] > 0 ? l->up[at] : 0;
+        const double d = i > 0 ? fabs(x[at] - l->told[i]) : 0;
+        if (d > far[at] || d * l->reach[i] > 1)
+            tell(c, i, x[at]);
+    }
     return l->woken;
 }
 
@@ -675,25 +679,21 @@ const int32_t *ckt_latent_moved(ckt *c, const double *x, const double *far)
 void ckt_latent_scatter(ckt *c, const double *x, const double *weight)
 {
     ckt_latent *l = c->latent;
-    for (int32_t s = 0; s < l->n_awake; s++)
-        for (int32_t k = 0; k < CKT_CELL; k++) {
-            const int32_t i = unknown_in(l, s, k);
-            if (i < 0)
-                continue;
-            c->x[i] = x[s * CKT_CELL + k];
-            l->weight[i] = weight ? weight[s * CKT_CELL + k] : 0;
-        }
+    for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++) {
+        const int32_t i = l->up[at];
+        if (i < 0)
+            continue;
+        c->x[i] = x[at];
+        l->weight[i] = weight ? weight[at] : 0;
+    }
 }
 
 ckt_load_sums ckt_latent_clear(ckt *c)
 {
     ckt_latent *l = c->latent;
-    for (int32_t s = 0; s < l->n_awake; s++)
-        for (int32_t k = 0; k < CKT_CELL; k++) {
-            const int32_t i = unknown_in(l, s, k);
-            if (i >= 0)
-                c->qlo[i] = l->fmax[i] = l->qmax[i] = 0;
-        }
+    for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++)
+        if (l->up[at] >= 0)
+            c->qlo[l->up[at]] = l->fmax[l->up[at]] = l->qmax[l->up[at]] = 0;
     return (ckt_load_sums){l->f, l->q, l->fmax, l->qmax, l->weight};
 }
 
@@ -710,62 +710,72 @@ static void touch_cells(const ckt *c)
             for (int32_t u = 0; l->n_in[gi][i] < l->n_of[gi][i] && u < f->n_u; u++) {
                 const int32_t cell = cell_of(l, f->map[i * (size_t)f->n_u + (size_t)u]);
                 if (!is_awake(l, cell))
-                    touch(l, cell);
+                    bits_set(l->is_stale, (size_t)cell);
             }
         }
     }
 }
 
-/* Entries [begin, end) of a row: their product with x; J gets them. */
-static inline two multiply(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t begin,
-                           int32_t end)
+/* Entries [begin, end) of the column of unknown j, for all rows. Sums of latent rows are made anew
+ * when they wake. The matrix gets the entries of awake rows only (`all`: they are all awake): all
+ * entries of a latent row must belong to one alpha, or a neighbour would seem to move it by the
+ * ratio of two alphas. */
+static inline __attribute__((always_inline)) void
+multiply_column(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t j, int32_t begin,
+                int32_t end, const bool all)
 {
-    const ckt_latent *l = c->latent;
+    two *restrict fq = c->latent->fq;
+    double *restrict val = c->a.val;
     const double *pairs = ckt_pairs_sums(c);
-    two sum = {0};
+    const int32_t *row = c->a.row;
+    const uint8_t *awake = c->latent->row_awake;
+    const two x = {at->x[j], at->x[j]};
     for (int32_t k = begin; k < end; k++) {
-        const int32_t place = l->place[k];
-        const two gc = ((const two *)s->gc)[place], all = slopes_at(s->gc, pairs, place);
-        const double x = at->x[l->col[k]];
-        sum += gc * (two){x, x};
-        c->a.val[place] = all[0] + at->alpha * all[1];
+        const two gc = ((const two *)s->gc)[k], sum = slopes_at(s->gc, pairs, k);
+        fq[row[k] + 1] += gc * x;
+        if (all || awake[row[k] + 1])
+            val[k] = sum[0] + at->alpha * sum[1];
     }
-    return sum;
 }
 
-static void set_row(const ckt_latent *l, int32_t i, two sum)
-{
-    l->f[i] = sum[0];
-    l->q[i] = sum[1];
-}
-
-static void sum_part(ckt *c, const dev_lin_sums *s, const dev_lin_at *at, hub_part *part)
-{
-    part->sum = multiply(c, s, at, part->begin, part->end);
-    c->latent->stretch[part->stretch].stale = true;
-}
-
-static void sum_parts_of(ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t cell)
+/* Multiplies the columns of a cell. What they add to hubs becomes the sum of a part. */
+static void multiply_cell(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t cell)
 {
     const ckt_latent *l = c->latent;
-    for (int32_t k = l->parts.at[cell]; k < l->parts.at[cell + 1]; k++)
-        sum_part(c, s, at, &l->part[l->parts.which[k]]);
+    const int32_t *unknown = &l->at_seat[cell * CKT_CELL], *colptr = c->a.colptr;
+    const int32_t *which = &l->parts.which[l->parts.at[cell]];
+    const int32_t n = l->parts.at[cell + 1] - l->parts.at[cell];
+    const bool all = l->near[cell] == l->near_all[cell];
+    for (int32_t p = 0; p < n; p++)
+        l->fq[l->part[which[p]].hub] = (two){0};
+    for (int32_t k = 0; k < CKT_CELL; k++) {
+        const int32_t j = unknown[k];
+        if (j > 0 && !l->is_hub[j] && all)
+            multiply_column(c, s, at, j, colptr[j - 1], colptr[j], true);
+        else if (j > 0 && !l->is_hub[j])
+            multiply_column(c, s, at, j, colptr[j - 1], colptr[j], false);
+    }
+    for (int32_t p = 0; p < n; p++) {
+        hub_part *part = &l->part[which[p]];
+        part->sum = l->fq[part->hub];
+        l->stretch[part->stretch].stale = true;
+    }
 }
 
-/* The parts of cells that are awake or stale, or all. */
-static void sum_parts(ckt *c, const dev_lin_sums *s, const dev_lin_at *at, bool all)
+/* Multiplies every column that has an entry in an awake row, and those of stale cells, in the order
+ * of seats. */
+static void multiply_cells(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at)
 {
-    ckt_latent *l = c->latent;
-    for (size_t p = 0; all && p < vec_len(l->part); p++)
-        sum_part(c, s, at, &l->part[p]);
-    for (int32_t slot = 0; !all && slot < l->n_awake; slot++)
-        sum_parts_of(c, s, at, l->cell_at[slot]);
-    for (size_t k = 0; k < vec_len(l->stale); k++) {
-        if (!all && !is_awake(l, l->stale[k]))
-            sum_parts_of(c, s, at, l->stale[k]);
-        l->touched[l->stale[k]] = 0;
+    const ckt_latent *l = c->latent;
+    for (int32_t w = 0; w * 64 < l->n_cell; w++) {
+        uint64_t cells = l->is_near[w] | l->is_stale[w];
+        for (; cells; cells &= cells - 1) {
+            const int32_t cell = w * 64 + __builtin_ctzll(cells);
+            if (cell < l->n_cell)
+                multiply_cell(c, s, at, cell);
+        }
+        l->is_stale[w] = 0;
     }
-    vec_clear(l->stale);
 }
 
 static two sum_of_stretch(const ckt_latent *l, hub_stretch *t)
@@ -779,57 +789,21 @@ static two sum_of_stretch(const ckt_latent *l, hub_stretch *t)
     return t->sum;
 }
 
-static void sum_hubs(ckt *c, const dev_lin_sums *s, const dev_lin_at *at, bool fresh)
-{
-    ckt_latent *l = c->latent;
-    touch_cells(c);
-    sum_parts(c, s, at, fresh || l->hubs_fresh);
-    l->hubs_fresh = false;
-    for (size_t h = 0; h < vec_len(l->hub); h++) {
-        const int32_t i = l->hub[h].unknown;
-        two sum = {s->i[i], s->q[i]};
-        for (int32_t t = l->hub[h].begin; t < l->hub[h].end; t++)
-            sum += sum_of_stretch(l, &l->stretch[t]);
-        set_row(l, i, sum);
-    }
-}
-
-/* Entries [begin, end) of the column of unknown j, for all rows. Sums of latent rows are made anew
- * when they wake. The matrix gets the entries of awake rows only: all entries of a latent row must
- * belong to one alpha, or a neighbour would seem to move it by the ratio of two alphas. */
-static inline void multiply_column(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at,
-                                   int32_t j, int32_t begin, int32_t end)
-{
-    two *restrict fq = c->latent->fq;
-    double *restrict val = c->a.val;
-    const double *pairs = ckt_pairs_sums(c);
-    const int32_t *row = c->a.row;
-    const uint8_t *awake = c->latent->row_awake;
-    const two x = {at->x[j], at->x[j]};
-    for (int32_t k = begin; k < end; k++) {
-        const two gc = ((const two *)s->gc)[k], all = slopes_at(s->gc, pairs, k);
-        fq[row[k] + 1] += gc * x;
-        val[k] = awake[row[k] + 1] ? all[0] + at->alpha * all[1] : val[k];
-    }
-}
-
-/* Multiplies every column that has an entry in an awake row, in the order of seats. */
-static void multiply_columns(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at)
+/* The rows of hubs, then their columns in rows that are awake. */
+static void sum_hubs(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at)
 {
     const ckt_latent *l = c->latent;
-    const int32_t *colptr = c->a.colptr;
-    for (size_t w = 0; w < bits_words(l->n_cell); w++)
-        for (uint64_t cells = l->is_near[w]; cells; cells &= cells - 1) {
-            const int32_t *j = &l->at_seat[(64 * w + (size_t)__builtin_ctzll(cells)) * CKT_CELL];
-            for (int32_t k = 0; k < CKT_CELL; k++)
-                if (j[k] > 0 && !l->is_hub[j[k]])
-                    multiply_column(c, s, at, j[k], colptr[j[k] - 1], colptr[j[k]]);
-        }
+    for (size_t h = 0; h < vec_len(l->hub); h++) {
+        const int32_t i = l->hub[h].unknown;
+        l->fq[i] = (two){s->i[i], s->q[i]};
+        for (int32_t t = l->hub[h].begin; t < l->hub[h].end; t++)
+            l->fq[i] += sum_of_stretch(l, &l->stretch[t]);
+    }
     for (int32_t slot = 0; slot < l->n_awake; slot++) {
         const int32_t cell = l->cell_at[slot];
         for (int32_t k = l->runs.at[cell]; k < l->runs.at[cell + 1]; k++) {
             const hub_run *r = &l->run[l->runs.which[k]];
-            multiply_column(c, s, at, r->unknown, r->begin, r->end);
+            multiply_column(c, s, at, r->hub, r->begin, r->end, true);
         }
     }
 }
@@ -838,35 +812,35 @@ void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)
 {
     const ckt_latent *l = c->latent;
     const dev_lin_sums *s = ckt_bypass_sums(c);
-    for (int32_t slot = 0; slot < l->n_awake; slot++)
-        for (int32_t k = 0; k < CKT_CELL; k++) {
-            const int32_t i = unknown_in(l, slot, k);
-            if (i > 0)
-                l->fq[i] = (two){s->i[i], s->q[i]};
+    const int32_t n = l->n_awake * CKT_CELL;
+    touch_cells(c);
+    if (fresh)
+        memset(l->is_stale, 0xff, bits_words(l->n_cell) * sizeof *l->is_stale);
+    for (int32_t k = 0; k < n; k++)
+        if (l->up[k] > 0)
+            l->fq[l->up[k]] = (two){s->i[l->up[k]], s->q[l->up[k]]};
+    multiply_cells(c, s, at);
+    sum_hubs(c, s, at);
+    for (int32_t k = 0; k < n; k++)
+        if (l->up[k] > 0) {
+            const two sum = l->fq[l->up[k]];
+            l->f[l->up[k]] = sum[0];
+            l->q[l->up[k]] = sum[1];
         }
-    multiply_columns(c, s, at);
-    for (int32_t slot = 0; slot < l->n_awake; slot++)
-        for (int32_t k = 0; k < CKT_CELL; k++) {
-            const int32_t i = unknown_in(l, slot, k);
-            if (i > 0 && !l->is_hub[i])
-                set_row(l, i, l->fq[i]);
-        }
-    sum_hubs(c, s, at, fresh);
 }
 
 void ckt_latent_gather(const ckt *c, double *f, double *q, double *fmax_, double *qmax)
 {
     const ckt_latent *l = c->latent;
-    for (int32_t s = 0; s < l->n_awake; s++)
-        for (int32_t k = 0; k < CKT_CELL; k++) {
-            const int32_t i = unknown_in(l, s, k), at = s * CKT_CELL + k;
-            const bool any = i > 0;
-            f[at] = any ? l->f[i] : 0;
-            q[at] = any ? l->q[i] : 0;
-            l->rest[at] = any ? c->qlo[i] : 0;
-            fmax_[at] = any ? l->fmax[i] : 0;
-            qmax[at] = any ? l->qmax[i] : 0;
-        }
+    for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++) {
+        const int32_t i = l->up[at];
+        const bool any = i > 0;
+        f[at] = any ? l->f[i] : 0;
+        q[at] = any ? l->q[i] : 0;
+        l->rest[at] = any ? c->qlo[i] : 0;
+        fmax_[at] = any ? l->fmax[i] : 0;
+        qmax[at] = any ? l->qmax[i] : 0;
+    }
 }
 
 void ckt_latent_source_terms(ckt *c, const ckt_env *env, double *to)
@@ -883,34 +857,28 @@ void ckt_latent_source_terms(ckt *c, const ckt_env *env, double *to)
 
 /* -- products -- */
 
-/* Where unknown j stands in vectors, -1: it is latent. */
-static int32_t place_of(const ckt_latent *l, int32_t j)
-{
-    const int32_t s = l->slot_of[cell_of(l, j)];
-    return s < l->n_awake ? s * CKT_CELL + l->seat[j] % CKT_CELL : -1;
-}
-
-static void each_row(const ckt *c, const double *v, double *to, bool sizes)
+void ckt_latent_subtract(const ckt *c, const double *v, double *r)
 {
     const ckt_latent *l = c->latent;
-    for (int32_t s = 0; s < l->n_awake; s++)
-        for (int32_t e = 0; e < CKT_CELL; e++) {
-            const int32_t i = unknown_in(l, s, e);
-            double sum = 0;
-            if (i <= 0)
-                continue;
-            for (int32_t k = row_begin(l, i); k < row_end(l, i); k++) {
-                const int32_t at = place_of(l, l->col[k]);
-                const double a = c->a.val[l->place[k]];
-                if (sizes)
-                    sum += fabs(a * (at < 0 ? c->x[l->col[k]] : v[at]));
-                else if (at >= 0)
-                    sum -= a * v[at];
-            }
-            to[s * CKT_CELL + e] = sizes ? sum : to[s * CKT_CELL + e] + sum;
-        }
+    for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++) {
+        const int32_t j = l->up[at];
+        for (int32_t k = c->a.colptr[j > 0 ? j - 1 : 0]; j > 0 && k < c->a.colptr[j]; k++)
+            if (l->row_awake[c->a.row[k] + 1])
+                r[l->place_of[c->a.row[k] + 1]] -= c->a.val[k] * v[at];
+    }
 }
 
-void ckt_latent_subtract(const ckt *c, const double *v, double *r) { each_row(c, v, r, false); }
-
-void ckt_latent_sizes(const ckt *c, const double *x, double *size) { each_row(c, x, size, true); }
+void ckt_latent_sizes(const ckt *c, const double *x, double *size)
+{
+    const ckt_latent *l = c->latent;
+    for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++) {
+        const int32_t i = l->up[at];
+        double sum = 0;
+        for (int32_t k = row_begin(l, i > 0 ? i : 1); i > 0 && k < row_end(l, i); k++) {
+            const int32_t j = l->col[k];
+            const bool awake = is_awake(l, cell_of(l, j));
+            sum += fabs(c->a.val[l->place[k]] * (awake ? x[l->place_of[j]] : c->x[j]));
+        }
+        size[at] = sum;
+    }
+}
