@@ -35,8 +35,7 @@ static const struct asked {
     {"q", "ib", CURRENT, 1, "A"},          {"jz", "id", CURRENT, 0, "A"},
 };
 
-/* The letter of the element that a device comes from: 'r' of "x1.r1". */
-static char letter_of(const char *name)
+char ckt_letter_of(const char *name)
 {
     const char *dot = strrchr(name, '.');
     return dot ? dot[1] : name[0];
@@ -44,14 +43,14 @@ static char letter_of(const char *name)
 
 static bool has(const ckt *c, int32_t device, size_t k)
 {
-    const char letter = letter_of(c->inst[device].name);
+    const char letter = ckt_letter_of(c->inst[device].name);
     const int32_t n = mdl_module(c->inst[device].model)->n_port;
     return letter && strchr(table[k].letters, letter) && n >= 2 && table[k].terminal < n;
 }
 
 bool ckt_asked_find(const ckt *c, int32_t device, const char *name, ckt_detail *d)
 {
-    if (letter_of(c->inst[device].name) == 'k' &&
+    if (ckt_letter_of(c->inst[device].name) == 'k' &&
         (!strcasecmp(name, "k") || !strcasecmp(name, "coefficient"))) { /* m = k sqrt(l1 l2) */
         *d = (ckt_detail){CKT_DETAIL_PARAM, device, 0, "H"};
         return true;
@@ -112,9 +111,9 @@ static bool charges(const ckt_inst *in, const outputs *o, int32_t t)
 /* The source that flat_probe.c has put in series with terminal t; -1: none. */
 static int32_t meter_of(const ckt *c, const ckt_inst *in, int32_t t)
 {
-    const char *letters = strchr("mjz", letter_of(in->name)) ? "dgsb" : "cbes";
+    const char *letters = strchr("mjz", ckt_letter_of(in->name)) ? "dgsb" : "cbes";
     char name[512];
-    if (strchr("cd", letter_of(in->name)))
+    if (strchr("cd", ckt_letter_of(in->name)))
         snprintf(name, sizeof name, "%s#probe", in->name);
     else
         snprintf(name, sizeof name, "%s:%c#probe", in->name, letters[t < 4 ? t : 3]);
@@ -163,7 +162,7 @@ static vs_status flux_of(ckt *c, const ckt_env *env, const double *x, int32_t de
     vs_status st = VS_OK;
     *flux = 0;
     for (int32_t i = 0; i < (int32_t)vec_len(c->inst) && row && !st; i++) {
-        if (i != device && letter_of(c->inst[i].name) != 'k')
+        if (i != device && ckt_letter_of(c->inst[i].name) != 'k')
             continue;
         outputs o = {0};
         st = ckt_device_outputs(c, env, x, i, -1, 0, &o.v, &o.what);
@@ -187,7 +186,7 @@ vs_status ckt_asked_value(ckt *c, const ckt_env *env, const double *x, const ckt
         *value = x[to[0]] - x[to[1]];
         return VS_OK;
     }
-    const bool is_capacitor = letter_of(in->name) == 'c';
+    const bool is_capacitor = ckt_letter_of(in->name) == 'c';
     const int32_t meter = a->what == CURRENT || is_capacitor ? meter_of(c, in, a->terminal) : -1;
     if (meter >= 0) {
         const double i = x[c->sources->all[meter].k];
@@ -197,7 +196,7 @@ vs_status ckt_asked_value(ckt *c, const ckt_env *env, const double *x, const ckt
     outputs o = {0};
     const vs_status st = ckt_device_point(c, env, x, d->device, -1, 0, &o.v, &o.what);
     *value = a->what == CURRENT ? current(in, &o, a->terminal) : power(c, in, &o, x);
-    if (env->mode == CKT_TRAN && letter_of(in->name) != 'd' &&
+    if (env->mode == CKT_TRAN && ckt_letter_of(in->name) != 'd' &&
         (a->what == CURRENT || is_capacitor) && charges(in, &o, a->terminal))
         *value = NAN; /* dq/dt is not known here */
     outputs_free(&o);

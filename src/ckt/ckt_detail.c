@@ -125,10 +125,12 @@ int32_t ckt_find_device(const ckt *cc, const char *name)
     return map_get(&c->inst_by_name, map_key(ckt_own_name(c, name)), -1);
 }
 
-/* CKT_SOURCE_... in this order */
-static const char *const source_detail[] = {"dc", "acmag", "acphase", "i", "v", "p"};
-static const char *const v_unit[] = {"V", "V", "", "A", "V", "W"};
-static const char *const i_unit[] = {"A", "A", "", "A", "V", "W"};
+/* CKT_SOURCE_... in this order. The last two say the phasor again: they are in no list of names. */
+static const char *const source_detail[] = {"dc", "acmag", "acphase", "i",
+                                            "v",  "p",     "acreal",  "acimag"};
+static const char *const v_unit[] = {"V", "V", "", "A", "V", "W", "V", "V"};
+static const char *const i_unit[] = {"A", "A", "", "A", "V", "W", "A", "A"};
+enum { N_LISTED = 6 };
 
 static ckt_lookup find_source_detail(const ckt *c, int32_t source, const char *name, ckt_detail *d)
 {
@@ -147,12 +149,16 @@ static ckt_lookup find_source_detail(const ckt *c, int32_t source, const char *n
 }
 
 /* Words of ngspice for what a model here has under another name. */
-static const char *own_word(const char *name)
+static const char *own_word(char letter, const char *name)
 {
-    static const char *const word[][2] = {{"qd", "charge"}, {"gmb", "gmbs"}, {"cgd", "capgd"}};
+    static const struct {
+        const char *letters, *name, *own; /* letters: NULL: any */
+    } word[] = {{NULL, "qd", "charge"}, {NULL, "gmb", "gmbs"}, {NULL, "cgd", "capgd"},
+                {"mz", "cd", "id"},     {"z", "cg", "ig"},     {"z", "cs", "is"}};
     for (size_t k = 0; k < VS_COUNT(word); k++)
-        if (!strcasecmp(word[k][0], name))
-            return word[k][1];
+        if (!strcasecmp(word[k].name, name) &&
+            (!word[k].letters || (letter && strchr(word[k].letters, letter))))
+            return word[k].own;
     return NULL;
 }
 
@@ -176,7 +182,8 @@ static ckt_lookup find_own_detail(const ckt *c, int32_t device, const char *name
 static ckt_lookup find_device_detail(const ckt *c, int32_t device, const char *name, ckt_detail *d)
 {
     const ckt_lookup l = find_own_detail(c, device, name, d);
-    const char *own = l == CKT_FOUND ? NULL : own_word(name);
+    const char letter = ckt_letter_of(c->inst[device].name);
+    const char *own = l == CKT_FOUND ? NULL : own_word(letter, name);
     return own ? find_own_detail(c, device, own, d) : l;
 }
 
@@ -223,7 +230,7 @@ const char **ckt_detail_names(const ckt *c, const char *device)
     }
     if (i < 0) {
         const int32_t s = ckt_find_source(c, device);
-        for (size_t k = 0; k < VS_COUNT(source_detail) && s >= 0; k++)
+        for (size_t k = 0; k < N_LISTED && s >= 0; k++)
             vec_push(v, source_detail[k]);
         if (s >= 0 && !c->sources->all[s].is_v)
             vec_push(v, "current");
@@ -251,6 +258,8 @@ static double source_value(nat_source *s, const ckt_env *env, const double *x, i
     case CKT_SOURCE_I: return i;
     case CKT_SOURCE_V:
         return s->is_v ? v : -v; /* that of a current source: across what it drives */
+    case CKT_SOURCE_ACREAL: return s->w.ac_mag * cos(s->w.ac_phase * M_PI / 180);
+    case CKT_SOURCE_ACIMAG: return s->w.ac_mag * sin(s->w.ac_phase * M_PI / 180);
     case CKT_SOURCE_P:
     default: return s->m * v * i;
     }

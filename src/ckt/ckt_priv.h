@@ -115,10 +115,13 @@ enum {
     CKT_SOURCE_ACPHASE,
     CKT_SOURCE_I,
     CKT_SOURCE_V,
-    CKT_SOURCE_P
+    CKT_SOURCE_P,
+    CKT_SOURCE_ACREAL,
+    CKT_SOURCE_ACIMAG
 };
 /* ckt_asked.c. What ngspice tells of elements, beside variables and parameters of their models. */
 bool ckt_asked_find(const ckt *c, int32_t device, const char *name, ckt_detail *d);
+char ckt_letter_of(const char *device); /* of the element it comes from: 'r' of "x1.r1" */
 void ckt_asked_names(const ckt *c, int32_t device, const char ***names); /* to the vec */
 /* A variable of a model that is a current without charges, in a transient, where a source in series
  * measures it. false: none does, or it is another variable. */

@@ -443,9 +443,9 @@ static bool has_save_card(const flat_ctx *c)
 static const struct charging {
     const char *letters, *param;
     int32_t terminal;
-} charging[] = {{"c", "i", 0},    {"c", "p", 0},    {"d", "id", 0}, {"d", "c", 0},
-                {"q", "ic", 0},   {"q", "ib", 1},   {"q", "ie", 2}, {"q", "is", 3},
-                {"mjz", "ig", 1}, {"mjz", "is", 2}, {"m", "ib", 3}, {"jz", "id", 0}};
+} charging[] = {{"c", "i", 0},  {"c", "p", 0},   {"d", "id", 0}, {"d", "c", 0},    {"q", "ic", 0},
+                {"q", "ib", 1}, {"q", "ie", 2},  {"q", "is", 3}, {"mjz", "ig", 1}, {"mjz", "is", 2},
+                {"m", "ib", 3}, {"jz", "id", 0}, {"z", "cg", 1}, {"z", "cs", 2},   {"z", "cd", 0}};
 
 /* -1: another value. */
 static int32_t charging_terminal(char letter, const char *param)

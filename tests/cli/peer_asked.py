@@ -70,8 +70,8 @@ ASKED = {
     'r1': 'resistance r i p w l temp dtemp m',
     'c1': 'capacitance cap c i p m',
     'l1': 'inductance flux v volt i current p',
-    'v1': 'dc acmag acphase i p',
-    'i1': 'dc acmag acphase v p current',
+    'v1': 'dc acmag acphase acreal acimag i p',
+    'i1': 'dc acmag acphase acreal acimag v p current',
     'e1': 'gain i v p', 'g1': 'gain i v p m', 'f1': 'gain i v p', 'h1': 'gain i v p',
     'w1': 'i p', 'b1': 'i v', 'b2': 'i v', 'k1': 'k coefficient',
     'd1': 'vd id c gd cd charge p area',
@@ -94,6 +94,34 @@ rjs js 0 300
 .model qn npn bf=100 cje=1p cjc=1p cjs=2p tf=0.1n rb=10
 .model jn njf vto=-1 beta=1m cgs=1p cgd=1p
 """
+CHARGES = """currents of charges
+vg g 0 sin(0.3 0.6 100meg)
+vp p 0 2
+q1 c b 0 0 qn
+rc p c 500
+rb g b 500
+j1 d jg 0 jn
+rd p d 500
+rj g jg 500
+d1 g dd dm
+rdd dd 0 500
+m1 md mg 0 0 nm w=10u l=1u
+rmd p md 500
+rmg g mg 500
+z1 zd zg zs zm
+rzd p zd 500
+rzg g zg 500
+rzs zs 0 500
+.model nm nmos level=2 vto=0.2 kp=1m cgso=1n cgdo=1n tox=20n cbd=1p cbs=1p
+.model qn npn tf=10p cje=1p cjc=1p cjs=1p
+.model jn njf vto=-2 beta=1m cgs=1p cgd=1p
+.model dm d cjo=1p tt=1n
+.model zm nmf vto=-2 beta=1m cgs=1p cgd=1p
+"""
+# of ngspice: what it is here (docs/ngspice-compatibility.md)
+RATES = {'@q1[cqbe]': 'deriv(@q1[qbe])', '@q1[cqbc]': 'deriv(@q1[qbc])', '@j1[cqgs]': 'deriv(@j1[qgs])',
+         '@j1[cqgd]': 'deriv(@j1[qgd])', '@d1[capcur]': 'deriv(@d1[qd])', '@m1[cqgs]': '@m1[cgs]*deriv(@m1[vgs])',
+         '@m1[cqbd]': '@m1[capbd]*deriv(@m1[vbd])', '@z1[cg]': '@z1[cg]', '@z1[cd]': '@z1[cd]'}
 # Saved in a transient: with a source in series where a current charges something
 SAVED = '@r1[i] @r1[p] @c1[i] @c1[p] @l1[i] @l1[v] @l1[flux] @l1[p] @e1[i] @f1[v] @b1[i] @i1[v] @d1[id] ' \
     '@q1[ie] @m1[id] @w1[i] @d.x1.d1[id]'.split()
@@ -154,6 +182,31 @@ class Asked(folder.Folder):
             want[k + '5'] *= -1
             for i, name in enumerate(names):
                 self.assertAlmostEqual(want[k + str(i)], have[k + str(i)], delta=5e-3 * want['s%d' % i], msg=name)
+
+    def test_currents_of_charges(self):
+        def told(program, value):
+            lines = ['save ' + ' '.join(sorted(set(re.findall(r'@\w+\[\w+\]', ' '.join(value))))), 'tran 20p 30n']
+            for i, name in enumerate(value):
+                lines += ['let y%d = %s' % (i, name), 'meas tran a%d find y%d at=21.3n' % (i, i),
+                          'meas tran b%d find y%d at=27.1n' % (i, i), 'meas tran s%d pp y%d from=10n' % (i, i)]
+            self.write('charges.sp', CHARGES + '.control\n' + '\n'.join(lines) + '\n.endc\n.end\n')
+            out = run(program, 'charges.sp', cwd=self.tmp.name)
+            return {k: float(v) for k, v in re.findall(r'^([abs]\d) +=\s+(\S+)', out, re.M)}
+        want = told([shutil.which('ngspice'), '-b'], RATES.keys())
+        have = told([VSIM, '--ngspice', '-b'], RATES.values())
+        self.assertEqual(len(want), 3 * len(RATES))
+        for i, name in enumerate(RATES):
+            for k in 'ab':
+                self.assertAlmostEqual(want[k + str(i)], have[k + str(i)], delta=5e-3 * want['s%d' % i], msg=name)
+
+    def test_words_for_currents(self):
+        """cd of MOS, cg cd cs of MESFETs: id ig is."""
+        names = ['@m1[cd]', '@z1[cd]', '@z1[cg]']
+        self.write('charges.sp', CHARGES + '.control\nop\n' + '\n'.join('print ' + n for n in names) + '\n.endc\n.end\n')
+        want, have = (self.numbers(run(p, 'charges.sp', cwd=self.tmp.name))
+                      for p in ([shutil.which('ngspice'), '-b'], [VSIM, '--ngspice', '-b']))
+        self.assertEqual(len(want), len(names))
+        self.agree(want, have, least=2e-12)
 
     def test_where_a_transient_has_ended(self):
         """What the deck did not save is that of the last point; the current of a capacitor is not
