@@ -115,6 +115,7 @@ void ana_free(ana **p)
     ana *a = *p;
     if (!a)
         return;
+    lu_near_free(&a->near.work);
     ckt_give_lu(a->c, &a->lu);
     vec_free(a->nodeset);
     vec_free(a->far);

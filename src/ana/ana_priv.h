@@ -5,6 +5,7 @@
 
 #include "ana.h"
 #include "ana_trace.h"
+#include "lu_near.h"
 #include "lu_z.h"
 #include "vop.h"
 #include "norm.h"
@@ -49,6 +50,15 @@ typedef struct newton_eq {
 
 typedef struct ana_latent ana_latent; /* tran_latent.c */
 
+/* Factors that are older than the last iteration, see near.c. */
+typedef struct near_state {
+    lu_near *work;          /* NULL: not needed yet */
+    bool stale, spent;      /* they are older; they cost more by now than new ones would */
+    double first;           /* of lu_near_solve, the last time */
+    double alpha;           /* 1/s, of the last update's J, while stale */
+    int64_t steps, updates; /* by these factors */
+} near_state;
+
 struct ana {
     ckt *c;
     option_set opt;
@@ -61,6 +71,7 @@ struct ana {
     const ckt_unknown *u; /* [n+1], the circuit's */
     const csc *jac;       /* the circuit's */
     lu_solver lu;
+    near_state near;
     double clock_cost;           /* s, of reading the clock */
     double alpha_lu;             /* 1/s, alpha of the present factors, NAN: none */
     bool repivot;                /* the last run failed: choose new pivots */
@@ -97,6 +108,18 @@ struct ana {
 bool ana_asked(ana *a);
 /* As lu_z_init, for a matrix whose factors tell the analysis' client that they take long. */
 void ana_lu_z_init(const ana *a, lu_z *lu);
+
+/* -- near.c: updates by the factors of an older matrix -- */
+/* Whether they may be cheaper than new factors: a has such factors. */
+bool near_may_serve(const ana *a, const newton_eq *eq, int iter);
+/* a->dx in: M^-1 r, M being what the factors are of; out: J^-1 r to 0.01 of its size. False: M is
+ * too far from J; a->dx is as it was. */
+bool near_update(ana *a, const newton_eq *eq);
+/* There are new factors. */
+void near_forget(ana *a);
+/* A bound of |J^-1 r - M^-1 r| as part of |M^-1 r|, estimated from the last near_update; 0: M was
+ * the matrix of the iteration before. */
+double near_error(const ana *a);
 
 /* -- newton.c -- */
 /* x in: start, out: the last evaluated point (or see eq->fix); on VS_OK a->f, a->q belong to it.

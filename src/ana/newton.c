@@ -324,10 +324,13 @@ static bool may_be_last(const ana *a, const newton_eq *eq, const newton_report *
            vop_residual_is_small(a->r, a->ref, a->tol_r, a->opt.reltol, a->m, LAST_RESIDUAL);
 }
 
-/* Whether the update by the factors of the iteration before is as good as Newton's own. */
+/* Whether the update by the factors of the iteration before, or older ones, is as good as Newton's
+ * own. */
 static bool contracts(const ana *a, const newton_eq *eq, const double *x)
 {
     const double now = vop_update_size(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m);
+    if (a->near.stale)
+        return now <= LAST_UPDATE && near_error(a) * now <= CONTRACTION * LAST_UPDATE;
     return now <= LAST_UPDATE && now <= CONTRACTION * a->dx_size;
 }
 
@@ -398,6 +401,8 @@ static bool old_factors_end_it(ana *a, const newton_eq *eq, verdict *v, newton_r
     }
     solve(a);
     v->tried = true;
+    if (near_error(a) > CHORD_STRICT)
+        return false;
     if (v->may_stop && update_is_small(a, eq, x, CHORD_STRICT * v->strict))
         return true;
     if (!v->try_last || !contracts(a, eq, x))
@@ -406,13 +411,30 @@ static bool old_factors_end_it(ana *a, const newton_eq *eq, verdict *v, newton_r
     return true;
 }
 
+/* The update by older factors, in a->dx as they give it if `tried`. */
+static bool update_by_old_factors(ana *a, const newton_eq *eq, bool tried)
+{
+    if (!tried)
+        solve(a);
+    const double t0 = vs_seconds(); /* large circuits only */
+    watch_phase(a->watch, ANA_IN_SOLVE);
+    const bool good = near_update(a, eq);
+    a->near.alpha = eq->env.alpha;
+    watch_phase(a->watch, ANA_IN_TEST);
+    a->st.s_solve += ana_since(a, t0);
+    return good;
+}
+
 /* Newton's update into a->dx, where it is already if it was tried and the matrix is what it was.
  * Status: VS_OK; VS_ESINGULAR with rep->singular; others end the run. */
-static vs_status new_update(ana *a, double alpha, bool tried, newton_report *rep)
+static vs_status new_update(ana *a, const newton_eq *eq, bool tried, newton_report *rep)
 {
+    if (near_may_serve(a, eq, rep->iter) && update_by_old_factors(a, eq, tried))
+        return VS_OK;
     const int64_t reused = a->lu.stat.n_reuse;
     const vs_status st = factor(a);
-    a->alpha_lu = st == VS_OK ? alpha : NAN;
+    a->alpha_lu = st == VS_OK ? eq->env.alpha : NAN;
+    near_forget(a);
     if (st == VS_ESINGULAR)
         rep->singular = a->lu.stat.singular + 1;
     if (st != VS_OK)
@@ -502,7 +524,7 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         if ((found = old_factors_end_it(a, eq, &v, rep, x)))
             break;
         const bool last = v.try_last || may_be_last(a, eq, rep);
-        const vs_status st = new_update(a, env.alpha, v.tried, rep);
+        const vs_status st = new_update(a, eq, v.tried, rep);
         if (st == VS_ESINGULAR)
             return give_up(a, eq, x, rep);
         if (st != VS_OK)

@@ -89,9 +89,24 @@ static void stat_image(ana *a, image *im)
     a->st = st;
 }
 
+/* Older factors are corrected by the matrix of the last load. */
+static void near_image(ana *a, image *im)
+{
+    near_state *s = &a->near;
+    IMAGE_ONE(im, s->stale);
+    IMAGE_ONE(im, s->spent);
+    IMAGE_ONE(im, s->first);
+    IMAGE_ONE(im, s->alpha);
+    IMAGE_ONE(im, s->steps);
+    IMAGE_ONE(im, s->updates);
+    if (s->stale)
+        IMAGE_ARRAY(im, a->jac->val, csc_nnz(a->jac) + 1);
+}
+
 static void newton_image(ana *a, image *im)
 {
     stat_image(a, im);
+    near_image(a, im);
     IMAGE_ONE(im, a->alpha_lu);
     IMAGE_ONE(im, a->repivot);
     IMAGE_ONE(im, a->dx_size);

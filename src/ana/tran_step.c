@@ -64,9 +64,11 @@ static void predict(tran *t)
 
 void tran_take_resistive(const tran *t, double *f) { vop_subtract(f, t->a->f, t->src, t->a->m); }
 
+/* Is the matrix of the last point, or its factors, that of this one, as to alpha? */
 static bool same_alpha(const tran *t)
 {
-    return fabs(t->cc.alpha - t->a->alpha_lu) <= ALPHA_SAME * t->cc.alpha;
+    const double last = t->a->near.stale ? t->a->near.alpha : t->a->alpha_lu;
+    return fabs(t->cc.alpha - last) <= ALPHA_SAME * t->cc.alpha;
 }
 
 /* The highest order that the last steps allow: all points within the piece, the corner not among
@@ -92,9 +94,10 @@ static void predicted_residual(tran *t, int order)
 }
 
 /* One Newton update from the predicted point without evaluating devices there: f without sources
- * and q are extrapolated as x is, sources are known, and the factors are those of the last point.
- * Exact for what is linear; as good as the prediction for the rest. */
-static void improve_prediction(tran *t)
+ * and q are extrapolated as x is, sources are known, and the factors are those of the last point,
+ * or correct such older ones. Exact for what is linear; as good as the prediction for the rest.
+ * False: the older factors did not serve. */
+static bool improve_prediction(tran *t)
 {
     ana *a = t->a;
     int order = t->pc.order;
@@ -105,15 +108,19 @@ static void improve_prediction(tran *t)
     predicted_residual(t, order);
     watch_phase(a->watch, ANA_IN_SOLVE);
     ana_solve(a, a->r, a->dx);
+    const bool good = !a->near.stale || a->latent || near_update(a, &t->eq);
     watch_phase(a->watch, ANA_IN_PREDICT);
+    if (!good)
+        return false;
     if (order == t->pc.order) {
         vop_subtract(t->x[0], t->pred, a->dx, a->m);
-        return;
+        return true;
     }
     vop_predict(t->x[0], start_weights(t, order), order + 1, t->x + 1, a->m);
     if (a->latent)
         tran_latent_hold(t, t->x[0], order + 1);
     vop_move(t->x[0], a->dx, 1, a->m);
+    return true;
 }
 
 /* How good the start of this order was: its residual to first order, J (x_start - x), as the
@@ -234,8 +241,8 @@ static vs_status solve_multistep(tran *t)
         tran_noise_add(t, t->t_new, 1);
     bool solved = t->have_pred && same_alpha(t) && t->a->opt.rshunt <= 0;
     if (solved)
-        improve_prediction(t);
-    else
+        solved = improve_prediction(t);
+    if (!solved)
         memcpy(t->x[0], t->have_pred ? t->pred : t->x[1], bytes);
     t->x[0][0] = 0;
     vs_status st = solve_at(t, t->t_new, t->x[0], solved, t->fix);

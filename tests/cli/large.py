@@ -170,6 +170,19 @@ class Latency(Folder):
         self.assertEqual(stats['1']['points_rejected'], stats['0']['points_rejected'])
         self.check_close(self.path('0.raw'), out, 5e-3)
 
+    def test_factors_serve_for_several_points_where_they_are_dear(self):
+        # an array on meshed supplies: 33 multiplications per entry of the factors
+        factors = {}
+        for option in '01':
+            text = generated('extracted.py', 'sram', '900', '--tran', '2p 0.65n', '--folder', os.path.dirname(MODELS))
+            text = text.replace('.tran', '.option bypass=%s\n.tran' % option)
+            _, stats, out = self.vsim(text, '--threads', '1', raw=option + '.raw')
+            factors[option] = stats['generations']['factors']['rebuilt']
+        self.assertLess(factors['1'], 0.5 * factors['0'])
+        self.check_close(self.path('0.raw'), out, 5e-3)
+        _, _, many = self.vsim(text, '--threads', '2', raw='m.raw', VSIM_LANES='8', VSIM_PARALLEL_MIN='1')
+        self.assertEqual(self.bits(many), self.bits(out))
+
     def inverters(self, option):
         """Three chains of 24 inverters of BSIM4, with limits and inner resistances; one works."""
         head = ['chains', '.options bypass=%s' % option, '.tran 5p 0.6n', 'vdd vdd 0 1.8']
