@@ -13,6 +13,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, '..', '..')
 sys.path.insert(0, os.path.join(HERE, '..', 'golden'))
 import waves  # noqa: E402
+sys.path.insert(0, os.path.join(ROOT, 'bench'))
+import drift  # noqa: E402
 
 VSIM = ''
 BENCH = os.path.join(ROOT, 'bench')
@@ -219,6 +221,30 @@ class Latency(Folder):
         self.assertGreater(stats['latent_unknowns'], 0)
         self.assertLess(worst['0'], 1e-6)
         self.assertLess(worst['1'], 1e-4)  # 0.05 of a tolerance of 1 mV, twice
+
+
+class Drift(unittest.TestCase):
+    """A small version of bench/drift.py: what sleep and bypass change stays within tolerances."""
+
+    def check(self, name, cycles, least):
+        for what, off, on, part, asleep in drift.compare(VSIM, name, cycles):
+            self.assertLessEqual(part, 1, (what, off, on))
+            self.assertGreater(asleep, least)
+
+    def test_a_ring_keeps_its_time(self):
+        self.check('ring', 12, 0.2)
+
+    def test_a_loop_keeps_its_voltage(self):
+        self.check('loop', 20, 0.2)
+
+    def test_a_tank_keeps_time_and_amplitude(self):
+        self.check('tank', 20, 0.2)
+
+    def test_capacitors_hold_their_voltage(self):
+        self.check('filter', 20, 0.5)
+
+    def test_islands_keep_their_charge_to_rounding(self):
+        self.check('charge', 20, 0.5)
 
 
 RESISTORS = 'resistors\nv1 a 0 1\n' + ''.join(
