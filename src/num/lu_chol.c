@@ -175,9 +175,11 @@ static vs_status chol_factor(lu_solver *lu, lu_fac *fac, const csc *a)
     chol *c = (chol *)fac;
     if (!take_values(c, a))
         return VS_ESINGULAR;
+    const int levels = lu_team_begin(c->lib->team);
     lu_blas_begin(c->lib->blas);
     c->lib->factorize(&c->s, c->l, &c->common);
     lu_blas_end(c->lib->blas);
+    lu_team_end(c->lib->team, levels);
     if (c->common.status == CHOLMOD_OUT_OF_MEMORY)
         return VS_ENOMEM;
     if (c->common.status != CHOLMOD_OK || c->l->minor < c->l->n)

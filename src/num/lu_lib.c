@@ -77,6 +77,49 @@ void lu_blas_end(lu_blas *b)
     pthread_mutex_unlock(&b->lock);
 }
 
+/* -- threads of OpenMP -- */
+
+struct lu_team {
+    void (*set)(int); /* levels of parallel regions that may have threads; NULL: no OpenMP */
+    int (*get)(void);
+    pthread_mutex_t lock;
+    int users, before; /* calls under way; the host's levels */
+};
+static lu_team chol_team = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static lu_team *levels_of(lu_team *t, void *lib)
+{
+    if (!find(lib, "omp_set_max_active_levels", &t->set) ||
+        !find(lib, "omp_get_max_active_levels", &t->get))
+        t->set = NULL;
+    return t;
+}
+
+/* The number is one of the process in older libraries: another call's 0 is not the host's. */
+int lu_team_begin(lu_team *t)
+{
+    if (!t->set)
+        return 0;
+    pthread_mutex_lock(&t->lock);
+    int levels = t->get();
+    if (t->users++ && !levels)
+        levels = t->before;
+    t->before = levels;
+    t->set(0);
+    pthread_mutex_unlock(&t->lock);
+    return levels;
+}
+
+void lu_team_end(lu_team *t, int levels)
+{
+    if (!t->set)
+        return;
+    pthread_mutex_lock(&t->lock);
+    t->users--;
+    t->set(levels);
+    pthread_mutex_unlock(&t->lock);
+}
+
 /* -- LAPACK -- */
 
 static lu_lapack lapack;
@@ -153,8 +196,10 @@ static void load_cholmod(void)
         find(lib, "cholmod_solve2", &chol.solve) && find(lib, "cholmod_rcond", &chol.rcond) &&
         find(lib, "cholmod_free_factor", &chol.free_factor) &&
         find(lib, "cholmod_free_dense", &chol.free_dense);
-    if (have_chol)
+    if (have_chol) {
         chol.blas = threads_of(&chol_blas, lib);
+        chol.team = levels_of(&chol_team, lib);
+    }
 }
 
 const lu_chol_calls *lu_load_cholmod(void)

@@ -63,6 +63,14 @@ typedef struct lu_blas lu_blas;
 void lu_blas_begin(lu_blas *b);
 void lu_blas_end(lu_blas *b);
 
+/* Stand around a factorisation of CHOLMOD. It opens a parallel region of OpenMP with four threads
+ * for each supernode, a hundred thousand times for a large mesh, and each time waits for the
+ * slowest: where other programs run, for the scheduler. Between these calls the regions of this
+ * thread have one thread. begin gives what end takes: the host's setting. */
+typedef struct lu_team lu_team;
+int lu_team_begin(lu_team *t);
+void lu_team_end(lu_team *t, int levels);
+
 /* The functions below return tables of addresses that stay valid for the process, or NULL: the
  * library is not installed. The first call loads the library; any thread may call. Members have the
  * names and arguments of the library's own functions (LAPACK dgetrf, dgetrs; umfpack_di_*,
@@ -129,6 +137,7 @@ int32_t lu_umf_weakest(int32_t n, const double *size, const int *column);
 
 typedef struct lu_chol_calls {
     lu_blas *blas;
+    lu_team *team;
     int (*start)(struct cholmod_common_struct *common);
     int (*finish)(struct cholmod_common_struct *common);
     struct cholmod_factor_struct *(*analyze)(struct cholmod_sparse_struct *a,

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -560,6 +561,44 @@ START_TEST(threads_of_the_blas_are_those_of_the_host)
 }
 END_TEST
 
+/* How many threads this process has; 0: this system does not tell. */
+static int threads_now(void)
+{
+    FILE *f = fopen("/proc/self/status", "r");
+    char line[256];
+    int n = 0;
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, "Threads:", 8))
+            n = atoi(line + 8);
+    if (f)
+        fclose(f);
+    return n;
+}
+
+/* CHOLMOD would open a parallel region for each supernode, and wait for its threads. */
+START_TEST(cholesky_starts_no_threads_and_keeps_the_setting_of_the_host)
+{
+    int (*levels)(void) = NULL;
+    system_t s = mesh(150), other = full(60);
+    double *x = vs_malloc(sizeof(double) * (size_t)s.a.n);
+    lu_solver lu;
+    lu_init(&lu, NULL);
+    ck_assert_int_eq(lu_analyze(&lu, &s.a), VS_OK);
+    solve_all(&other, LU_UMFPACK, NULL, "umfpack", x); /* now the BLAS has its threads */
+    void *lib = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (lib)
+        *(void **)&levels = dlsym(lib, "omp_get_max_active_levels");
+    const int before = threads_now(), host = levels ? levels() : 0;
+    solve_one(&lu, &s, x, "cholesky");
+    ck_assert_int_eq(threads_now(), before);
+    ck_assert_int_eq(levels ? levels() : 0, host);
+    lu_fini(&lu);
+    vs_free(x);
+    drop(&other);
+    drop(&s);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("lu_kinds");
@@ -574,6 +613,7 @@ int main(void)
     tcase_add_test(t, structure_without_pivots_is_found_before_values);
     tcase_add_test(t, names_and_numbers_of_methods_correspond);
     tcase_add_test(t, threads_of_the_blas_are_those_of_the_host);
+    tcase_add_test(t, cholesky_starts_no_threads_and_keeps_the_setting_of_the_host);
     tcase_set_timeout(t, 200);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
