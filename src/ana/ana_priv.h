@@ -194,9 +194,10 @@ VS_MUST_USE vs_status op_of_tran(ana *a, double *x);
 
 /* -- op_levels.c -- */
 /* Values from which Newton finds the operating point of logic in a few iterations. x [n+1] in: the
- * start; out: all nodes where their gates put them. Status: VS_OK; VS_NOCONV: the circuit does not
- * fall into parts. */
-VS_MUST_USE vs_status op_levels(ana *a, const newton_eq *eq, double *x);
+ * start; out: all nodes where their gates put them. most_move out: V, as in newton_eq: nodes
+ * between transistors that are off hang on leakage, and Newton would throw them, and what they lead
+ * to, far away. Status: VS_OK; VS_NOCONV: the circuit does not fall into parts. */
+VS_MUST_USE vs_status op_levels(ana *a, const newton_eq *eq, double *x, double *most_move);
 
 /* -- ana_fail.c -- */
 /* For a failed run that is made again: between begin and end every iteration is recorded; the

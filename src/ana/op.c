@@ -342,12 +342,13 @@ enum { PATIENCE = 20, LEVELS_FROM = 256 };
 static vs_status newton_from_levels(ana *a, const newton_eq *base, double *x)
 {
     newton_report ignored;
+    newton_eq eq = *base;
     start_value(a, x);
-    vs_status st = op_levels(a, base, x);
+    vs_status st = op_levels(a, base, x, &eq.most_move);
 
     ckt_reset_limits(a->c);
     if (st == VS_OK)
-        st = newton_run(a, base, x, &ignored);
+        st = newton_run(a, &eq, x, &ignored);
 
     if (st == VS_OK)
         a->st.op_method = "levels";

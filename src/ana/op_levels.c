@@ -34,6 +34,7 @@
 #define PULL_ENDS 1e-12 /* part of a row's strength that the end of a pseudo-transient may keep */
 enum {
     SWEEPS = 8,
+    STRIDES = 4,     /* of Newton, at least, from one supply to the other */
     ITERATIONS = 80, /* of Newton in a block */
     DENSE = 48,      /* unknowns up to which a block's matrix is full */
     MESH = 16,       /* nodes from which on resistors at a supply are a mesh, not a gate's load */
@@ -388,7 +389,7 @@ static bool newton_in(levels *l, const ckt_part *p, double pull)
             break;
         if (!norm_finite(l->dx, p->n))
             break;
-        found = move_block(l, p, span / 4) <= SOLVED * span && pull < PULL_ENDS;
+        found = move_block(l, p, span / STRIDES) <= SOLVED * span && pull < PULL_ENDS;
     }
     lu_fini(&lu);
     return found;
@@ -527,7 +528,7 @@ static void levels_end(levels *l)
     vec_free(l->full);
 }
 
-vs_status op_levels(ana *a, const newton_eq *eq, double *x)
+vs_status op_levels(ana *a, const newton_eq *eq, double *x, double *most_move)
 {
     const size_t n1 = (size_t)a->n + 1;
     levels l = {.a = a, .x = x};
@@ -553,6 +554,7 @@ vs_status op_levels(ana *a, const newton_eq *eq, double *x)
         make_order(&l);
         sweep_all(&l);
         x[0] = 0;
+        *most_move = (l.hi - l.lo) / STRIDES;
     }
     levels_end(&l);
     return st;
