@@ -187,7 +187,8 @@ static void put_values(const table *t, const column *c, int64_t from, int64_t to
     }
 }
 
-/* Replaces *text [*n] by what zstd makes of it; for vs_free. Status: VS_OK, VS_ENOMEM. */
+/* Replaces *text [*n] by what zstd makes of it; for vs_free. Status: VS_OK; VS_ENOMEM: zstd has no
+ * memory; VS_EINPUT: it refuses. */
 static vs_status pack(table *t, char **text, size_t *n)
 {
     const size_t room = t->zstd->bound(*n);
@@ -196,7 +197,11 @@ static vs_status pack(table *t, char **text, size_t *n)
     vs_free(*text);
     *text = (char *)to;
     *n = got > 0 ? (size_t)got : 0;
-    return got > 0 ? VS_OK : VS_ENOMEM;
+    if (got <= 0)
+        snprintf(t->j->why, CONV_WHY,
+                 got < 0 ? "is not written: zstd is out of memory"
+                         : "is not written: zstd cannot compress it");
+    return got > 0 ? VS_OK : got < 0 ? VS_ENOMEM : VS_EINPUT;
 }
 
 /* Writes rows [from, to) of a column as one page behind its head. */

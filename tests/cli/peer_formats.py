@@ -159,6 +159,30 @@ class Formats(Folder):
         self.assertIn('is for .parquet', self.vsim('convert', 'd.raw', 'z.mat', '--compress', 'zstd', code=1).stderr)
         self.assertIn('zstd or none', self.vsim('convert', 'd.raw', 'z.parquet', '--compress', 'lz', code=2).stderr)
 
+    def test_zstd_without_memory_is_told_and_replaces_nothing(self):
+        shim = os.path.join(os.path.dirname(VSIM), 'tests', 'libattack_shim.so')
+        if not os.path.exists(shim):
+            self.skipTest('tests/attack/shim.c was not built')
+        self.made('z.parquet', '--plot', 'ac', '--compress', 'zstd')
+
+        def short_of_memory(**shims):
+            return subprocess.run([VSIM, 'convert', 'd.raw', 'z.parquet', '--plot', 'ac', '--compress', 'zstd'],
+                                  cwd=self.tmp.name, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120,
+                                  env=dict(os.environ, LD_PRELOAD=shim, **shims))
+        if short_of_memory(SHIM_COUNT=self.path('count')).returncode:
+            self.skipTest('nothing can be preloaded, as with sanitizers')
+        with open(self.path('count')) as f, open(self.path('z.parquet'), 'rb') as whole:
+            last, before = int(f.read().split()[0]), whole.read()
+        said = []
+        for k in range(max(1, last - 40), last + 1):
+            done = short_of_memory(SHIM_MALLOC=str(k))
+            self.assertIn(done.returncode, (0, 7), (k, done.stderr))
+            self.assertEqual('out of memory' in done.stderr, done.returncode == 7, (k, done.stderr))
+            said.append(done.stderr)
+            with open(self.path('z.parquet'), 'rb') as f:
+                self.assertEqual(f.read(), before, k)
+        self.assertTrue(any("'z.parquet' is not written: zstd is out of memory" in text for text in said), said)
+
     def zstd(self):
         try:
             self.made('probe.parquet', '--plot', 'ac', '--compress', 'zstd')
