@@ -313,6 +313,22 @@ class Analyses(unittest.TestCase):
         with self.assertRaises(vsim.InputError):
             rc.gradient('nothing', 'r1')
 
+    def test_gradients_of_small_signals(self):
+        """|H|^2 = 1/(1 + (2 pi f R C)^2) at the corner; noise there is that of 4kTR |H|^2."""
+        rc = vsim.Circuit(RC + '\n.ac lin 1 159154.943 159154.943\n'
+                          '.noise v(out) v1 lin 1 159154.943 159154.943\n'
+                          '.meas ac m find vm(out) at=159154.943\n'
+                          '.meas noise n find onoise_spectrum at=159154.943')
+        g = rc.gradient('m', ['r1', 'c1'], of='ac')
+        self.assertAlmostEqual(g.value, math.sqrt(0.5), delta=1e-8)
+        for name, value in (('r1', 1e3), ('c1', 1e-9)):
+            self.assertAlmostEqual(g.by[name] * value, -math.sqrt(0.5) / 2, delta=1e-8)
+        n = rc.gradient(['n'], ['r1', 'c1'], of='noise')['n']
+        self.assertAlmostEqual(n.by['r1'] * 1e3 / n.value, 0, delta=1e-8)
+        self.assertAlmostEqual(n.by['c1'] * 1e-9 / n.value, -0.5, delta=1e-8)
+        with self.assertRaises(ValueError):
+            rc.gradient('m', 'r1', of='dc')
+
     def test_what_is_kept(self):
         r = vsim.Circuit(RC).tran(1e-6, keep=['v(out)'])
         self.assertEqual(list(r), ['time', 'v(out)'])

@@ -271,6 +271,33 @@ typedef struct ana_match_opt {
  *   sink  in  progress and stop; its points are not used */
 VS_MUST_USE vs_status ana_match(ana *a, const ana_match_opt *o, const ana_sink *sink);
 
+/* -- gradients of measures of ac and noise analyses (gradient.c) -- */
+typedef struct
+    ana_spectral_seed { /* of a measure by the phasor z of an unknown: Re((re - j im) dz) */
+    int64_t row;        /* of ana_gradient_opt.f; rows of a list ascend, */
+    int32_t measure;    /* and measures in a row */
+    int32_t unknown;    /* noise: 0 the density at the output, V/sqrt(Hz), 1 that at the input */
+    double re, im;      /* noise: im 0 */
+} ana_spectral_seed;
+typedef struct ana_gradient_drive { /* a source whose ac value moves with a parameter */
+    int32_t source, param;
+    double re, im; /* V or A (all of m in parallel) per unit of it */
+} ana_gradient_drive;
+typedef struct ana_gradient_opt {
+    const ana_noise_opt *noise;      /* whose `out` and `source` count; NULL: of ac */
+    const double *f;                 /* hertz, of the rows */
+    const ana_spectral_seed *seed;   /* [n_seed] */
+    struct ckt_vary *vary;           /* devices that parameters reach; not made ready */
+    const ana_push *push;            /* [n_push] */
+    const ana_gradient_drive *drive; /* [n_drive] */
+    size_t n_seed, n_measure, n_param, n_push, n_drive;
+} ana_gradient_opt;
+/* Adds d measure / d parameter to to[measure * n_param + parameter].
+ *   sink  in  progress and stop; its points are not used
+ * Status: VS_OK; those of ana_ac and ckt_vary_sum; VS_EUNSUPPORTED (message). */
+VS_MUST_USE vs_status ana_gradient(ana *a, const ana_gradient_opt *o, const ana_sink *sink,
+                                   double *to);
+
 /* The output per unit of each independent source. freq NULL: of the static equations. */
 VS_MUST_USE vs_status ana_xf(ana *a, const ana_output *out, const ana_freq *freq,
                              const ana_table *t);

@@ -141,7 +141,7 @@ static vs_status begin_ac(match *m, ana *a)
         st = slopes_begin(&m->work, &m->s);
     if (st == VS_OK)
         slopes_new(&m->work, &m->along);
-    return st == VS_OK ? ckt_vary_entries(m->o->vary, &env, m->s.x, &m->entry) : st;
+    return st == VS_OK ? ckt_vary_entries(m->o->vary, &env, m->s.x, false, &m->entry) : st;
 }
 
 vs_status ana_match(ana *a, const ana_match_opt *o, const ana_sink *sink)

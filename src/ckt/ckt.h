@@ -299,6 +299,9 @@ void ckt_ac_drive(const ckt *c, double *b);
 /* The noise sources of the last ckt_load_ac in the order of the devices; valid until the next. */
 const ckt_noise *ckt_noises(const ckt *c, size_t *n, const ckt_noise_gain **gain);
 double ckt_noise_density(const ckt *c, const ckt_noise *s, double f); /* at f hertz */
+/* Derivatives of ckt_noise_density by psd and exponent. Not of a source of an OSDI library. */
+void ckt_noise_slopes(const ckt *c, const ckt_noise *s, double f, double *by_psd,
+                      double *by_exponent);
 const char *ckt_noise_name(const ckt *c, const ckt_noise *s); /* as the module calls it, or "" */
 
 /* -- devices and sources by number, their details (ckt_detail.c) -- */
@@ -355,6 +358,9 @@ typedef enum ckt_lookup { CKT_FOUND, CKT_NO_DEVICE, CKT_NO_DETAIL } ckt_lookup;
 /* The number of a device by name; -1: none, or of an OSDI library. */
 int32_t ckt_find_device(const ckt *c, const char *name);
 ckt_lookup ckt_find_detail(const ckt *c, const char *device, const char *name, ckt_detail *d);
+/* The same for what can be set alone: a parameter also where a value of the operating point has its
+ * name (`is` of a transistor); dc, acmag, acphase of a source. Not of OSDI libraries. */
+ckt_lookup ckt_find_param(const ckt *c, const char *device, const char *name, ckt_detail *d);
 /* Names of all details of a device, for lists and suggestions: vec that the caller frees. */
 const char **ckt_detail_names(const ckt *c, const char *device);
 /* Values of k details at x: value [k]. A device is evaluated once for all that follow each other.

@@ -129,6 +129,15 @@ double ckt_noise_density(const ckt *c, const ckt_noise *s, double f)
     return fabs(signed_density(c, s, f));
 }
 
+void ckt_noise_slopes(const ckt *c, const ckt_noise *s, double f, double *by_psd,
+                      double *by_exponent)
+{
+    ckt_noise one = *s;
+    one.psd = 1;
+    *by_psd = copysign(signed_density(c, &one, f), s->psd);
+    *by_exponent = noise_facts(c, s)->kind == VA_TABLE ? 0 : -log(f) * ckt_noise_density(c, s, f);
+}
+
 /* -- matrices -- */
 
 static void stamp_instance(load *l, const dev_group *g, const dev_form *fm, int32_t i,
@@ -191,6 +200,15 @@ static void take_native_noise(void *user, int32_t device, int32_t k, const int32
         vec_push(c->noise, n);
 }
 
+void ckt_fill_dyn_ac(double *dyn, const ckt_env *env, bool noise)
+{
+    ckt_fill_dyn(dyn, env);
+    dyn[IR_DYN_IS_STATIC] = dyn[IR_DYN_IS_DC] = dyn[IR_DYN_IS_IC] = dyn[IR_DYN_IS_TRAN] = 0;
+    dyn[IR_DYN_IS_AC] = !noise;
+    dyn[IR_DYN_IS_NOISE] = noise;
+    dyn[IR_DYN_LIMIT] = 0;
+}
+
 vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g,
                       double *cap)
 {
@@ -200,12 +218,7 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
     memset(cap, 0, nv * sizeof *cap);
     vec_clear(c->noise);
     vec_clear(c->noise_gain);
-    ckt_fill_dyn(c->dyn, env);
-    c->dyn[IR_DYN_IS_STATIC] = c->dyn[IR_DYN_IS_DC] = c->dyn[IR_DYN_IS_IC] =
-        c->dyn[IR_DYN_IS_TRAN] = 0;
-    c->dyn[IR_DYN_IS_AC] = !noise;
-    c->dyn[IR_DYN_IS_NOISE] = noise;
-    c->dyn[IR_DYN_LIMIT] = 0;
+    ckt_fill_dyn_ac(c->dyn, env, noise);
     c->stat.n_load++;
     nat_ac native = {g, cap, noise, take_native_noise, c};
     nat_load_ac(&c->nat, true, env, x, &native);

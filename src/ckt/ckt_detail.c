@@ -162,6 +162,16 @@ static const char *own_word(char letter, const char *name)
     return NULL;
 }
 
+static ckt_lookup find_own_param(const va_module *mod, int32_t device, const char *name,
+                                 ckt_detail *d)
+{
+    const int32_t p = va_find_param(mod, name);
+    if (p < 0 || mod->param[p].type == VA_STRING)
+        return CKT_NO_DETAIL;
+    *d = (ckt_detail){CKT_DETAIL_PARAM, device, p, mod->param[p].unit};
+    return CKT_FOUND;
+}
+
 static ckt_lookup find_own_detail(const ckt *c, int32_t device, const char *name, ckt_detail *d)
 {
     const va_module *mod = mdl_module(c->inst[device].model);
@@ -172,11 +182,7 @@ static ckt_lookup find_own_detail(const ckt *c, int32_t device, const char *name
         }
     if (ckt_asked_find(c, device, name, d))
         return CKT_FOUND;
-    const int32_t p = va_find_param(mod, name);
-    if (p < 0 || mod->param[p].type == VA_STRING)
-        return CKT_NO_DETAIL;
-    *d = (ckt_detail){CKT_DETAIL_PARAM, device, p, mod->param[p].unit};
-    return CKT_FOUND;
+    return find_own_param(mod, device, name, d);
 }
 
 static ckt_lookup find_device_detail(const ckt *c, int32_t device, const char *name, ckt_detail *d)
@@ -214,6 +220,15 @@ ckt_lookup ckt_find_detail(const ckt *c, const char *device, const char *name, c
     if (l == CKT_FOUND && !d->unit)
         d->unit = "";
     return l;
+}
+
+ckt_lookup ckt_find_param(const ckt *c, const char *device, const char *name, ckt_detail *d)
+{
+    const int32_t i = ckt_find_device(c, device), s = i < 0 ? ckt_find_source(c, device) : -1;
+    if (i >= 0)
+        return find_own_param(mdl_module(c->inst[i].model), i, name, d);
+    const ckt_lookup l = s >= 0 ? find_source_detail(c, s, name, d) : CKT_NO_DEVICE;
+    return l == CKT_FOUND && d->k > CKT_SOURCE_ACPHASE ? CKT_NO_DETAIL : l;
 }
 
 const char **ckt_detail_names(const ckt *c, const char *device)

@@ -168,7 +168,9 @@ void ckt_sort_entries(const ckt *c, csc_entry *e);  /* sorts the vec, drops copi
 bool ckt_has_entry(const csc_entry *e, int32_t row, int32_t col); /* e sorted */
 void ckt_make_pattern(ckt *c, const csc_entry *e); /* c->a, c->diag_slot, all slots */
 
-void ckt_fill_dyn(double *dyn, const ckt_env *env);         /* what `analysis()` and its kin see */
+void ckt_fill_dyn(double *dyn, const ckt_env *env); /* what `analysis()` and its kin see */
+/* The same of small signals; limiting is off. */
+void ckt_fill_dyn_ac(double *dyn, const ckt_env *env, bool noise);
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env); /* its conductance, or 1 */
 /* ckt_bypass.c. The groups with linearisations (dev_lin.h), in a load: _begin, _eval for each, _sum
  * for all together; then nothing of them is stamped. timed: 0, or what measured seconds are

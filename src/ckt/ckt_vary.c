@@ -237,9 +237,57 @@ static vs_status add_pack(void *user, int32_t p, const double *out)
     return VS_OK;
 }
 
-/* Once for a run: the interpreter serves, and no kernel of the static form is made. */
-static vs_status sum_static(ckt_vary *v, const double *dyn, const double *x,
-                            const ckt_pairing *with, size_t n, size_t n_param, double *to)
+/* By size: a value and its opposite stand side by side, and go when they are added. */
+static int by_size(double a, double b)
+{
+    if (fabs(a) != fabs(b))
+        return fabs(a) < fabs(b) ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+static int by_place(const void *va, const void *vb)
+{
+    const ckt_vary_entry *a = va, *b = vb;
+    if (a->param != b->param)
+        return a->param < b->param ? -1 : 1;
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    if (a->col != b->col)
+        return a->col < b->col ? -1 : 1;
+    const int g = by_size(a->g, b->g);
+    return g ? g : by_size(a->c, b->c);
+}
+
+/* Both sides of a parameter are large beside their difference: entries of one place become one
+ * before anything else is added to them, and those that do not change go.
+ * Status: VS_OK; VS_NOCONV: a value is not finite. */
+static vs_status join_entries(ckt_vary_entry *e)
+{
+    const size_t n = vec_len(e);
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(e[i].g) || !isfinite(e[i].c))
+            return VS_NOCONV;
+    if (n)
+        qsort(e, n, sizeof *e, by_place);
+    for (size_t i = 0, j; i < n; i = j) {
+        ckt_vary_entry sum = e[i];
+        for (j = i + 1;
+             j < n && e[j].param == sum.param && e[j].row == sum.row && e[j].col == sum.col; j++) {
+            sum.g += e[j].g;
+            sum.c += e[j].c;
+        }
+        if (sum.g != 0 || sum.c != 0)
+            e[left++] = sum;
+    }
+    while (vec_len(e) > left)
+        (void)vec_pop(e);
+    return VS_OK;
+}
+
+/* Currents of both sides as entries of column 0. */
+static vs_status static_entries(ckt_vary *v, const double *dyn, const double *x,
+                                ckt_vary_entry **to)
 {
     double *out = NULL;
     mdl_out *what = NULL;
@@ -252,11 +300,27 @@ static vs_status sum_static(ckt_vary *v, const double *dyn, const double *x,
         vec_clear(what);
         st = mdl_point(k->model, k->row, -1, 0, &at, &out, &what);
         for (size_t o = 0; o < vec_len(what) && st == VS_OK; o++)
-            if (what[o].kind == IR_OUT_RES)
-                add_output(k, IR_OUT_RES, unknown[what[o].a], out[o], with, n, n_param, to);
+            if (what[o].kind == IR_OUT_RES && unknown[what[o].a] > 0)
+                vec_push(*to, ((ckt_vary_entry){k->param, unknown[what[o].a], 0, k->weight * out[o],
+                                                0}));
     }
     vec_free(out);
     vec_free(what);
+    return st;
+}
+
+/* Once for a run: the interpreter serves, and no kernel of the static form is made. */
+static vs_status sum_static(ckt_vary *v, const double *dyn, const double *x,
+                            const ckt_pairing *with, size_t n, size_t n_param, double *to)
+{
+    ckt_vary_entry *e = NULL;
+    vs_status st = static_entries(v, dyn, x, &e);
+    if (st == VS_OK)
+        st = join_entries(e);
+    for (size_t i = 0; i < vec_len(e) && st == VS_OK; i++)
+        for (size_t p = 0; p < n; p++)
+            to[p * n_param + (size_t)e[i].param] += e[i].g * with[p].f[e[i].row];
+    vec_free(e);
     return st;
 }
 
@@ -297,13 +361,13 @@ static void add_entry(const varied *k, const mdl_out *w, const int32_t *unknown,
         vec_push(*to, ((ckt_vary_entry){k->param, row, col, cap ? 0 : by, cap ? by : 0}));
 }
 
-vs_status ckt_vary_entries(ckt_vary *v, const ckt_env *env, const double *x, ckt_vary_entry **to)
+vs_status ckt_vary_entries(ckt_vary *v, const ckt_env *env, const double *x, bool noise,
+                           ckt_vary_entry **to)
 {
     double dyn[IR_N_DYN], *out = NULL;
     mdl_out *what = NULL;
     vs_status st = VS_OK;
-    ckt_fill_dyn(dyn, env);
-    dyn[IR_DYN_LIMIT] = 0;
+    ckt_fill_dyn_ac(dyn, env, noise);
     for (size_t i = 0; i < vec_len(v->all) && st == VS_OK; i++) {
         const varied *k = &v->all[i];
         const int32_t *unknown = &v->c->unk[v->c->inst[k->device].first];
@@ -314,12 +378,176 @@ vs_status ckt_vary_entries(ckt_vary *v, const ckt_env *env, const double *x, ckt
         for (size_t o = 0; o < vec_len(what) && st == VS_OK; o++)
             add_entry(k, &what[o], unknown, out[o], to);
     }
-    for (size_t i = 0; i < vec_len(*to) && st == VS_OK; i++)
-        if (!isfinite((*to)[i].g) || !isfinite((*to)[i].c))
-            st = VS_NOCONV;
+    if (st == VS_OK)
+        st = join_entries(*to);
     vec_free(out);
     vec_free(what);
     return st;
+}
+
+/* What an output says of a noise source, times `by`, to the vec. */
+static void add_noise(int32_t of, int32_t device, const mdl_out *w, const int32_t *unknown,
+                      double by, ckt_vary_noise **to)
+{
+    const bool gain = w->kind == IR_OUT_NOISE_GAIN || w->kind == IR_OUT_NOISE_GAINC;
+    const int32_t row = gain ? unknown[w->b] : 0;
+    if (by == 0 || (gain && row <= 0))
+        return;
+    const ckt_vary_noise n = {.of = of,
+                              .device = device,
+                              .source = w->a,
+                              .row = row,
+                              .rate = w->kind == IR_OUT_NOISE_GAINC,
+                              .psd = w->kind == IR_OUT_NOISE_PSD ? by : 0,
+                              .exponent = w->kind == IR_OUT_NOISE_EXP ? by : 0,
+                              .gain = gain ? by : 0};
+    if (gain || w->kind == IR_OUT_NOISE_PSD || w->kind == IR_OUT_NOISE_EXP)
+        vec_push(*to, n);
+}
+
+static vs_status check_noises(const ckt_vary_noise *n)
+{
+    for (size_t i = 0; i < vec_len(n); i++)
+        if (!isfinite(n[i].psd) || !isfinite(n[i].exponent) || !isfinite(n[i].gain))
+            return VS_NOCONV;
+    return VS_OK;
+}
+
+static int by_number(const void *va, const void *vb)
+{
+    const ckt_vary_noise *a = va, *b = vb;
+    const int32_t of[][2] = {{a->of, b->of},         {a->device, b->device},
+                             {a->source, b->source}, {a->row, b->row},
+                             {a->rate, b->rate},     {a->exponent != 0, b->exponent != 0}};
+    for (size_t k = 0; k < VS_COUNT(of); k++)
+        if (of[k][0] != of[k][1])
+            return of[k][0] < of[k][1] ? -1 : 1;
+    return by_size(a->psd + a->exponent + a->gain, b->psd + b->exponent + b->gain);
+}
+
+/* As join_entries. */
+static void join_noises(ckt_vary_noise *e)
+{
+    const size_t n = vec_len(e);
+    size_t left = 0;
+    if (n)
+        qsort(e, n, sizeof *e, by_number);
+    for (size_t i = 0, j; i < n; i = j) {
+        ckt_vary_noise sum = e[i];
+        for (j = i + 1; j < n; j++) {
+            const ckt_vary_noise *k = &e[j];
+            if (k->of != sum.of || k->device != sum.device || k->source != sum.source ||
+                k->row != sum.row || k->rate != sum.rate ||
+                (k->exponent != 0) != (e[i].exponent != 0))
+                break;
+            sum.psd += k->psd;
+            sum.exponent += k->exponent;
+            sum.gain += k->gain;
+        }
+        if (sum.psd != 0 || sum.exponent != 0 || sum.gain != 0)
+            e[left++] = sum;
+    }
+    while (vec_len(e) > left)
+        (void)vec_pop(e);
+}
+
+vs_status ckt_vary_noises(ckt_vary *v, const ckt_env *env, const double *x, ckt_vary_noise **to)
+{
+    double dyn[IR_N_DYN], *out = NULL;
+    mdl_out *what = NULL;
+    vs_status st = VS_OK;
+    ckt_fill_dyn_ac(dyn, env, true);
+    for (size_t i = 0; i < vec_len(v->all) && st == VS_OK; i++) {
+        const varied *k = &v->all[i];
+        const int32_t *unknown = &v->c->unk[v->c->inst[k->device].first];
+        const mdl_at at = {.x = x, .map = unknown, .dyn = dyn};
+        if (!vec_len(mdl_module(k->model)->noise))
+            continue;
+        vec_clear(out);
+        vec_clear(what);
+        st = mdl_point(k->model, k->row, -1, 0, &at, &out, &what);
+        for (size_t o = 0; o < vec_len(what) && st == VS_OK; o++)
+            add_noise(k->param, k->device, &what[o], unknown, k->weight * out[o], to);
+    }
+    vec_free(out);
+    vec_free(what);
+    st = st == VS_OK ? check_noises(*to) : st;
+    if (st == VS_OK)
+        join_noises(*to);
+    return st;
+}
+
+enum { NEAR = 4 };
+/* Of a first derivative, by values -2, -1, 1, 2 steps away. */
+static const int near_at[NEAR] = {-2, -1, 1, 2};
+static const double near_weight[NEAR] = {1. / 12, -2. / 3, 2. / 3, -1. / 12};
+
+typedef struct near { /* the noise of a device with one of its unknowns to both sides */
+    ckt *c;
+    const double *dyn;
+    double *x;     /* [n+1] */
+    double *out;   /* vec */
+    mdl_out *what; /* vec */
+} near;
+
+static vs_status slope_by(near *w, int32_t device, int32_t by, double h, ckt_vary_noise **to)
+{
+    const ckt_inst *in = &w->c->inst[device];
+    const int32_t *unknown = &w->c->unk[in->first];
+    const mdl_at at = {.x = w->x, .map = unknown, .dyn = w->dyn};
+    const double was = w->x[by];
+    vs_status st = VS_OK;
+    vec_clear(w->out);
+    for (int k = 0; k < NEAR && st == VS_OK; k++) {
+        vec_clear(w->what);
+        w->x[by] = was + near_at[k] * h;
+        st = mdl_point(in->model, in->row, -1, 0, &at, &w->out, &w->what);
+    }
+    w->x[by] = was;
+    const size_t n = vec_len(w->what);
+    for (size_t o = 0; o < n && st == VS_OK; o++) {
+        double d = 0;
+        for (int k = 0; k < NEAR; k++)
+            d += near_weight[k] / h * w->out[(size_t)k * n + o];
+        add_noise(by, device, &w->what[o], unknown, d, to);
+    }
+    return st;
+}
+
+/* By differences of order 4 from steps of 2e-4 V, where exponentials of 25 mV have an error of
+ * 2e-10. */
+static vs_status slopes_of_device(near *w, int32_t device, ckt_vary_noise **to)
+{
+    const ckt_inst *in = &w->c->inst[device];
+    const int32_t *unknown = &w->c->unk[in->first], n = mdl_n_unknown(in->model);
+    vs_status st = VS_OK;
+    for (int32_t i = 0; i < n && st == VS_OK; i++) {
+        bool again = false;
+        for (int32_t j = 0; j < i; j++)
+            again |= unknown[j] == unknown[i];
+        const bool node = w->c->unknown[unknown[i]].node;
+        const double size = fabs(w->x[unknown[i]]), h = node ? 2e-4 : size > 0 ? 1e-4 * size : 1e-8;
+        if (unknown[i] > 0 && !again)
+            st = slope_by(w, device, unknown[i], h, to);
+    }
+    return st;
+}
+
+vs_status ckt_slope_noises(ckt *c, const ckt_env *env, const double *x, ckt_vary_noise **to)
+{
+    double dyn[IR_N_DYN];
+    const size_t n1 = vec_len(c->unknown);
+    near w = {.c = c, .dyn = dyn, .x = vs_malloc(n1 * sizeof *w.x)};
+    vs_status st = VS_OK;
+    ckt_fill_dyn_ac(dyn, env, true);
+    memcpy(w.x, x, n1 * sizeof *x);
+    for (int32_t i = 0; i < ckt_n_device(c) && st == VS_OK; i++)
+        if (vec_len(mdl_module(c->inst[i].model)->noise))
+            st = slopes_of_device(&w, i, to);
+    vs_free(w.x);
+    vec_free(w.out);
+    vec_free(w.what);
+    return st == VS_OK ? check_noises(*to) : st;
 }
 
 const char *ckt_vary_refuses(const ckt *c)

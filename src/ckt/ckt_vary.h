@@ -43,10 +43,26 @@ typedef struct ckt_vary_entry { /* of d(G + j omega C)/dp */
     int32_t param, row, col;
     double g, c;
 } ckt_vary_entry;
-/* The entries of all devices at x to the vec, by the interpreter; those of one place and parameter
- * add up. Status: VS_OK; VS_NOCONV: a value is not finite. */
-VS_MUST_USE vs_status ckt_vary_entries(ckt_vary *v, const ckt_env *env, const double *x,
+/* The entries of all devices at x to the vec, by the interpreter, one for a place and parameter.
+ *   noise  in  the devices see analysis("noise")
+ * Status: VS_OK; VS_NOCONV: a value is not finite. */
+VS_MUST_USE vs_status ckt_vary_entries(ckt_vary *v, const ckt_env *env, const double *x, bool noise,
                                        ckt_vary_entry **to);
+
+typedef struct ckt_vary_noise { /* of a number of a noise source, per unit of `of` */
+    int32_t of;                 /* the parameter, or the unknown */
+    int32_t device, source;     /* as in ckt_noise */
+    int32_t row;                /* that the gain drives, 0: none; */
+    bool rate;                  /* as in ckt_noise_gain */
+    double psd, exponent, gain; /* one of them is not 0 */
+} ckt_vary_noise;
+/* How noise sources of all devices change with the parameters while x stays, to the vec, by the
+ * interpreter. Status: VS_OK; VS_NOCONV: a value is not finite. */
+VS_MUST_USE vs_status ckt_vary_noises(ckt_vary *v, const ckt_env *env, const double *x,
+                                      ckt_vary_noise **to);
+/* The same with the unknowns, from differences of each device at x. */
+VS_MUST_USE vs_status ckt_slope_noises(ckt *c, const ckt_env *env, const double *x,
+                                       ckt_vary_noise **to);
 
 /* A device whose equations have hidden state in a transient, or are not known (OSDI); NULL: none.
  * What they contribute cannot be evaluated at points of the past. */

@@ -239,16 +239,17 @@ static bool read_parameter(cur *q, flat_gradient *g)
     return true;
 }
 
-/* gradient = "tran" measure* ["memory" "=" bytes] "param" "=" target* */
-static bool read_gradient(cur *q, flat_ana *a)
+/* gradient = ("tran" ["memory" "=" bytes] | "ac" | "noise") measure* "param" "=" target* */
+static bool read_gradient(cur *q, flat_ana *a, flat_ana_kind of)
 {
     flat_gradient *g = &a->gradient;
     bool ok;
+    g->of = of;
     q->i++;
     g->by = arena_array(q->c->mem, flat_target, q->card->n_tok);
     ok = read_measures(q, g);
     while (ok && cur_more(q)) {
-        if (key(q, "memory")) {
+        if (of == FLAT_TRAN && key(q, "memory")) {
             ok = number(q, &g->memory);
             if (ok && !(g->memory > 0 && g->memory < 1e15)) {
                 diag_error(q->c->d, last_span(q), "memory=%g: bytes are expected", g->memory);
@@ -262,7 +263,8 @@ static bool read_gradient(cur *q, flat_ana *a)
                     ok = read_parameter(q, g);
             }
         } else {
-            cur_unexpected(q, "param= or memory= is expected");
+            cur_unexpected(q, of == FLAT_TRAN ? "param= or memory= is expected"
+                                              : "param= is expected");
             return false;
         }
     }
@@ -274,8 +276,13 @@ static bool read_gradient(cur *q, flat_ana *a)
 /* sens = ".sens" (output ["dc" | "ac" grid] | gradient) */
 static bool read_sens(cur *q, flat_ana *a)
 {
-    if (cur_more(q) && cur_is_word(q, "tran"))
-        return read_gradient(q, a);
+    static const struct {
+        const char *word;
+        flat_ana_kind of;
+    } run[] = {{"tran", FLAT_TRAN}, {"ac", FLAT_AC}, {"noise", FLAT_NOISE}};
+    for (size_t i = 0; i < VS_COUNT(run); i++)
+        if (cur_more(q) && cur_is_word(q, run[i].word))
+            return read_gradient(q, a, run[i].of);
     if (!read_output(q, a))
         return false;
     if (cur_more(q) && cur_is_word(q, "dc")) {

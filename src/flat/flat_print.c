@@ -121,7 +121,12 @@ static void print_small(const flat_ana *a, FILE *out)
                                      : "zer");
     const flat_gradient *g = &a->gradient;
     for (int32_t i = 0; i < g->n_meas; i++)
-        fprintf(out, "%s%s", i ? " " : " tran ", g->meas[i]);
+        fprintf(out, "%s%s",
+                i                    ? " "
+                : g->of == FLAT_TRAN ? " tran "
+                : g->of == FLAT_AC   ? " ac "
+                                     : " noise ",
+                g->meas[i]);
     for (int32_t i = 0; i < g->n_by; i++)
         fprintf(out, "%s%s", i ? " " : " param=", g->by[i].text);
     fputs(a->donoise ? " donoise\n" : "\n", out);

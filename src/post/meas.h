@@ -31,7 +31,8 @@ VS_MUST_USE vs_status post_measure(post_env *e, const char *text, diag_span at, 
 typedef struct post_slope {
     size_t vec;    /* of the plot */
     int64_t point; /* of the vector */
-    double by;
+    double by;     /* by its value, or the real part of it */
+    double by_im;  /* by the imaginary part */
 } post_slope;
 typedef struct post_measured {
     post_meas m;

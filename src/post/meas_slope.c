@@ -9,8 +9,10 @@
 #include "meas_priv.h"
 #include "post_priv.h"
 
-#define STEP \
-    1e-5 /* of the largest value of a vector: exact for products, 1e-10 for what is smooth */
+/* Of the largest value of a vector: exact for products, 1e-10 for what is smooth. */
+#define STEP 1e-5
+/* Of each value of a spectrum, since these differ by decades: 3e-9 for logarithms and angles. */
+#define STEP_OF_EACH 1e-4
 
 typedef struct work {
     post_env *e;
@@ -21,6 +23,7 @@ typedef struct work {
     size_t n_before, n_vec;      /* vectors that are no measures */
     int64_t n;                   /* points */
     const double *x;             /* [n] the axis */
+    bool spectrum;               /* it is one of frequencies */
     post_slope **to;
 } work;
 
@@ -55,46 +58,66 @@ static vs_status curve_of(const work *w, const char *expr, double **y)
     return VS_OK;
 }
 
+static size_t numbers_of(const post_vec *v) { return (size_t)v->n * (v->complex ? 2 : 1); }
+
 static double step_of(const post_vec *v)
 {
     double most = 0;
-    for (int64_t k = 0; k < v->n; k++)
+    for (size_t k = 0; k < numbers_of(v); k++)
         most = fmax(most, fabs(v->v[k]));
     return most > 0 ? most * STEP : STEP;
 }
 
-/* The expression with every second point of a vector moved, from `first` on. */
-static vs_status moved(const work *w, const char *expr, post_vec *v, int first, double by,
-                       double **y)
+/* Steps [v->n] by which each value is moved. */
+static double *steps_of(const work *w, const post_vec *v)
 {
-    double *was = arena_array(w->e->mem, double, v->n + 1);
-    memcpy(was, v->v, (size_t)v->n * sizeof *was);
-    for (int64_t k = first; k < v->n; k += 2)
-        v->v[k] += by;
+    const double all = step_of(v);
+    double *h = arena_array(w->e->mem, double, v->n + 1);
+    for (int64_t k = 0; k < v->n; k++) {
+        const double size = v->complex ? hypot(v->v[2 * k], v->v[2 * k + 1]) : fabs(v->v[k]);
+        h[k] = w->spectrum && size > 0 ? size * STEP_OF_EACH : all;
+    }
+    return h;
+}
+
+typedef struct half { /* every second value of a vector, from `first` on */
+    size_t vec;
+    int first;
+    int part;        /* 0, or 1: the imaginary part */
+    const double *h; /* [n] steps */
+} half;
+
+/* The expression with these values moved by `sign` steps. */
+static vs_status moved(const work *w, const char *expr, const half *m, int sign, double **y)
+{
+    post_vec *v = w->p->vec[m->vec];
+    const size_t bytes = numbers_of(v) * sizeof *v->v;
+    double *was = arena_alloc(w->e->mem, bytes + 1);
+    memcpy(was, v->v, bytes);
+    for (int64_t k = m->first; k < v->n; k += 2)
+        v->v[v->complex ? 2 * k + m->part : k] += sign * m->h[k];
     const vs_status st = curve_of(w, expr, y);
-    memcpy(v->v, was, (size_t)v->n * sizeof *was);
+    memcpy(v->v, was, bytes);
     return st;
 }
 
-/* Adds weight[k] d expr_k / d vec_k at the points k = first, first + 2 ... */
-static vs_status add_half(const work *w, const char *expr, size_t vec, int first, const double *y,
+/* Adds weight[k] d expr_k / d vec_k at these values. */
+static vs_status add_half(const work *w, const char *expr, const half *m, const double *y,
                           const double *weight)
 {
-    post_vec *v = w->p->vec[vec];
-    const double h = step_of(v);
     double *hi, *lo;
-    vs_status st = moved(w, expr, v, first, h, &hi);
+    vs_status st = moved(w, expr, m, 1, &hi);
     if (st == VS_OK)
-        st = moved(w, expr, v, first, -h, &lo);
+        st = moved(w, expr, m, -1, &lo);
     for (int64_t k = 0; k < w->n && st == VS_OK; k++) {
-        const double d = (hi[k] - lo[k]) / (2 * h);
-        const bool here = k % 2 == first;
+        const double d = (hi[k] - lo[k]) / (2 * m->h[k]), by = weight[k] * d;
+        const bool here = k % 2 == m->first;
         if (!here && (hi[k] != y[k] || lo[k] != y[k]))
             return refuse(w, "'%s' computes with several points at once", expr);
         if (!isfinite(d))
             return refuse(w, "'%s' has none at one of its points", expr);
         if (here && d != 0 && weight[k] != 0)
-            vec_push(*w->to, ((post_slope){vec, k, weight[k] * d}));
+            vec_push(*w->to, ((post_slope){m->vec, k, m->part ? 0 : by, m->part ? by : 0}));
     }
     return st;
 }
@@ -104,9 +127,15 @@ static vs_status add_curve(const work *w, const char *expr, const double *weight
 {
     double *y;
     vs_status st = curve_of(w, expr, &y);
-    for (size_t i = 0; i < w->n_vec && st == VS_OK; i++)
-        for (int first = 0; first < 2 && st == VS_OK && w->p->vec[i] != w->p->scale; first++)
-            st = add_half(w, expr, i, first, y, weight);
+    for (size_t i = 0; i < w->n_vec && st == VS_OK; i++) {
+        const post_vec *v = w->p->vec[i];
+        if (v == w->p->scale)
+            continue;
+        half m = {.vec = i, .h = steps_of(w, v)};
+        for (m.part = 0; m.part < (v->complex ? 2 : 1); m.part++)
+            for (m.first = 0; m.first < 2 && st == VS_OK; m.first++)
+                st = add_half(w, expr, &m, y, weight);
+    }
     return st;
 }
 
@@ -360,9 +389,9 @@ static vs_status check_waves(const work *w, const char *expr, double y)
     vs_status st = VS_OK;
     for (size_t i = 0; i < w->n_vec && st == VS_OK; i++) {
         post_vec *v = w->p->vec[i];
-        double z, *was = v->v, *other = arena_array(w->e->mem, double, v->n + 1);
+        double z, *was = v->v, *other = arena_alloc(w->e->mem, numbers_of(v) * sizeof *was + 1);
         const double h = step_of(v);
-        for (int64_t k = 0; k < v->n; k++)
+        for (size_t k = 0; k < numbers_of(v); k++)
             other[k] = was[k] + h;
         v->v = other;
         st = value_of(w, expr, &z);
@@ -392,7 +421,8 @@ static vs_status param(const work *w, const char *expr)
             continue;
         const post_slope *s = w->before[i].slope;
         for (size_t k = 0; k < vec_len(s); k++)
-            vec_push(*w->to, ((post_slope){s[k].vec, s[k].point, s[k].by * (hi - lo) / (2 * h)}));
+            vec_push(*w->to, ((post_slope){s[k].vec, s[k].point, s[k].by * (hi - lo) / (2 * h),
+                                           s[k].by_im * (hi - lo) / (2 * h)}));
     }
     return st;
 }
@@ -438,6 +468,7 @@ vs_status post_measure_slope(post_env *e, const char *text, diag_span at,
                     .n_vec = vec_len(p->vec) - n,
                     .n = p->scale ? p->scale->n : 0,
                     .x = p->scale ? p->scale->v : NULL,
+                    .spectrum = p->scale && !strcmp(p->scale->type, "frequency"),
                     .to = &out->slope};
     return differentiate(&w, &plan);
 }

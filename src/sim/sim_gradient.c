@@ -1,62 +1,20 @@
-/* sim_gradient.c - .sens tran: gradients of measures of the deck's transient.
+/* sim_gradient.c - .sens tran, ac, noise: gradients of measures of the deck's runs.
  *  1. Each parameter is moved to both sides of its value: which devices have other parameters then,
- *     which sources other waveforms, which initial conditions other values, is noted.
- *  2. The deck is as it was; its transient runs and is recorded (ana_tape).
- *  3. The measures give their derivatives by the rows of the run (post_measure_slope).
- *  4. The adjoint of the run gives the weights of what each parameter adds to the equations at each
- *     point; differences of single devices, with what 1. noted, are that. */
+ *     which sources other values, which initial conditions other values, is noted.
+ *  2. The deck is as it was; its analysis runs, the measures give their derivatives by its rows,
+ *     and an adjoint those by the parameters (sim_gradient_tran.c, sim_gradient_small.c).
+ *  3. What the texts of measures say of parameters is added. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "meas.h"
-#include "sim_vary.h"
+#include "sim_gradient.h"
 #include "vec.h"
 
 #define STEP 1e-5                  /* of a parameter's value; as sens.c has it */
 #define STEP_OF_ZERO 1e-6          /* of one that is 0 */
 #define STEP_OF_TEMPERATURE 2e-3   /* K */
 #define MEMORY ((size_t)256 << 20) /* bytes for solutions of the run */
-
-typedef struct side { /* the circuit with a parameter a little off */
-    double value;
-    sim_vary_side at; /* what differs from the circuit as it is */
-    double *ic;       /* vec: of .ic; with uic all start values [n+1] */
-    double *number;   /* vec: what measures call by name */
-} side;
-
-typedef struct by {
-    flat_target t;
-    double value;
-    side side[2];
-} by;
-
-typedef struct card {
-    const char *name, *text;
-    diag_span at;
-    bool wanted;
-    post_measured got;
-} card;
-
-typedef struct gradient {
-    sim *s;
-    arena mem;
-    flat_ana tran;
-    size_t memory;
-    const char **meas;   /* vec */
-    by *by;              /* vec */
-    card *card;          /* vec: the measures of the deck's transient */
-    const char **number; /* vec: parameters that they name, */
-    const double *value; /* [numbers] and what they are now */
-    sim_vary now;        /* the circuit as it is */
-    side base;
-    diag_span span;
-    post_set plots;
-    ana_tape *tape;
-    ckt_vary *vary;
-    int32_t *ic_node; /* vec */
-    double *to;       /* [measures][parameters] */
-} gradient;
 
 /* -- measures of the deck -- */
 
@@ -65,35 +23,41 @@ static bool is_name(const char *s, size_t n, const char *name)
     return strlen(name) == n && !str_ncasecmp(name, s, n);
 }
 
-/* A measure of a transient: its text behind the analysis. */
-static bool read_measure(gradient *g, const net_card *from, card *c)
+/* A measure of the run: its text behind the analysis. */
+static bool read_measure(gradient *g, const net_card *from, gradient_card *c)
 {
     sim *s = g->s;
-    *c = (card){0};
+    *c = (gradient_card){0};
     if (strcmp(from->name, "meas") && strcmp(from->name, "measure"))
         return false;
     c->text = sim_card_text(s, &g->mem, from, 1, &c->at);
     size_t n = strcspn(c->text, " \t"), skip = n + strspn(c->text + n, " \t");
     const char *second = c->text + skip;
-    if (is_name(c->text, n, "tran")) {
+    if (is_name(c->text, n, sim_analysis_word(g->run.kind))) {
         c->text += skip;
         c->at.off += (uint32_t)skip;
         c->at.len -= (uint32_t)skip;
         n = strcspn(c->text, " \t");
     } else if (!post_measure_form(second, strcspn(second, " \t=")) || !s->n_todo ||
-               s->todo[0].kind != FLAT_TRAN) {
+               s->todo[0].kind != g->run.kind) {
         return false;
     }
     c->name = str_intern_lower(s->names, c->text, n);
     return true;
 }
 
-static card *find_card(gradient *g, const char *name)
+const gradient_card *sim_gradient_find_card(const gradient *g, const char *name)
 {
     for (size_t i = 0; i < vec_len(g->card); i++)
         if (!str_casecmp(g->card[i].name, name))
             return &g->card[i];
     return NULL;
+}
+
+static gradient_card *find_card(gradient *g, const char *name)
+{
+    const gradient_card *c = sim_gradient_find_card(g, name);
+    return c ? &g->card[c - g->card] : NULL;
 }
 
 /* Adds the measures that wanted ones name, and notes the parameters that they name. */
@@ -105,7 +69,7 @@ static void follow_names(gradient *g)
             continue;
         post_measure_names(g->s->names, g->card[i].text, &name);
         for (size_t k = 0; k < vec_len(name); k++) {
-            card *c = find_card(g, name[k]);
+            gradient_card *c = find_card(g, name[k]);
             double y;
             if (c && c < &g->card[i])
                 c->wanted = true;
@@ -121,12 +85,12 @@ static vs_status find_measures(gradient *g)
     sim *s = g->s;
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(s->flat.post); i++) {
-        card c;
+        gradient_card c;
         if (read_measure(g, s->flat.post[i], &c))
             vec_push(g->card, c);
     }
     for (size_t i = 0; i < vec_len(g->meas); i++) {
-        card *c = find_card(g, g->meas[i]);
+        gradient_card *c = find_card(g, g->meas[i]);
         if (c) {
             c->wanted = true;
             continue;
@@ -134,8 +98,9 @@ static vs_status find_measures(gradient *g)
         const char **have = NULL;
         for (size_t k = 0; k < vec_len(g->card); k++)
             vec_push(have, g->card[k].name);
-        diag_error(s->d, g->span, "no measure '%s': .sens tran needs a card '.meas tran %s ...'",
-                   g->meas[i], g->meas[i]);
+        const char *word = sim_analysis_word(g->run.kind);
+        diag_error(s->d, g->span, "no measure '%s': .sens %s needs a card '.meas %s %s ...'",
+                   g->meas[i], word, word, g->meas[i]);
         diag_suggest(s->d, g->meas[i], have, vec_len(have));
         vec_free(have);
         st = VS_EINPUT;
@@ -169,7 +134,7 @@ static const char *main_value(const char *element)
     }
 }
 
-static bool find_value(sim *s, by *b)
+static bool find_value(sim *s, gradient_by *b)
 {
     const flat_target *t = &b->t;
     const ckt_env env = sim_env(s, 0);
@@ -183,8 +148,7 @@ static bool find_value(sim *s, by *b)
     const char *who = t->kind == FLAT_SET_MODEL ? device_of_model(s, t->name) : t->name;
     const char *what = *t->param ? t->param : main_value(t->name);
     double *x = vs_calloc((size_t)ckt_n(s->ckt) + 1, sizeof *x);
-    const bool ok = ckt_find_detail(s->ckt, who, what, &d) == CKT_FOUND &&
-                    d.what != CKT_DETAIL_OSDI && d.what != CKT_DETAIL_OPVAR &&
+    const bool ok = ckt_find_param(s->ckt, who, what, &d) == CKT_FOUND &&
                     ckt_details(s->ckt, &env, x, &d, 1, &b->value) == VS_OK;
     vs_free(x);
     return ok;
@@ -207,24 +171,24 @@ static vs_status set_value(sim *s, const flat_target *t, double y)
     return VS_OK;
 }
 
-static void free_side(side *k)
+static void free_side(gradient_side *k)
 {
     sim_vary_side_free(&k->at);
     vec_free(k->ic);
     vec_free(k->number);
 }
 
-static void take_starts(gradient *g, side *k)
+static void take_starts(gradient *g, gradient_side *k)
 {
     sim *s = g->s;
     elab_node_value *ic, *nodeset;
     elab_ics(&ic, &nodeset, s->ckt, &s->flat);
-    if (g->tran.uic) {
+    if (g->run.uic) {
         vec_extend(k->ic, (size_t)ckt_n(s->ckt) + 1);
         ckt_uic(s->ckt, k->ic);
     }
     for (size_t i = 0; i < vec_len(ic); i++) {
-        if (g->tran.uic)
+        if (g->run.uic)
             k->ic[ic[i].unknown] = ic[i].value;
         else
             vec_push(k->ic, ic[i].value);
@@ -241,7 +205,7 @@ static void take_starts(gradient *g, side *k)
 }
 
 /* The circuit with b a little off, or as it is where that is not allowed. */
-static vs_status look_at(gradient *g, by *b, side *k)
+static vs_status look_at(gradient *g, gradient_by *b, gradient_side *k)
 {
     sim *s = g->s;
     const diag_mark before = diag_try(s->d);
@@ -262,14 +226,14 @@ static vs_status look_at(gradient *g, by *b, side *k)
     return st == VS_EINPUT || st == VS_OK ? VS_OK : st;
 }
 
-static double step_of(const by *b)
+static double step_of(const gradient_by *b)
 {
     return b->t.kind == FLAT_SET_TEMP ? STEP_OF_TEMPERATURE
            : b->value != 0            ? fabs(b->value) * STEP
                                       : STEP_OF_ZERO;
 }
 
-static vs_status vary_one(gradient *g, by *b)
+static vs_status vary_one(gradient *g, gradient_by *b)
 {
     sim *s = g->s;
     vs_status st = VS_OK;
@@ -298,7 +262,7 @@ static vs_status find_variations(gradient *g)
 {
     sim *s = g->s;
     sim_saved *was = sim_save(s);
-    vs_status st = sim_ready(s, &g->tran);
+    vs_status st = sim_ready(s, &g->run);
     sim_many(s);
     if (st == VS_OK)
         st = sim_build(s);
@@ -313,45 +277,18 @@ static vs_status find_variations(gradient *g)
     return st;
 }
 
-/* -- the run -- */
+/* -- what the runs need -- */
 
-static vs_status refuse(const gradient *g)
-{
-    const sim *s = g->s;
-    const char *who = ckt_vary_refuses(s->ckt);
-    if (s->flat.trannoise.on)
-        diag_error(s->d, g->span,
-                   ".sens tran: there are no gradients of runs with noise; leave "
-                   ".trannoise out");
-    else if (s->option.rcreduce > 0)
-        diag_error(s->d, g->span,
-                   ".sens tran: option rcreduce joins elements that parameters belong to; leave it "
-                   "out");
-    else if (ckt_has_delays(s->ckt))
-        diag_error(s->d, g->span, ".sens tran: transmission lines and delays have no adjoint here");
-    else if (who)
-        diag_error(s->d, g->span,
-                   ".sens tran: '%s' remembers more than charges, or is of an OSDI library: it has "
-                   "no adjoint here",
-                   who);
-    else
-        return VS_OK;
-    return VS_EUNSUPPORTED;
-}
-
-static vs_status add_varied(gradient *g, const by *b, int32_t number)
-{
-    const sim_vary_side both[2] = {b->side[0].at, b->side[1].at};
-    return sim_vary_add(&g->now, both, b->side[1].value - b->side[0].value, number, g->vary);
-}
-
-static vs_status begin_variations(gradient *g)
+vs_status sim_gradient_vary(const gradient *g, ckt_vary **vary)
 {
     vs_status st = VS_OK;
-    g->vary = ckt_vary_new(g->s->ckt);
-    for (size_t i = 0; i < vec_len(g->by) && st == VS_OK; i++)
-        st = add_varied(g, &g->by[i], (int32_t)i);
-    return st == VS_OK ? ckt_vary_ready(g->vary, vec_len(g->meas)) : st;
+    *vary = ckt_vary_new(g->s->ckt);
+    for (size_t i = 0; i < vec_len(g->by) && st == VS_OK; i++) {
+        const gradient_by *b = &g->by[i];
+        const sim_vary_side both[2] = {b->side[0].at, b->side[1].at};
+        st = sim_vary_add(&g->now, both, b->side[1].value - b->side[0].value, (int32_t)i, *vary);
+    }
+    return st;
 }
 
 /* The engine keeps the vectors that the measures name, in plots of ours. */
@@ -373,21 +310,6 @@ static sim_opt divert(gradient *g)
     return was;
 }
 
-static vs_status run(gradient *g)
-{
-    static const sim_axis axis = {"time", "time", "s"};
-    sim *s = g->s;
-    const flat_ana *a = &g->tran;
-    const ana_tran_opt o = {a->tstep, a->tstop, a->tstart, a->tmax, a->uic, 0, 0, 0};
-    vs_status st = sim_plot_begin(s, "tran", "Transient Analysis", &axis, false);
-    if (st != VS_OK)
-        return st;
-    if (s->opt.hook.begin)
-        s->opt.hook.begin(s->opt.hook.user, "sens");
-    st = ana_tape_run(&g->tape, s->ana, &o, sim_sink(s, &s->sink), g->memory);
-    return sim_plot_end(s, st);
-}
-
 /* -- derivatives of the measures by rows -- */
 
 static bool number_of(void *user, const char *name, double *value)
@@ -401,7 +323,7 @@ static bool number_of(void *user, const char *name, double *value)
     return false;
 }
 
-static post_env env_of(gradient *g, const card *c, uint64_t *seed)
+static post_env env_of(gradient *g, const gradient_card *c, uint64_t *seed)
 {
     return (post_env){.set = &g->plots,
                       .d = g->s->d,
@@ -414,14 +336,14 @@ static post_env env_of(gradient *g, const card *c, uint64_t *seed)
                       .user = g};
 }
 
-static vs_status measure(gradient *g)
+vs_status sim_gradient_measure(gradient *g)
 {
     uint64_t seed = 1;
     post_measured *before = NULL;
     vs_status st = VS_OK;
     g->value = g->base.number;
     for (size_t i = 0; i < vec_len(g->card) && st == VS_OK; i++) {
-        card *c = &g->card[i];
+        gradient_card *c = &g->card[i];
         post_env e = env_of(g, c, &seed);
         if (!c->wanted)
             continue;
@@ -435,113 +357,20 @@ static vs_status measure(gradient *g)
     return st;
 }
 
-static int compare_rows(const void *va, const void *vb)
-{
-    const ana_seed *a = va, *b = vb;
-    if (a->row != b->row)
-        return a->row < b->row ? -1 : 1;
-    if (a->measure != b->measure)
-        return a->measure < b->measure ? -1 : 1;
-    return a->unknown < b->unknown ? -1 : a->unknown > b->unknown;
-}
-
 /* Vectors of the plot are the axis and s->mem_vec. */
-static vs_status seeds_of(gradient *g, ana_seed **seed)
+const elab_out *sim_gradient_vector(const gradient *g, const gradient_card *c, const post_slope *p)
 {
-    for (size_t m = 0; m < vec_len(g->meas); m++) {
-        const card *c = find_card(g, g->meas[m]);
-        for (size_t i = 0; i < vec_len(c->got.slope); i++) {
-            const post_slope *p = &c->got.slope[i];
-            const elab_out *o = &g->s->mem_vec[p->vec - 1];
-            if (o->is_detail) {
-                diag_error(g->s->d, c->at,
-                           "the measure '%s' has no derivative: '%s' is a value inside a device; "
-                           "voltages and currents of sources have one",
-                           c->name, o->name);
-                return VS_EINPUT;
-            }
-            const double weight = p->by * o->factor;
-            if (o->hi)
-                vec_push(*seed, ((ana_seed){p->point, (int32_t)m, o->hi, weight}));
-            if (o->lo)
-                vec_push(*seed, ((ana_seed){p->point, (int32_t)m, o->lo, -weight}));
-        }
-    }
-    if (vec_len(*seed))
-        qsort(*seed, vec_len(*seed), sizeof **seed, compare_rows);
-    return VS_OK;
+    const elab_out *o = &g->s->mem_vec[p->vec - 1];
+    if (!o->is_detail)
+        return o;
+    diag_error(g->s->d, c->at,
+               "the measure '%s' has no derivative: '%s' is a value inside a device; voltages and "
+               "currents of sources have one",
+               c->name, o->name);
+    return NULL;
 }
 
-/* -- sums over the points of the adjoint -- */
-
-/* d/dp of the rows of a source that both sides or one of them changes, times f. */
-static void add_source(gradient *g, size_t p, int32_t source, const ana_adjoint *at)
-{
-    const by *b = &g->by[p];
-    const ckt_source_facts f = ckt_source_at(g->s->ckt, source);
-    const double t = at->env.mode == CKT_STATIC ? 0 : at->env.time;
-    const sim_vary_wave *lo = sim_vary_wave_of(&g->now, &b->side[0].at, source),
-                        *hi = sim_vary_wave_of(&g->now, &b->side[1].at, source);
-    const double span = b->side[1].value - b->side[0].value;
-    const double dv = (sim_vary_wave_value(hi, t) - sim_vary_wave_value(lo, t)) / span;
-    const double di =
-        (hi->m * sim_vary_wave_value(hi, t) - lo->m * sim_vary_wave_value(lo, t)) / span;
-    for (size_t m = 0; m < vec_len(g->meas); m++) {
-        const double *y = at->f[m];
-        g->to[m * vec_len(g->by) + p] +=
-            f.is_v ? -y[f.k] * dv : ((f.p ? y[f.p] : 0) - (f.n ? y[f.n] : 0)) * di;
-    }
-}
-
-static void add_sources(gradient *g, const ana_adjoint *at)
-{
-    for (size_t p = 0; p < vec_len(g->by); p++) {
-        const side *k = g->by[p].side;
-        for (size_t i = 0; i < vec_len(k[1].at.wave); i++)
-            add_source(g, p, k[1].at.wave[i].source, at);
-        for (size_t i = 0; i < vec_len(k[0].at.wave); i++) {
-            bool both = false;
-            for (size_t j = 0; j < vec_len(k[1].at.wave); j++)
-                both |= k[1].at.wave[j].source == k[0].at.wave[i].source;
-            if (!both)
-                add_source(g, p, k[0].at.wave[i].source, at);
-        }
-    }
-}
-
-/* Start values: those of uic are x itself, those of .ic are held by conductances. */
-static void add_starts(gradient *g, const ana_adjoint *at)
-{
-    for (size_t p = 0; p < vec_len(g->by); p++) {
-        const side *k = g->by[p].side;
-        for (size_t i = 0; i < vec_len(g->base.ic); i++) {
-            const double d = (k[1].ic[i] - k[0].ic[i]) / (k[1].value - k[0].value);
-            const size_t node = at->given ? i : (size_t)g->ic_node[i];
-            for (size_t m = 0; m < vec_len(g->meas) && d != 0; m++)
-                g->to[m * vec_len(g->by) + p] += d * at->f[m][node] * (at->given ? 1 : -at->force);
-        }
-    }
-}
-
-static vs_status visit(void *user, const ana_adjoint *at)
-{
-    gradient *g = user;
-    const size_t n = vec_len(g->meas);
-    vs_status st = VS_OK;
-    if (at->given || at->env.mode == CKT_STATIC)
-        add_starts(g, at);
-    if (at->given)
-        return VS_OK;
-    ckt_pairing *with = vs_malloc((n + 1) * sizeof *with);
-    for (size_t m = 0; m < n; m++)
-        with[m] = (ckt_pairing){at->f[m], at->q[m]};
-    st = ckt_vary_sum(g->vary, &at->env, at->x, with, n, vec_len(g->by), g->to);
-    vs_free(with);
-    if (st == VS_NOCONV)
-        diag_error(g->s->d, g->span, "a derivative is not finite at t = %.9g s", at->env.time);
-    add_sources(g, at);
-    return st;
-}
+/* -- parameters in texts of measures -- */
 
 /* The wanted measures of the run with other parameters in their texts, to the vec. */
 static vs_status measure_with(gradient *g, const double *number, double **value)
@@ -553,7 +382,7 @@ static vs_status measure_with(gradient *g, const double *number, double **value)
         place -= g->card[i].wanted;
     g->value = number;
     for (size_t i = 0; i < vec_len(g->card) && st == VS_OK; i++) {
-        const card *c = &g->card[i];
+        const gradient_card *c = &g->card[i];
         post_env e = env_of(g, c, &seed);
         post_meas m = {0};
         if (c->wanted) {
@@ -571,7 +400,7 @@ static vs_status add_numbers(gradient *g)
     const size_t n_by = vec_len(g->by), bytes = vec_len(g->number) * sizeof(double);
     vs_status st = VS_OK;
     for (size_t p = 0; p < n_by && st == VS_OK && bytes; p++) {
-        const side *k = g->by[p].side;
+        const gradient_side *k = g->by[p].side;
         double *lo = NULL, *hi = NULL;
         if (!memcmp(k[0].number, k[1].number, bytes))
             continue;
@@ -593,7 +422,7 @@ static vs_status add_numbers(gradient *g)
 static vs_status put(gradient *g, size_t m)
 {
     sim *s = g->s;
-    const card *c = find_card(g, g->meas[m]);
+    const gradient_card *c = find_card(g, g->meas[m]);
     out_vector *v = NULL;
     double *row = NULL;
     vec_push(v, ((out_vector){c->name, "notype"}));
@@ -611,26 +440,6 @@ static vs_status put(gradient *g, size_t m)
     return sim_plot_end(s, st);
 }
 
-static vs_status run_and_measure(gradient *g)
-{
-    ana_seed *seed = NULL;
-    vs_status st = run(g);
-    if (st == VS_OK)
-        st = measure(g);
-    if (st == VS_OK)
-        st = seeds_of(g, &seed);
-    if (st == VS_OK)
-        st = begin_variations(g);
-    if (st == VS_OK)
-        st = ana_tape_back(g->tape, seed, vec_len(seed), (int32_t)vec_len(g->meas), visit, g);
-    if (st == VS_OK) {
-        ckt_vary_total(g->vary, vec_len(g->meas), vec_len(g->by), g->to);
-        st = add_numbers(g);
-    }
-    vec_free(seed);
-    return st;
-}
-
 static vs_status find_gradient(gradient *g)
 {
     sim *s = g->s;
@@ -638,19 +447,14 @@ static vs_status find_gradient(gradient *g)
     if (st == VS_OK)
         st = find_variations(g);
     if (st == VS_OK)
-        st = sim_ready(s, &g->tran);
-    if (st == VS_OK)
-        st = refuse(g);
-    if (st == VS_OK)
-        st = sim_start_op(s, true);
+        st = sim_ready(s, &g->run);
     if (st != VS_OK)
         return st;
     g->to = vs_calloc(vec_len(g->meas) * vec_len(g->by) + 1, sizeof *g->to);
     const sim_opt was = divert(g);
-    st = run_and_measure(g);
-    ana_tape_free(&g->tape);
-    ckt_vary_free(&g->vary);
-    sim_count(s);
+    st = g->run.kind == FLAT_TRAN ? sim_gradient_of_tran(g) : sim_gradient_of_small(g);
+    if (st == VS_OK)
+        st = add_numbers(g);
     vec_free(s->opt.keep_name);
     s->opt = was;
     sim_fresh(s);
@@ -678,6 +482,14 @@ static void free_gradient(gradient *g)
     arena_fini(&g->mem);
 }
 
+static const flat_ana *run_of(const sim *s, flat_ana_kind kind)
+{
+    for (size_t i = 0; i < vec_len(s->flat.ana); i++)
+        if (s->flat.ana[i].kind == kind)
+            return &s->flat.ana[i];
+    return NULL;
+}
+
 vs_status sim_run_gradient(sim *s, const flat_ana *a)
 {
     gradient g = {.s = s,
@@ -689,14 +501,15 @@ vs_status sim_run_gradient(sim *s, const flat_ana *a)
     for (int32_t i = 0; i < a->gradient.n_meas; i++)
         vec_push(g.meas, a->gradient.meas[i]);
     for (int32_t i = 0; i < a->gradient.n_by; i++)
-        vec_push(g.by, ((by){.t = a->gradient.by[i]}));
-    for (size_t i = 0; i < vec_len(s->flat.ana) && !g.tran.tstop; i++)
-        if (s->flat.ana[i].kind == FLAT_TRAN)
-            g.tran = s->flat.ana[i];
-    if (g.tran.tstop > 0)
+        vec_push(g.by, ((gradient_by){.t = a->gradient.by[i]}));
+    const flat_ana *run = run_of(s, a->gradient.of);
+    if (run)
+        g.run = *run;
+    if (run)
         st = find_gradient(&g);
     else
-        diag_error(s->d, a->span, ".sens tran needs a .tran card: it is its run that is meant");
+        diag_error(s->d, a->span, ".sens %s needs a .%s card: it is its run that is meant",
+                   sim_analysis_word(a->gradient.of), sim_analysis_word(a->gradient.of));
     free_gradient(&g);
     return st;
 }

@@ -191,16 +191,11 @@ static void push_source(match *m, int32_t j, int32_t source)
 
 static void push_sources(match *m, int32_t j)
 {
-    const sim_vary_side *k = m->one[j].side;
-    for (size_t i = 0; i < vec_len(k[1].wave); i++)
-        push_source(m, j, k[1].wave[i].source);
-    for (size_t i = 0; i < vec_len(k[0].wave); i++) {
-        bool both = false;
-        for (size_t n = 0; n < vec_len(k[1].wave); n++)
-            both |= k[1].wave[n].source == k[0].wave[i].source;
-        if (!both)
-            push_source(m, j, k[0].wave[i].source);
-    }
+    int32_t *source = NULL;
+    sim_vary_sources(&m->one[j].side[0], &m->one[j].side[1], &source);
+    for (size_t i = 0; i < vec_len(source); i++)
+        push_source(m, j, source[i]);
+    vec_free(source);
 }
 
 static vs_status keep_row(void *user, double f, const double *v)

@@ -265,7 +265,7 @@ VS_MUST_USE vs_status sim_ports_of(sim *s, const flat_ana *a, ana_port **port);
 /* sim_match.c: .dcmatch .acmatch */
 vs_status sim_run_match(sim *s, const flat_ana *a);
 
-/* sim_gradient.c: .sens tran */
+/* sim_gradient.c: .sens tran, ac, noise */
 vs_status sim_run_gradient(sim *s, const flat_ana *a);
 
 /* sim_hb.c: .hb .hbosc .pss .hbac .hbnoise .phasenoise .hbsp */

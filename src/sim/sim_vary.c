@@ -54,8 +54,8 @@ bool sim_vary_same(const sim_vary *v)
 static bool same_wave(const sim_vary_wave *a, const nat_source *b)
 {
     return a->m == b->m && a->w.kind == b->w.kind && a->w.n_arg == b->w.n_arg &&
-           a->w.dc == b->w.dc && a->w.pwl_delay == b->w.pwl_delay &&
-           a->w.pwl_repeat == b->w.pwl_repeat &&
+           a->w.dc == b->w.dc && a->w.ac_mag == b->w.ac_mag && a->w.ac_phase == b->w.ac_phase &&
+           a->w.pwl_delay == b->w.pwl_delay && a->w.pwl_repeat == b->w.pwl_repeat &&
            (!a->w.n_arg || !memcmp(a->w.arg, b->w.arg, (size_t)a->w.n_arg * sizeof *a->w.arg));
 }
 
@@ -128,6 +128,19 @@ const sim_vary_wave *sim_vary_wave_of(const sim_vary *v, const sim_vary_side *k,
         if (k->wave[i].source == source)
             return &k->wave[i];
     return &v->wave[source];
+}
+
+void sim_vary_sources(const sim_vary_side *lo, const sim_vary_side *hi, int32_t **source)
+{
+    for (size_t i = 0; i < vec_len(hi->wave); i++)
+        vec_push(*source, hi->wave[i].source);
+    for (size_t i = 0; i < vec_len(lo->wave); i++) {
+        bool both = false;
+        for (size_t k = 0; k < vec_len(hi->wave); k++)
+            both |= hi->wave[k].source == lo->wave[i].source;
+        if (!both)
+            vec_push(*source, lo->wave[i].source);
+    }
 }
 
 double sim_vary_wave_value(const sim_vary_wave *w, double t)

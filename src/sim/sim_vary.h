@@ -47,6 +47,8 @@ VS_MUST_USE vs_status sim_vary_add(const sim_vary *v, const sim_vary_side side[2
                                    int32_t number, ckt_vary *to);
 /* A source as it is on the side. */
 const sim_vary_wave *sim_vary_wave_of(const sim_vary *v, const sim_vary_side *k, int32_t source);
+/* The sources that differ on either side, to the vec. */
+void sim_vary_sources(const sim_vary_side *lo, const sim_vary_side *hi, int32_t **source);
 double sim_vary_wave_value(const sim_vary_wave *w, double t);
 
 #endif

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Gradients of measures of transients (.sens tran) against differences of runs and closed forms.
+"""Gradients of measures (.sens tran, ac, noise) against differences of runs and closed forms.
 
     gradients.py VSIM [test...]
 
@@ -59,8 +59,12 @@ class Gradients(folder.Folder):
         return [{k: float(v) for k, v in r.items() if k not in ('status', 'state')} for r in rows]
 
     def against_differences(self, deck, values, tol=1e-5):
-        text = deck + '.sens tran ' + ' '.join(
-            re.findall(r'(?m)^\.meas tran (\S+)', deck)) + ' param=' + ' '.join(values) + '\n.end\n'
+        text = deck
+        for kind in ('tran', 'ac', 'noise'):
+            names = re.findall(r'(?m)^\.meas %s (\S+)' % kind, deck)
+            if names:
+                text += '.sens %s %s param=%s\n' % (kind, ' '.join(names), ' '.join(values))
+        text += '.end\n'
         got = self.gradients(text)
         for p, v in values.items():
             d = 0.02 if p == 'temp' else D * abs(v)
@@ -254,6 +258,143 @@ c1 out 0 1n
         f, power = (float(v) for v in re.search(r'f=(\S+) p=(\S+)', done.stdout).groups())
         self.assertLess(abs(f / 8e9 - 1), 0.05)
         self.assertLess(power, 5e-4)  # it starts at 7.3e-4 W and 9.3e9 Hz
+
+    # -- small signals and their noise --
+
+    STAGE = """two stages, whose operating points follow all parameters
+.param vcc=5 rb=470k rc=4.7k re=330 bf=120 cf=2p af=1
+.model q1 npn bf={bf} is=1e-15 cje=1p cjc=0.6p tf=80p vaf=70 rb=60 re=1 rc=15 kf=1e-14 af={af}
+.model d1 d is=1e-14 cjo=1p rs=5 kf=1e-15
+v2 dd 0 {vcc}
+vin in 0 dc 0 ac {ain} 20
+.param ain=1
+rs in a 600
+ca a b 1u
+rb c b {rb}
+cf c b {cf}
+rc dd c {rc}
+q1 c b e q1
+re e 0 {re}
+q2 dd c o q1
+d1 o o2 d1
+ro o2 0 2.2k
+co o2 0 20p
+l1 o2 o3 10u
+rl o3 0 10k
+.ac lin 21 0.9meg 1.1meg
+.noise v(o3) vin dec 10 10 10meg
+.meas ac gain find vm(o3) at=1meg
+.meas ac db find vdb(o3) at=0.9meg
+.meas ac ph find vp(o3) at=1meg
+.meas ac re avg vr(o3,c)
+.meas ac cur find par('imag(i(v2))') at=1meg
+.meas ac all integ par('vm(o3)*vm(c)') from=0.93meg to=1.02meg
+.meas ac most max vm(c)
+.meas ac ratio param='gain/most/vcc'
+.meas noise low find onoise_spectrum at=10
+.meas noise in find inoise_spectrum at=1meg
+.meas noise sum integ par('onoise_spectrum*onoise_spectrum') from=100 to=5meg
+.meas noise two find par('inoise_spectrum*onoise_spectrum') at=1k
+""" + HELD
+    STAGE_BY = {'vcc': 5, 'rb': 470e3, 'rc': 4.7e3, 're': 330, 'bf': 120, 'cf': 2e-12, 'ain': 1,
+                'temp': 27, 'q1(is)': 1e-15, 'q1(tf)': 80e-12, 'q1(kf)': 1e-14, 'q1(vaf)': 70,
+                'af': 1, 'd1(is)': 1e-14, 'd1(cjo)': 1e-12, 'l1': 10e-6, 'vin[acphase]': 20,
+                'q1(re)': 1}
+
+    def test_small_signals_and_noise_of_bipolar_stages(self):
+        self.against_differences(self.STAGE, self.STAGE_BY)
+
+    def test_small_signals_and_noise_of_surface_potential_transistors(self):
+        models = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'netlists',
+                              'psp103_models.inc')
+        self.against_differences("""cascode
+.include "%s"
+.param w=4u l=0.3u wp=6u vb=0.62 rd=8k
+v2 dd 0 1.5
+vin g 0 {vb} ac 1
+vc gc 0 1.1
+x1 s g 0 0 nmos w={w} l={l}
+x2 d gc s 0 nmos w={w} l=0.2u
+x3 d b dd dd pmos w={wp} l={l}
+rb b 0 40k
+x4 b b dd dd pmos w={wp} l={l}
+rd d 0 {rd}
+cl d 0 50f
+.ac lin 5 0.9g 1.1g
+.noise v(d) vin dec 3 1k 1g
+.meas ac gain find vm(d) at=1g
+.meas ac ph find vp(d) at=1g
+.meas noise low find onoise_spectrum at=1k
+.meas noise high find inoise_spectrum at=1g
+""" % models + HELD, {'w': 4e-6, 'l': 0.3e-6, 'wp': 6e-6, 'vb': 0.62, 'rd': 8e3, 'temp': 27,
+                      'cl': 50e-15, 'v2': 1.5})
+
+    def test_an_rc_filter_has_its_closed_forms(self):
+        # f3 = 1/(2 pi R C), between points of 1e-4 of it; kT/C over f3 times 1e-5 .. 1e5, by
+        # trapezia: error of n points a decade is (ln 10/n)^2/12, and of the ends 2e-5/pi
+        g = self.gradients("""rc
+.param rr=1k
+v1 in 0 ac 2
+r1 in out {rr}
+c1 out 0 1n
+.ac lin 201 157.6k 160.8k
+.noise v(out) v1 dec 200 1.6 16g
+.meas ac f3 when vm(out)='2/sqrt(2)'
+.meas noise kt integ par('onoise_spectrum*onoise_spectrum')
+.sens ac f3 param=rr c1 v1[acmag] temp
+.sens noise kt param=rr c1 temp
+.end
+""")
+        f3 = 1 / (2 * math.pi * 1e-6)
+        self.assertLess(abs(g['f3']['f3'] / f3 - 1), 1e-7)
+        self.assertLess(abs(g['f3']['rr'] / (-f3 / 1e3) - 1), 1e-6)
+        self.assertLess(abs(g['f3']['c1'] / (-f3 / 1e-9) - 1), 1e-6)
+        # |H|^2 = 1/(1 + u^2) is held at 2/A^2: u = sqrt(A^2/2 - 1), du/dA = A/2 / u
+        self.assertLess(abs(g['f3']['v1[acmag]'] / f3 - 1), 1e-6)
+        self.assertLess(abs(g['f3']['temp']), 1e-9 * f3)
+        kt = 1.380649e-23 * 300.15 / 1e-9
+        bound = (math.log(10) / 200) ** 2 / 12 + 2e-5 / math.pi + 1e-9
+        self.assertLess(abs(g['kt']['kt'] / kt - 1), bound)
+        self.assertLess(abs(g['kt']['c1'] * 1e-9 / kt + 1), 3 * bound)
+        self.assertLess(abs(g['kt']['rr'] * 1e3 / kt), 3 * bound)
+        self.assertLess(abs(g['kt']['temp'] * 300.15 / kt - 1), bound)
+
+    def test_each_point_of_a_sweep_has_spectral_gradients(self):
+        deck = self.STAGE + '.sens ac gain param=rc re\n.sens noise low param=rc\n'
+        self.run_deck(deck + '.step rc list 4k 5k\n.end\n')
+        with open(self.path('out.raw')) as f:
+            swept = re.findall(r'Plotname: Gradient of \w+.*?Values:\n(.*?)(?=Title|\Z)', f.read(),
+                               re.S)
+        self.assertEqual(len(swept), 4)
+        self.assertEqual(len({s.split()[1] for s in swept}), 4)
+
+    def test_what_has_no_spectral_gradient_is_said(self):
+        def refuses(card, text, extra=''):
+            self.assertIn(text, self.run_deck("""deck
+v1 a 0 ac 1
+r1 a b 1k
+c1 b 0 1n
+.ac dec 3 1k 1meg
+.noise v(b) v1 dec 3 1k 1meg 1
+.meas ac mb find vm(b) at=1k
+.meas ac in find @r1[i] at=1k
+.meas ac nix when vm(b)=7
+.meas noise n1 find onoise_r1 at=1k
+.meas noise n2 find onoise_spectrum at=1k
+""" + extra + card + '\n.end\n', True))
+        refuses('.sens ac mc param=r1', "did you mean 'mb'")
+        refuses('.sens ac mb param=r7', "no source, element or parameter 'r7'")
+        refuses('.sens ac mb memory=1k param=r1', 'param= is expected')
+        refuses('.sens ac mb', 'param= and parameters are expected')
+        refuses('.sens ac in param=r1', 'a value inside a device')
+        refuses('.sens ac nix param=r1', "'nix' failed")
+        refuses('.sens noise n1 param=r1', 'the part of a device')
+        refuses('.sens noise mb param=r1', "'.meas noise mb ...'")
+        refuses('.option rcreduce=0.5\n.sens noise n2 param=r1', 'option rcreduce joins')
+        refuses('.sens ac mb param=r1', 'expressions of hertz',
+                'b1 c 0 i=v(b)*hertz*1e-9\nr3 c 0 1\n')
+        self.assertIn('needs a .noise card', self.run_deck(
+            'deck\nv1 a 0 1\nr1 a 0 1k\n.op\n.sens noise x param=r1\n.end\n', True))
 
     # -- what has no gradient --
 

@@ -636,12 +636,14 @@ class Circuit:
         return self._analysis('sens', None, progress, out=_lib.raw(output), **more)
 
     def gradient(self, measures: Union[str, Sequence[str]], by: Union[str, Sequence[str]], *,
-                 memory: Optional[int] = None, progress: Progress = None
+                 of: str = 'tran', memory: Optional[int] = None, progress: Progress = None
                  ) -> Union[Gradient, Dict[str, Gradient]]:
         """Measures of the deck's transient and their derivatives by parameters, from one run of the
-        transient and one way back through it, however many parameters there are.
+        transient and one way back through it, however many parameters there are; or of its .ac or
+        .noise.
 
-        measures  the name of a .meas tran card, or several names
+        measures  the name of a .meas card, or several names
+        of        'tran', 'ac' or 'noise': what the measures are of
         by        what .step takes: "wn" (a .param), "r1", "@m1[w]", "nch(vto)", "temp"; one or
                   several
         memory    bytes for the solutions of all steps; longer runs are computed again in parts
@@ -661,7 +663,9 @@ class Circuit:
         """
         names = [measures] if isinstance(measures, str) else list(measures)
         words = [by] if isinstance(by, str) else list(by)
-        card = 'tran %s param=%s' % (' '.join(names), ' '.join(words))
+        if of not in ('tran', 'ac', 'noise'):
+            raise ValueError("of is 'tran', 'ac' or 'noise', not %r" % (of,))
+        card = '%s %s param=%s' % (of, ' '.join(names), ' '.join(words))
         if memory is not None:
             card += ' memory=%d' % memory
         plots = {p.title: p for p in self.sens(card, progress=progress).plots}

@@ -1,0 +1,353 @@
+/* gradient.c - gradients of measures of an ac or a noise analysis, by the adjoint method: two
+ * solutions for each measure and frequency that it looks at, whatever the number of parameters.
+ * F(x, p) = 0 at the operating point x; A = G + j omega C there.
+ * ac:     A z = b, dM = Re(c' dz):  A' y = c,  dM = Re(y' db - y' dA z).
+ * noise:  A' y = c (c the output's unit vector), source s has density D_s and the gain
+ *         u_s = a_s' y, S = sum_s D_s |u_s|^2; the input has the gain h = b' y. Then
+ *             dS = sum_s (|u_s|^2 dD_s + 2 D_s Re(u_s* y' da_s)) - Re(y' dA v),
+ *             A v = sum_s 2 D_s u_s* a_s,         and d|h|^2 = -Re(y' dA v) with A v = 2 h* b;
+ *         one v has both, weighted with dM/dS and dM/d|h|^2.
+ * A, D and a change with p, and with x, which p moves: dx = -F_x^-1 F_p dp. By x,
+ *     y' dA v = g' dx,  g_i = sum_kl y_k dA_kl/dx_i v_l,
+ * where dA_kl/dx_i = dA_ki/dx_l: g is the transpose of A's slope along v (slopes.h), times y. The
+ * sum over all frequencies, w, then is one more right side: F_x' l = w, dM += l' F_p.
+ * Source: Director & Rohrer, IEEE Trans. Circuit Theory 16(3), 1969; docs/analyses.md. */
+#include <math.h>
+#include <string.h>
+
+#include "ckt_vary.h"
+#include "slopes.h"
+#include "vec.h"
+
+typedef struct gradient {
+    const ana_gradient_opt *o;
+    small s, dc; /* of the frequencies; of the static equations */
+    slopes_work work;
+    slopes along;
+    double omega;
+    cplx *y, *v;           /* [n+1] */
+    cplx *drive;           /* [n+1] noise: the unit of the input */
+    double **w;            /* [n_measure] [n+1] */
+    ckt_vary_entry *entry; /* vec: A_p */
+    ckt_noise *noise;      /* vec, as ckt_noises */
+    ckt_noise_gain *gain;  /* vec */
+    ckt_vary_noise *by_p;  /* vec: of noise sources with parameters, */
+    ckt_vary_noise *by_x;  /* vec: with unknowns */
+    double *to;            /* [n_measure][n_param] */
+    size_t n_taken;        /* seeds of the frequencies so far */
+} gradient;
+
+/* Adds -Re(y' dA v) to measure m; w->along is A's slope along v. */
+static void add_matrix(gradient *w, int32_t m)
+{
+    const csc *j = w->s.a->jac;
+    double *to = w->to + (size_t)m * w->o->n_param;
+    for (size_t k = 0; k < vec_len(w->entry); k++) {
+        const ckt_vary_entry *e = &w->entry[k];
+        to[e->param] -= creal(w->y[e->row] * (e->g + I * w->omega * e->c) * w->v[e->col]);
+    }
+    for (int32_t c = 0; c < j->n; c++) {
+        cplx g = 0;
+        for (int32_t p = j->colptr[c]; p < j->colptr[c + 1]; p++)
+            g += (w->along.g[p] + I * w->omega * w->along.c[p]) * w->y[j->row[p] + 1];
+        w->w[m][c + 1] += creal(g);
+    }
+}
+
+/* -- ac -- */
+
+static void add_drives(gradient *w, int32_t m)
+{
+    for (size_t i = 0; i < w->o->n_drive; i++) {
+        const ana_gradient_drive *d = &w->o->drive[i];
+        const ckt_source_facts f = ckt_source_at(w->s.a->c, d->source);
+        const cplx y = f.is_v ? w->y[f.k] : w->y[f.n] - w->y[f.p];
+        w->to[(size_t)m * w->o->n_param + (size_t)d->param] += creal(y * (d->re + I * d->im));
+    }
+}
+
+/* Measures of one frequency, whose seeds are seed[0..n). */
+static vs_status ac_at(gradient *w, const ana_spectral_seed *seed, size_t n)
+{
+    vs_status st = small_factor(&w->s, w->omega);
+    if (st != VS_OK)
+        return st;
+    ckt_ac_drive(w->s.a->c, (double *)w->v);
+    small_solve(&w->s, (double *)w->v);
+    st = slopes_of(&w->work, w->v, &w->along, NULL);
+    for (size_t i = 0; i < n && st == VS_OK;) {
+        const int32_t m = seed[i].measure;
+        memset(w->y, 0, ((size_t)w->s.a->n + 1) * sizeof *w->y);
+        for (; i < n && seed[i].measure == m; i++)
+            w->y[seed[i].unknown] += seed[i].re - I * seed[i].im;
+        small_solve_t(&w->s, (double *)w->y);
+        add_matrix(w, m);
+        add_drives(w, m);
+    }
+    return st;
+}
+
+/* -- noise -- */
+
+/* How a row of the equations sees a gain. */
+static cplx gain_of(const gradient *w, bool rate) { return rate ? I * w->omega : 1; }
+
+static cplx heard(const gradient *w, const ckt_noise *s)
+{
+    cplx u = 0;
+    for (int32_t k = s->first; k < s->end; k++)
+        u += gain_of(w, w->gain[k].rate) * w->gain[k].gain * w->y[w->gain[k].row];
+    return u;
+}
+
+typedef struct loud {       /* densities at a frequency */
+    double f, out, gain2;   /* V^2/Hz; |output / input|^2 */
+    double by_out, by_gain; /* of a measure by these */
+} loud;
+
+static loud densities(const gradient *w, double f)
+{
+    loud l = {.f = f};
+    cplx h = 0;
+    for (size_t i = 0; i < vec_len(w->noise); i++) {
+        const cplx u = heard(w, &w->noise[i]);
+        l.out += ckt_noise_density(w->s.a->c, &w->noise[i], f) *
+                 (creal(u) * creal(u) + cimag(u) * cimag(u));
+    }
+    for (int32_t i = 1; i <= w->s.a->n; i++)
+        h += w->drive[i] * w->y[i];
+    l.gain2 = creal(h) * creal(h) + cimag(h) * cimag(h);
+    return l;
+}
+
+/* Of sqrt(out) and sqrt(out / gain2); what is 0 stays 0. */
+static void take_seed(loud *l, const ana_spectral_seed *seed)
+{
+    if (!(l->out > 0) || (seed->unknown && !(l->gain2 > 0)))
+        return;
+    const double by = seed->unknown ? seed->re / sqrt(l->gain2) : seed->re;
+    l->by_out += by / (2 * sqrt(l->out));
+    if (seed->unknown)
+        l->by_gain -= by * sqrt(l->out) / (2 * l->gain2);
+}
+
+static void solve_forward(gradient *w, const loud *l)
+{
+    cplx h = 0;
+    memset(w->v, 0, ((size_t)w->s.a->n + 1) * sizeof *w->v);
+    for (size_t i = 0; i < vec_len(w->noise); i++) {
+        const ckt_noise *s = &w->noise[i];
+        const cplx by = 2 * l->by_out * ckt_noise_density(w->s.a->c, s, l->f) * conj(heard(w, s));
+        for (int32_t k = s->first; k < s->end; k++)
+            w->v[w->gain[k].row] += by * gain_of(w, w->gain[k].rate) * w->gain[k].gain;
+    }
+    for (int32_t i = 1; i <= w->s.a->n; i++)
+        h += w->drive[i] * w->y[i];
+    for (int32_t i = 1; i <= w->s.a->n; i++)
+        w->v[i] += 2 * l->by_gain * conj(h) * w->drive[i];
+    small_solve(&w->s, (double *)w->v);
+}
+
+/* NULL: the source drives nothing. */
+static const ckt_noise *source_of(const gradient *w, const ckt_vary_noise *d)
+{
+    size_t lo = 0, hi = vec_len(w->noise);
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        const ckt_noise *s = &w->noise[mid];
+        if (s->device < d->device || (s->device == d->device && s->source < d->source))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    const ckt_noise *s = lo < vec_len(w->noise) ? &w->noise[lo] : NULL;
+    return s && s->device == d->device && s->source == d->source ? s : NULL;
+}
+
+/* d S by a change of a noise source with y held. */
+static double slope_of(const gradient *w, const ckt_vary_noise *d, double f)
+{
+    const ckt_noise *s = source_of(w, d);
+    double by_psd, by_exponent;
+    if (!s)
+        return 0;
+    const cplx u = heard(w, s);
+    if (d->gain != 0)
+        return 2 * ckt_noise_density(w->s.a->c, s, f) *
+               creal(conj(u) * gain_of(w, d->rate) * d->gain * w->y[d->row]);
+    ckt_noise_slopes(w->s.a->c, s, f, &by_psd, &by_exponent);
+    return (creal(u) * creal(u) + cimag(u) * cimag(u)) *
+           (by_psd * d->psd + (d->exponent != 0 ? by_exponent * d->exponent : 0));
+}
+
+static void add_sources(gradient *w, const loud *l, int32_t m)
+{
+    double *to = w->to + (size_t)m * w->o->n_param;
+    for (size_t i = 0; i < vec_len(w->by_p) && l->by_out != 0; i++)
+        to[w->by_p[i].of] += l->by_out * slope_of(w, &w->by_p[i], l->f);
+    for (size_t i = 0; i < vec_len(w->by_x) && l->by_out != 0; i++)
+        w->w[m][w->by_x[i].of] -= l->by_out * slope_of(w, &w->by_x[i], l->f);
+}
+
+static vs_status noise_at(gradient *w, const ana_spectral_seed *seed, size_t n)
+{
+    vs_status st = small_factor(&w->s, w->omega);
+    if (st != VS_OK)
+        return st;
+    small_adjoint(&w->s, &w->o->noise->out, (double *)w->y);
+    small_solve_t(&w->s, (double *)w->y);
+    const loud quiet = densities(w, w->o->f[seed->row]);
+    for (size_t i = 0; i < n && st == VS_OK;) {
+        const int32_t m = seed[i].measure;
+        loud l = quiet;
+        for (; i < n && seed[i].measure == m; i++)
+            take_seed(&l, &seed[i]);
+        solve_forward(w, &l);
+        st = slopes_of(&w->work, w->v, &w->along, NULL);
+        if (st == VS_OK)
+            add_matrix(w, m);
+        add_sources(w, &l, m);
+    }
+    return st;
+}
+
+/* The sources are copied: slopes_of loads the circuit elsewhere. */
+static vs_status begin_noise(gradient *w)
+{
+    size_t n, most = 0;
+    const ckt_noise_gain *gain;
+    const ckt_env env = small_env(w->s.a);
+    const ckt_noise *s = ckt_noises(w->s.a->c, &n, &gain);
+    for (size_t i = 0; i < n; i++) {
+        vec_push(w->noise, s[i]);
+        most = (size_t)s[i].end > most ? (size_t)s[i].end : most;
+    }
+    for (size_t i = 0; i < most; i++)
+        vec_push(w->gain, gain[i]);
+    small_drive(&w->s, w->o->noise->source, (double *)w->drive);
+    const vs_status st = ckt_vary_noises(w->o->vary, &env, w->s.x, &w->by_p);
+    return st == VS_OK ? ckt_slope_noises(w->s.a->c, &env, w->s.x, &w->by_x) : st;
+}
+
+/* -- the operating point -- */
+
+static void say_if_not_finite(const ana *a, vs_status st)
+{
+    if (st == VS_NOCONV)
+        diag_error(a->d, DIAG_NOWHERE,
+                   "a device gives no finite value with its parameters or voltages a little off");
+}
+
+/* F_x' l = w, then l' F_p. */
+static vs_status add_point(gradient *w)
+{
+    const size_t n1 = (size_t)w->dc.a->n + 1;
+    const ckt_env env = small_env(w->dc.a);
+    ckt_pairing *with = vs_calloc(w->o->n_measure + 1, sizeof *with);
+    vs_status st = small_factor(&w->dc, 0);
+    for (size_t m = 0; m < w->o->n_measure && st == VS_OK; m++) {
+        double *l = w->w[m];
+        for (size_t i = 0; i < n1; i++)
+            w->y[i] = l[i];
+        small_solve_t(&w->dc, (double *)w->y);
+        for (size_t i = 0; i < n1; i++)
+            l[i] = creal(w->y[i]);
+        with[m] = (ckt_pairing){l, NULL};
+        for (size_t i = 0; i < w->o->n_push; i++) {
+            const ana_push *p = &w->o->push[i];
+            const ckt_source_facts f = ckt_source_at(w->dc.a->c, p->source);
+            w->to[m * w->o->n_param + (size_t)p->param] +=
+                p->by * (f.is_v ? -l[f.k] : l[f.p] - l[f.n]);
+        }
+    }
+    if (st == VS_OK)
+        st = ckt_vary_sum(w->o->vary, &env, w->dc.x, with, w->o->n_measure, w->o->n_param, w->to);
+    vs_free(with);
+    say_if_not_finite(w->dc.a, st);
+    return st;
+}
+
+static vs_status at_frequency(void *work, double f)
+{
+    gradient *w = work;
+    const ana_spectral_seed *seed = w->o->seed + w->n_taken;
+    size_t n = 1;
+    while (w->n_taken + n < w->o->n_seed && seed[n].row == seed->row)
+        n++;
+    w->n_taken += n;
+    w->omega = 2 * acos(-1) * f;
+    return w->o->noise ? noise_at(w, seed, n) : ac_at(w, seed, n);
+}
+
+static vs_status sweep(gradient *w, const ana_sink *sink)
+{
+    const ana_gradient_opt *o = w->o;
+    double *f = NULL;
+    for (size_t i = 0; i < o->n_seed; i++)
+        if (!i || o->seed[i].row != o->seed[i - 1].row)
+            vec_push(f, o->f[o->seed[i].row]);
+    const vs_status st = freq_run(w->s.a, &(freq_sweep){f, vec_len(f), at_frequency, w}, sink);
+    vec_free(f);
+    return st;
+}
+
+static vs_status linearise(gradient *w, ana *a)
+{
+    const ckt_env env = small_env(a);
+    vs_status st = small_begin(&w->s, a, w->o->noise != NULL);
+    if (st == VS_OK && w->s.by_freq) {
+        diag_error(a->d, DIAG_NOWHERE,
+                   ".sens: expressions of hertz have no derivative by the operating point here");
+        st = VS_EUNSUPPORTED;
+    }
+    if (st != VS_OK)
+        return st;
+    st = ckt_vary_entries(w->o->vary, &env, w->s.x, w->o->noise != NULL, &w->entry);
+    if (st == VS_OK && w->o->noise)
+        st = begin_noise(w);
+    say_if_not_finite(a, st);
+    if (st == VS_OK)
+        st = slopes_begin(&w->work, &w->s);
+    if (st == VS_OK)
+        slopes_new(&w->work, &w->along);
+    return st;
+}
+
+static void end(gradient *w)
+{
+    slopes_free(&w->along);
+    slopes_end(&w->work);
+    small_fini(&w->s);
+    small_fini(&w->dc);
+    for (size_t m = 0; m < w->o->n_measure; m++)
+        vs_free(w->w[m]);
+    void *const own[] = {w->y, w->v, w->drive, w->w};
+    for (size_t k = 0; k < VS_COUNT(own); k++)
+        vs_free(own[k]);
+    vec_free(w->entry);
+    vec_free(w->noise);
+    vec_free(w->gain);
+    vec_free(w->by_p);
+    vec_free(w->by_x);
+}
+
+vs_status ana_gradient(ana *a, const ana_gradient_opt *o, const ana_sink *sink, double *to)
+{
+    gradient w = {.o = o, .to = to};
+    const size_t n1 = (size_t)a->n + 1;
+    cplx **const of_unknowns[] = {&w.y, &w.v, &w.drive};
+    for (size_t k = 0; k < VS_COUNT(of_unknowns); k++)
+        *of_unknowns[k] = vs_calloc(n1, sizeof(cplx));
+    w.w = vs_calloc(o->n_measure + 1, sizeof *w.w);
+    for (size_t m = 0; m < o->n_measure; m++)
+        w.w[m] = vs_calloc(n1, sizeof **w.w);
+    vs_status st = small_begin_static(&w.dc, a);
+    if (st == VS_OK)
+        st = linearise(&w, a);
+    if (st == VS_OK)
+        st = sweep(&w, sink);
+    if (st == VS_OK)
+        st = add_point(&w);
+    end(&w);
+    return st;
+}

@@ -1,0 +1,189 @@
+/* sim_gradient_tran.c - .sens tran: gradients of measures of the deck's transient.
+ *  1. The transient runs and is recorded (ana_tape).
+ *  2. The measures give their derivatives by the rows of the run (post_measure_slope).
+ *  3. The adjoint of the run gives the weights of what each parameter adds to the equations at each
+ *     point; differences of single devices, with what was noted when it was moved, are that. */
+#include <stdlib.h>
+
+#include "sim_gradient.h"
+#include "vec.h"
+
+typedef struct tran_gradient {
+    gradient *of;
+    ana_tape *tape;
+    ckt_vary *vary;
+} tran_gradient;
+
+static vs_status refuse(const gradient *g)
+{
+    const sim *s = g->s;
+    const char *who = ckt_vary_refuses(s->ckt);
+    if (s->flat.trannoise.on)
+        diag_error(s->d, g->span,
+                   ".sens tran: there are no gradients of runs with noise; leave "
+                   ".trannoise out");
+    else if (s->option.rcreduce > 0)
+        diag_error(s->d, g->span,
+                   ".sens tran: option rcreduce joins elements that parameters belong to; leave it "
+                   "out");
+    else if (ckt_has_delays(s->ckt))
+        diag_error(s->d, g->span, ".sens tran: transmission lines and delays have no adjoint here");
+    else if (who)
+        diag_error(s->d, g->span,
+                   ".sens tran: '%s' remembers more than charges, or is of an OSDI library: it has "
+                   "no adjoint here",
+                   who);
+    else
+        return VS_OK;
+    return VS_EUNSUPPORTED;
+}
+
+static vs_status run(gradient *g, ana_tape **tape)
+{
+    static const sim_axis axis = {"time", "time", "s"};
+    sim *s = g->s;
+    const flat_ana *a = &g->run;
+    const ana_tran_opt o = {a->tstep, a->tstop, a->tstart, a->tmax, a->uic, 0, 0, 0};
+    vs_status st = sim_plot_begin(s, "tran", "Transient Analysis", &axis, false);
+    if (st != VS_OK)
+        return st;
+    if (s->opt.hook.begin)
+        s->opt.hook.begin(s->opt.hook.user, "sens");
+    st = ana_tape_run(tape, s->ana, &o, sim_sink(s, &s->sink), g->memory);
+    return sim_plot_end(s, st);
+}
+
+static int compare_rows(const void *va, const void *vb)
+{
+    const ana_seed *a = va, *b = vb;
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    if (a->measure != b->measure)
+        return a->measure < b->measure ? -1 : 1;
+    return a->unknown < b->unknown ? -1 : a->unknown > b->unknown;
+}
+
+static vs_status seeds_of(gradient *g, ana_seed **seed)
+{
+    for (size_t m = 0; m < vec_len(g->meas); m++) {
+        const gradient_card *c = sim_gradient_find_card(g, g->meas[m]);
+        for (size_t i = 0; i < vec_len(c->got.slope); i++) {
+            const post_slope *p = &c->got.slope[i];
+            const elab_out *o = sim_gradient_vector(g, c, p);
+            if (!o)
+                return VS_EINPUT;
+            const double weight = p->by * o->factor;
+            if (o->hi)
+                vec_push(*seed, ((ana_seed){p->point, (int32_t)m, o->hi, weight}));
+            if (o->lo)
+                vec_push(*seed, ((ana_seed){p->point, (int32_t)m, o->lo, -weight}));
+        }
+    }
+    if (vec_len(*seed))
+        qsort(*seed, vec_len(*seed), sizeof **seed, compare_rows);
+    return VS_OK;
+}
+
+/* -- sums over the points of the adjoint -- */
+
+/* d/dp of the rows of a source that both sides or one of them changes, times f. */
+static void add_source(gradient *g, size_t p, int32_t source, const ana_adjoint *at)
+{
+    const gradient_by *b = &g->by[p];
+    const ckt_source_facts f = ckt_source_at(g->s->ckt, source);
+    const double t = at->env.mode == CKT_STATIC ? 0 : at->env.time;
+    const sim_vary_wave *lo = sim_vary_wave_of(&g->now, &b->side[0].at, source),
+                        *hi = sim_vary_wave_of(&g->now, &b->side[1].at, source);
+    const double span = b->side[1].value - b->side[0].value;
+    const double dv = (sim_vary_wave_value(hi, t) - sim_vary_wave_value(lo, t)) / span;
+    const double di =
+        (hi->m * sim_vary_wave_value(hi, t) - lo->m * sim_vary_wave_value(lo, t)) / span;
+    for (size_t m = 0; m < vec_len(g->meas); m++) {
+        const double *y = at->f[m];
+        g->to[m * vec_len(g->by) + p] +=
+            f.is_v ? -y[f.k] * dv : ((f.p ? y[f.p] : 0) - (f.n ? y[f.n] : 0)) * di;
+    }
+}
+
+static void add_sources(gradient *g, const ana_adjoint *at)
+{
+    for (size_t p = 0; p < vec_len(g->by); p++) {
+        int32_t *source = NULL;
+        sim_vary_sources(&g->by[p].side[0].at, &g->by[p].side[1].at, &source);
+        for (size_t i = 0; i < vec_len(source); i++)
+            add_source(g, p, source[i], at);
+        vec_free(source);
+    }
+}
+
+/* Start values: those of uic are x itself, those of .ic are held by conductances. */
+static void add_starts(gradient *g, const ana_adjoint *at)
+{
+    for (size_t p = 0; p < vec_len(g->by); p++) {
+        const gradient_side *k = g->by[p].side;
+        for (size_t i = 0; i < vec_len(g->base.ic); i++) {
+            const double d = (k[1].ic[i] - k[0].ic[i]) / (k[1].value - k[0].value);
+            const size_t node = at->given ? i : (size_t)g->ic_node[i];
+            for (size_t m = 0; m < vec_len(g->meas) && d != 0; m++)
+                g->to[m * vec_len(g->by) + p] += d * at->f[m][node] * (at->given ? 1 : -at->force);
+        }
+    }
+}
+
+static vs_status visit(void *user, const ana_adjoint *at)
+{
+    const tran_gradient *w = user;
+    gradient *g = w->of;
+    const size_t n = vec_len(g->meas);
+    vs_status st = VS_OK;
+    if (at->given || at->env.mode == CKT_STATIC)
+        add_starts(g, at);
+    if (at->given)
+        return VS_OK;
+    ckt_pairing *with = vs_malloc((n + 1) * sizeof *with);
+    for (size_t m = 0; m < n; m++)
+        with[m] = (ckt_pairing){at->f[m], at->q[m]};
+    st = ckt_vary_sum(w->vary, &at->env, at->x, with, n, vec_len(g->by), g->to);
+    vs_free(with);
+    if (st == VS_NOCONV)
+        diag_error(g->s->d, g->span, "a derivative is not finite at t = %.9g s", at->env.time);
+    add_sources(g, at);
+    return st;
+}
+
+static vs_status run_and_measure(tran_gradient *w)
+{
+    gradient *g = w->of;
+    ana_seed *seed = NULL;
+    const size_t n = vec_len(g->meas);
+    vs_status st = run(g, &w->tape);
+    if (st == VS_OK)
+        st = sim_gradient_measure(g);
+    if (st == VS_OK)
+        st = seeds_of(g, &seed);
+    if (st == VS_OK)
+        st = sim_gradient_vary(g, &w->vary);
+    if (st == VS_OK)
+        st = ckt_vary_ready(w->vary, n);
+    if (st == VS_OK)
+        st = ana_tape_back(w->tape, seed, vec_len(seed), (int32_t)n, visit, w);
+    if (st == VS_OK)
+        ckt_vary_total(w->vary, n, vec_len(g->by), g->to);
+    vec_free(seed);
+    return st;
+}
+
+vs_status sim_gradient_of_tran(gradient *g)
+{
+    tran_gradient w = {.of = g};
+    vs_status st = refuse(g);
+    if (st == VS_OK)
+        st = sim_start_op(g->s, true);
+    if (st != VS_OK)
+        return st;
+    st = run_and_measure(&w);
+    ana_tape_free(&w.tape);
+    ckt_vary_free(&w.vary);
+    sim_count(g->s);
+    return st;
+}
