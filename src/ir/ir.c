@@ -1,10 +1,17 @@
-/* ir.c - building of functions, and the verifier. See ir.h. */
+/* ir.c - building of functions, the verifier, and copies of single instructions. See ir.h, and
+ * ir_priv.h for what only passes use.
+ * Verifier: one walk in the order of the list. It holds the values that are visible and a stack of
+ *           the open regions; the end of a region hides what was defined in it. Operands of phis
+ *           are checked where the arm or body that defines them ends, while they are visible. */
 #include "ir_priv.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Phis have their region at a; their values stand from b on. The third operand of an LPHI, its next
+ * value, is known only at the end of the loop. */
 #define IS_PHI(op) ((op) == IR_PHI || (op) == IR_LPHI)
+
 const double ir_simparam_default[IR_N_SIMPARAM] = {
 #define X(name, type, dflt, ...) dflt,
     IR_SIMPARAM_LIST(X)
@@ -91,7 +98,8 @@ int32_t ir_in_index(ir_fn *fn, ir_input in)
 
 /* ---- instructions ---- */
 
-/* Fills in the partner fields when `at` is a region marker. */
+/* Writes the places of the region's other markers into the marker `at`, and its place into them
+ * (see ir_inst). Asserts that the innermost open region takes such a marker now. */
 static void link_marker(ir_fn *fn, ir_op op, ir_val at)
 {
     if (op == IR_IF || op == IR_LOOP) {
@@ -213,17 +221,18 @@ int32_t ir_out_add(ir_fn *fn, ir_out_kind kind, int32_t a, int32_t b, ir_val v)
 
 typedef struct verify {
     const ir_fn *fn;
-    size_t n;
+    size_t n;         /* instructions */
     uint8_t *visible; /* [n] is the value visible now? */
     ir_val *shown;    /* vec: the values visible now, in order of definition */
     struct region {
-        ir_val head;
-        size_t mark;
-    } *region; /* vec */
+        ir_val head; /* its IF or LOOP */
+        size_t mark; /* length of `shown` where it began */
+    } *region;       /* vec: the open ones, the innermost last */
     arena *scratch;
-    const char *why;
+    const char *why; /* the first fault, in scratch; NULL: none */
 } verify;
 
+/* Notes the fault `what` of instruction `at`, if it is the first. Returns false. */
 static bool fail(verify *v, ir_val at, const char *what)
 {
     if (!v->why) {
@@ -241,12 +250,14 @@ static void show(verify *v, ir_val x)
     vec_push(v->shown, x);
 }
 
+/* Makes the values invisible that were shown since `shown` had the length `mark`. */
 static void hide_to(verify *v, size_t mark)
 {
     while (vec_len(v->shown) > mark)
         v->visible[vec_pop(v->shown)] = 0;
 }
 
+/* Whether instruction `at` may use x as an operand of the type `want`. */
 static bool check_use(verify *v, ir_val at, ir_val x, ir_type want)
 {
     if (x < 0 || (size_t)x >= v->n)
@@ -258,6 +269,7 @@ static bool check_use(verify *v, ir_val at, ir_val x, ir_type want)
     return true;
 }
 
+/* A CONST or IN: its index is in the table, and its type fits the entry. */
 static bool check_leaf(verify *v, ir_val i)
 {
     const ir_inst *p = &v->fn->inst[i];
@@ -280,7 +292,8 @@ static bool check_leaf(verify *v, ir_val i)
     return true;
 }
 
-/* Operands `k` (0 then, 1 else/next) of the phis that start at `at`. */
+/* Operand k of all phis or lphis (op) that stand from `at` on: 0 the then value, 1 the else value
+ * or the next one. The arm or body that defines it has just ended and is still visible. */
 static bool check_phi_side(verify *v, ir_val at, ir_op op, int k)
 {
     for (ir_val i = at; (size_t)i < v->n && v->fn->inst[i].op == op; i++)
@@ -289,6 +302,8 @@ static bool check_phi_side(verify *v, ir_val at, ir_op op, int k)
     return true;
 }
 
+/* A marker: it fits the innermost open region, and the markers of the region name each other. Opens
+ * and closes regions. */
 static bool check_marker(verify *v, ir_val i)
 {
     const ir_inst *p = &v->fn->inst[i];
@@ -332,6 +347,7 @@ static bool check_marker(verify *v, ir_val i)
         if (!check_phi_side(v, r.head + 1, IR_LPHI, 1))
             return false;
         hide_to(v, r.mark);
+        /* what lphis have at exit may be used behind the loop */
         for (ir_val k = r.head + 1; v->fn->inst[k].op == IR_LPHI; k++)
             show(v, k);
         break;
@@ -340,6 +356,8 @@ static bool check_marker(verify *v, ir_val i)
     return true;
 }
 
+/* A PHI or LPHI: it has a type and stands right behind its region's END or LOOP, or behind another
+ * phi of the same region; of an LPHI also the first value. */
 static bool check_phi(verify *v, ir_val i)
 {
     const ir_inst *inst = v->fn->inst, *p = &inst[i];
@@ -358,6 +376,7 @@ static bool check_phi(verify *v, ir_val i)
     return check_use(v, i, p->b, p->type);
 }
 
+/* One instruction, whichever it is. */
 static bool check_inst(verify *v, ir_val i)
 {
     const ir_inst *p = &v->fn->inst[i];
@@ -397,6 +416,7 @@ static bool check_inst(verify *v, ir_val i)
     }
 }
 
+/* Outputs are values visible at the end; setup values (CACHE) may also stand inside a region. */
 static bool check_outputs(verify *v)
 {
     for (size_t i = 0; i < vec_len(v->fn->out); i++) {
@@ -432,6 +452,8 @@ bool ir_verify(const ir_fn *fn, arena *scratch, const char **why)
     return ok;
 }
 
+/* ---- copies ---- */
+
 void ir_copy_tables(ir_fn *to, const ir_fn *from)
 {
     for (size_t k = 0; k < vec_len(from->con); k++)
@@ -440,6 +462,7 @@ void ir_copy_tables(ir_fn *to, const ir_fn *from)
         ir_in_index(to, from->in[k]);
 }
 
+/* Appends a copy of e with the arguments' places in `to`: new_of[old]. */
 static void copy_effect(ir_fn *to, const ir_effect *e, const ir_val *new_of)
 {
     ir_effect copy = *e;
@@ -464,7 +487,7 @@ void ir_copy_inst(ir_fn *to, const ir_fn *from, ir_val i, ir_val *new_of)
         x.a = new_of[p->a];
         n = 1;
         break;
-    case IR_ENDLOOP:
+    case IR_ENDLOOP: /* only now there are copies of the next values */
         for (ir_val k = p->a + 1; from->inst[k].op == IR_LPHI; k++)
             to->inst[new_of[k]].c = new_of[from->inst[k].c];
         break;

@@ -1,11 +1,18 @@
-/* ir_ad.c - forward automatic differentiation, sparse and on demand.
+/* ir_ad.c - forward automatic differentiation. Only derivatives that are not 0 for certain and that
+ * a wanted one needs become code.
  * Requires: nothing.  Keeps: inputs and their indices, outputs.  Breaks: small, head.
- * Method: 1. dep: the seeds each value depends on (bit sets; loops walked until they rest);
- *         2. need: backward from the wanted values, the derivatives that some wanted one uses;
- *         3. one walk copies the function and sets the needed derivatives beside it.
- * A derivative that is 0, 1 or -1 for certain is a code, not an instruction.
- * At x/d: r = 1/d is shared by all seeds, d(x/d) = (dx - (x/d) dd) r; the value itself stays x/d.
- * Single operations: ir_slope.c. */
+ * Method: 1. dep: forward, the seeds that each value depends on, as bit sets; a loop is walked
+ *            again until its sets no longer grow;
+ *         2. need: backward from the wanted values, the seeds by which the derivative of each value
+ *            is needed, a part of its dep;
+ *         3. one walk copies the function; behind each copy it appends the needed derivatives.
+ * Rules:  dv = sum_k (dv/da_k) da_k over the operands a_k of v, for each seed; dv/da_k from
+ *         ir_slope.c. A phi's derivative is the phi of the derivatives; an lphi's an lphi.
+ *         At v = x/d all seeds share r = 1/d: dv = (dx - v dd) r; the value itself stays x/d.
+ * Codes:  a derivative that is 0, 1 or -1 for certain is a code (ir_slope in ir_priv.h), not an
+ *         instruction.
+ * Source: Griewank & Walther, "Evaluating derivatives", 2nd ed., 2008, ch. 3, and ch. 7 (sparse).
+ */
 #include "bits.h"
 #include "ir_priv.h"
 
@@ -16,13 +23,13 @@ enum { ZERO = IR_SLOPE_ZERO, ONE = IR_SLOPE_ONE, MINUS_ONE = IR_SLOPE_MINUS_ONE 
 typedef struct ad {
     const ir_fn *from;
     ir_fn *to;
-    const int32_t *seed;
+    const int32_t *seed; /* [n_seed] as ir_ad has it */
     int n_seed;
-    size_t words;
-    uint64_t *dep, *need; /* [n * words] */
-    int32_t *off;         /* [n + 1] first derivative of a value in d; one per bit of need */
-    ir_val *d;            /* codes */
-    ir_val *map;
+    size_t words;         /* of the bit set of one value */
+    uint64_t *dep, *need; /* [n * words] bit k: seed k */
+    int32_t *off;         /* [n] place in d of a value's first derivative */
+    ir_val *d;            /* values of `to` or codes, one for each bit of need, seeds rising */
+    ir_val *map;          /* [n] copies in `to` */
     ir_slope k;
 } ad;
 
@@ -45,6 +52,7 @@ static bool join(const ad *s, uint64_t *to, const uint64_t *from, const uint64_t
     return grown != 0;
 }
 
+/* Whether the set has a seed. */
 static bool any(const ad *s, const uint64_t *set)
 {
     uint64_t x = 0;
@@ -53,6 +61,7 @@ static bool any(const ad *s, const uint64_t *set)
     return x != 0;
 }
 
+/* v is an input or a LIMIT: notes the seeds that stand for it, those equal to `what`. */
 static void set_seed(ad *s, ir_val v, int32_t what)
 {
     for (int k = 0; k < s->n_seed; k++)
@@ -60,6 +69,8 @@ static void set_seed(ad *s, ir_val v, int32_t what)
             bits_set(set_of(s, s->dep, v), (size_t)k);
 }
 
+/* Fills in dep. Sets only grow, so that a loop is walked at most once for each seed of each lphi
+ * and once more. */
 static void find_dep(ad *s)
 {
     const ir_inst *inst = s->from->inst;
@@ -84,11 +95,13 @@ static void find_dep(ad *s)
     }
 }
 
+/* Needs of x what `user` is needed by and x depends on; true: its set grew. */
 static bool need_of_operand(ad *s, ir_val user, ir_val x)
 {
     return join(s, set_of(s, s->need, x), set_of(s, s->need, user), set_of(s, s->dep, x));
 }
 
+/* Fills in need, from the wanted values backward. */
 static void find_need(ad *s, const ir_val *want, int n_want)
 {
     const ir_inst *inst = s->from->inst;
@@ -111,7 +124,7 @@ static void find_need(ad *s, const ir_val *want, int n_want)
     }
 }
 
-/* Place of derivative `seed` of v in d, or -1 if nothing needs it. */
+/* Place in d of the derivative of v by a seed; -1: nothing needs it, or it is 0. */
 static int32_t place(const ad *s, ir_val v, int seed)
 {
     const uint64_t *set = set_of(s, s->need, v);
@@ -125,22 +138,25 @@ static int32_t place(const ad *s, ir_val v, int seed)
     return k + __builtin_popcountll(set[w] & (bit - 1));
 }
 
+/* The derivative of v by a seed, a value of `to` or a code. */
 static ir_val get(const ad *s, ir_val v, int seed)
 {
     int32_t k = place(s, v, seed);
     return k < 0 ? ZERO : s->d[k];
 }
 
-/* for each seed k whose derivative of v is needed */
+/* For each seed k by which the derivative of v is needed. */
 #define each_seed(s, v, k)                \
     for (int k = 0; k < (s)->n_seed; k++) \
         if (bits_get(set_of((s), (s)->need, (v)), (size_t)k))
 
-/* ---- arithmetic on codes ---- */
+/* ---- arithmetic on derivatives: values of `to` or codes; an instruction is appended only where no
+ * code says the result ---- */
 
 static ir_val un(ad *s, ir_op op, ir_val a) { return ir_un(s->to, op, a); }
 static ir_val bin(ad *s, ir_op op, ir_val a, ir_val b) { return ir_bin(s->to, op, a, b); }
 
+/* The value of `to` that a derivative is, of a code the constant. */
 static ir_val value_of(const ad *s, ir_val code) { return ir_slope_value(&s->k, code); }
 
 static ir_val d_neg(ad *s, ir_val x)
@@ -184,10 +200,11 @@ static ir_val d_select(ad *s, ir_val cond, ir_val x, ir_val y)
     return x == y ? x : ir_select(s->to, cond, value_of(s, x), value_of(s, y));
 }
 
-/* ---- derivatives of one instruction ---- */
+/* ---- derivatives of one instruction i, by all seeds that are needed; s->map has its copy ---- */
 
 static void set(ad *s, ir_val i, int seed, ir_val code) { s->d[place(s, i, seed)] = code; }
 
+/* v(a): dv = v'(a) da. */
 static void chain_unary(ad *s, ir_val i)
 {
     const ir_inst *p = &s->from->inst[i];
@@ -195,7 +212,7 @@ static void chain_unary(ad *s, ir_val i)
     each_seed(s, i, k) set(s, i, k, d_mul(s, part, get(s, p->a, k)));
 }
 
-/* Some needed derivative of i goes through its operand x. */
+/* Whether a needed derivative of i has a term of its operand x. */
 static bool goes_through(const ad *s, ir_val i, ir_val x)
 {
     const uint64_t *need = set_of(s, s->need, i), *dep = set_of(s, s->dep, x);
@@ -205,6 +222,7 @@ static bool goes_through(const ad *s, ir_val i, ir_val x)
     return false;
 }
 
+/* v(a, b) of pow, hypot, atan2, fmod: dv = (dv/da) da + (dv/db) db. */
 static void chain_binary(ad *s, ir_val i)
 {
     const ir_inst *p = &s->from->inst[i];
@@ -218,10 +236,11 @@ static void chain_binary(ad *s, ir_val i)
     }
 }
 
+/* v = a/b: dv = (da - v db) r with r = 1/b; with da = 0 that is -(v r) db, and v r is shared. */
 static void chain_div(ad *s, ir_val i)
 {
     const ir_inst *p = &s->from->inst[i];
-    ir_val r = ir_bin(s->to, IR_DIV, s->k.one, s->map[p->b]), q = ZERO; /* q = -(a/b)/b */
+    ir_val r = ir_bin(s->to, IR_DIV, s->k.one, s->map[p->b]), q = ZERO; /* q = -v r */
     each_seed(s, i, k)
     {
         ir_val da = get(s, p->a, k), db = get(s, p->b, k), d;
@@ -238,6 +257,7 @@ static void chain_div(ad *s, ir_val i)
     }
 }
 
+/* v = a b: dv = da b + a db; of a square da (a + a). */
 static void chain_mul(ad *s, ir_val i)
 {
     const ir_inst *p = &s->from->inst[i];
@@ -251,6 +271,8 @@ static void chain_mul(ad *s, ir_val i)
     }
 }
 
+/* min, max and select: the derivative of the side that is taken. On a tie min and max take their
+ * second operand, as ir_eval_op does. */
 static void chain_choice(ad *s, ir_val i)
 {
     const ir_inst *p = &s->from->inst[i];
@@ -267,6 +289,8 @@ static void chain_choice(ad *s, ir_val i)
     each_seed(s, i, k) set(s, i, k, d_select(s, cond, get(s, x, k), get(s, y, k)));
 }
 
+/* Appends the needed derivatives of i and notes them in d. An lphi's get their next values at the
+ * end of the loop (close_loop). */
 static void derive(ad *s, ir_val i)
 {
     const ir_inst *p = &s->from->inst[i];
@@ -303,7 +327,7 @@ static void derive(ad *s, ir_val i)
 
 /* ---- 3. the walk ---- */
 
-/* Next values of the derivatives of the lphis. */
+/* Gives the derivatives of the loop's lphis their next values, those of the lphis' next values. */
 static void close_loop(ad *s, ir_val loop)
 {
     const ir_inst *inst = s->from->inst;
@@ -311,6 +335,7 @@ static void close_loop(ad *s, ir_val loop)
         each_seed(s, i, k) s->to->inst[get(s, i, k)].c = value_of(s, get(s, inst[i].c, k));
 }
 
+/* Gives each needed derivative a place in d: off, and d itself, whose values are set later. */
 static void layout(ad *s)
 {
     size_t n = vec_len(s->from->inst);

@@ -48,6 +48,7 @@ static range widened(range r, double unit)
                    r.hi <= 0 ? fmin(0, r.hi + by) : r.hi + by};
 }
 
+/* v, moved by no more than `moved`. */
 static range around(double v, double moved)
 {
     return moved == 0                                 ? (range){v, v}
@@ -60,6 +61,7 @@ static double value_at(ir_op op, double x)
     return ir_eval_op(op, (ir_num){.f = x}, (ir_num){0}, (ir_num){0}).f;
 }
 
+/* The least interval that holds x [n]; ANY if one is NaN. */
 static range hull(const double *x, int n)
 {
     range r = {x[0], x[0]};
@@ -72,6 +74,9 @@ static range hull(const double *x, int n)
     return r;
 }
 
+/* -- ranges of operations without rounding: of intervals, or of numbers whose values give v -- */
+
+/* A monotonic function. */
 static range at_ends(ir_op op, range x)
 {
     const double end[2] = {value_at(op, x.lo), value_at(op, x.hi)};
@@ -108,11 +113,13 @@ static range of_cosh(range a)
     return hull(end, a.lo <= 0 && a.hi >= 0 ? 3 : 2);
 }
 
+/* sin, cos: slope at most 1, values within -1 .. 1. */
 static range of_wave(double v, double e)
 {
     return (range){fmax(-1, v - fmin(e, 2)), fmin(1, v + fmin(e, 2))};
 }
 
+/* The slope is 1/cos^2, and cos moves by no more than e. */
 static range of_tan(number a, double v)
 {
     const double c = fabs(cos(a.v.f));
@@ -133,6 +140,7 @@ static range of_pow(number x, number y, double v)
     return ANY;
 }
 
+/* The slopes by x and y are at most 1/hypot, which moves by no more than e. */
 static range of_atan2(number y, number x, double v)
 {
     const double r = hypot(x.v.f, y.v.f), e = x.e + y.e;
@@ -141,6 +149,7 @@ static range of_atan2(number y, number x, double v)
     return cut || !(e < r) ? ANY : around(v, e / (r - e));
 }
 
+/* a - b trunc(a/b): moves as a does while the whole quotient stays. */
 static range of_fmod(number a, number b, double v)
 {
     const bool same = b.e == 0 && trunc(a.r.lo / b.v.f) == trunc(a.r.hi / b.v.f);
@@ -171,6 +180,7 @@ static range range_of(ir_op op, number a, number b, double v, bool same)
     }
 }
 
+/* Roundings of one operation, in parts of its result: here and in the machine together. */
 static double unit_of(ir_op op)
 {
     switch (op) {
@@ -201,6 +211,7 @@ static range rounded_range(ir_op op, number a, number b, double v, bool same)
     return unit_of(op) == 0 ? r : widened(r, unit_of(op));
 }
 
+/* From v to the farther end of r. */
 static double distance(double v, range r)
 {
     if (r.lo == v && r.hi == v)
@@ -209,7 +220,7 @@ static double distance(double v, range r)
     return isnan(e) || isnan(v) ? INFINITY : e;
 }
 
-/* -- integers and conditions -- */
+/* -- errors of integers and conditions: 0, or infinity where the machine may have another -- */
 
 static double undecided_if(bool may_differ) { return may_differ ? INFINITY : 0; }
 
@@ -252,6 +263,7 @@ typedef struct bound {
 
 static number get(const bound *s, ir_val v) { return (number){s->val[v], s->err[v], s->ends[v]}; }
 
+/* Gives instruction i its range and its error; val[i] is set. */
 static void set_f64(bound *s, ir_val i, range r)
 {
     s->ends[i] = r;
@@ -302,6 +314,7 @@ static void compute(bound *s, ir_val i)
         s->err[i] = error_of_integer(p->op, a, b);
 }
 
+/* Lets value k be anything. */
 static void loosen(bound *s, ir_val k)
 {
     s->err[k] = INFINITY;

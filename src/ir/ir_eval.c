@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Conversions and integer operations of ir.h, defined for all operands. */
 static int32_t f2i(double x)
 {
     x = round(x);
@@ -171,6 +172,7 @@ typedef struct static_run {
 } static_run;
 enum { VARIED = 2 };
 
+/* Gives instruction i a value; another one than in an earlier round of its loop makes it VARIED. */
 static inline void set_static(const static_run *s, ir_val i, ir_num v)
 {
     if (!s->ran[i])
@@ -180,6 +182,7 @@ static inline void set_static(const static_run *s, ir_val i, ir_num v)
     s->val[i] = v;
 }
 
+/* Gives the static lphis of a loop their next values, all at once. */
 static void step_static_lphis(static_run *s, ir_val loop)
 {
     const ir_inst *inst = s->fn->inst;

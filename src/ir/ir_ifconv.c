@@ -24,6 +24,7 @@ typedef struct ifconv {
     ir_ifconv_stats st;
 } ifconv;
 
+/* Fills in holds_loop. */
 static void find_loops(ifconv *s)
 {
     ir_val *open = NULL; /* vec of IFs */
@@ -40,15 +41,19 @@ static void find_loops(ifconv *s)
     vec_free(open);
 }
 
+/* mask and cond; mask IR_NONE: always on. */
 static ir_val both(ifconv *s, ir_val mask, ir_val cond)
 {
     return mask == IR_NONE ? cond : ir_bin(&s->to, IR_BAND, mask, cond);
 }
 
+/* The lanes that take part here; IR_NONE: all. */
 static ir_val mask_here(const ifconv *s)
 {
     return vec_len(s->open) ? vec_last(s->open).mask : IR_NONE;
 }
+
+/* -- enter, turn, pass: what stands in `to` for one marker or phi of `from` -- */
 
 static void enter_if(ifconv *s, ir_val i)
 {
@@ -91,6 +96,7 @@ static void pass_while(ifconv *s, ir_val i)
     ir_while(&s->to, f->mask);
 }
 
+/* The walk over `from`. */
 static void convert(ifconv *s)
 {
     for (ir_val i = 0; i < (ir_val)vec_len(s->from->inst); i++)

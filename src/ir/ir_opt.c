@@ -44,6 +44,7 @@ static int decision(const ir_fn *fn, ir_facts facts, ir_val cond)
     return fn->inst[cond].op == IR_CONST ? fn->con[fn->inst[cond].a] != 0 : -1;
 }
 
+/* Marks a value, or entry of the prelude, that something needed uses. */
 static void need(live *l, ir_val v)
 {
     if (v < 0) {
@@ -55,6 +56,7 @@ static void need(live *l, ir_val v)
     }
 }
 
+/* Marks the region and those around it, up to the first whose chain is marked. */
 static void need_chain(live *l, ir_val region)
 {
     for (; region >= 0 && !(l->on[region] & CHAIN); region = l->parent[region]) {
@@ -63,6 +65,7 @@ static void need_chain(live *l, ir_val region)
     }
 }
 
+/* Marks what v is computed from: of phis and selects with a known condition only the side taken. */
 static void need_operands(live *l, ir_val v)
 {
     const ir_inst *p = &l->inst[v];
@@ -152,6 +155,7 @@ static void walk_regions(live *l)
     vec_free(open);
 }
 
+/* Fills in `on`, from outputs and effects backward. */
 static void mark_needed(live *l)
 {
     walk_regions(l);
@@ -170,6 +174,7 @@ static void mark_needed(live *l)
     }
 }
 
+/* What is needed of fn, for live_fini; pre: out, [prelude] or NULL. */
 static live live_of(const ir_fn *fn, ir_facts facts, uint8_t *pre)
 {
     live l = {.inst = fn->inst, .n = vec_len(fn->inst), .fn = fn, .facts = facts, .pre = pre};
@@ -223,11 +228,13 @@ typedef struct rewriter {
     ir_val *work;               /* vec */
 } rewriter;
 
+/* The instruction of an id. */
 static inline ir_inst inst_of(const rewriter *r, ir_val id)
 {
     return id >= 0 ? r->t.inst[id] : r->pre[~id - 1];
 }
 
+/* Appends a constant or an input to the prelude; returns its id. */
 static ir_val add_prelude(rewriter *r, ir_op op, ir_type type, int32_t a)
 {
     vec_push(
@@ -237,6 +244,7 @@ static ir_val add_prelude(rewriter *r, ir_op op, ir_type type, int32_t a)
     return ~(ir_val)vec_len(r->pre);
 }
 
+/* The id of a constant, each in the prelude once. */
 static ir_val constant(rewriter *r, ir_type type, ir_num v)
 {
     int32_t con = ir_con_index(&r->t, ir_con_of_num(type, v));
@@ -291,6 +299,7 @@ static inline ir_val resolve(rewriter *r, ir_val v)
     return known_here(r, r->map[v]);
 }
 
+/* Appends an instruction to the body; returns its id. */
 static ir_val emit(rewriter *r, ir_op op, ir_type type, ir_val a, ir_val b, ir_val c)
 {
     vec_push(r->sub_body, IR_NONE);
@@ -306,6 +315,7 @@ static uint32_t hash_of(ir_op op, ir_val a, ir_val b, ir_val c)
     return (uint32_t)(h >> 32);
 }
 
+/* The id of an instruction that computes the same and is visible here, or IR_NONE. */
 static ir_val find_equal(const rewriter *r, ir_op op, ir_type type, ir_val a, ir_val b, ir_val c)
 {
     for (int32_t e = r->bucket[hash_of(op, a, b, c) & r->mask]; e >= 0; e = r->cse[e].next) {
@@ -316,6 +326,7 @@ static ir_val find_equal(const rewriter *r, ir_op op, ir_type type, ir_val a, ir
     return IR_NONE;
 }
 
+/* The id of the operation: of one that computes the same, or of a new instruction. */
 static ir_val number(rewriter *r, ir_op op, ir_type type, ir_val a, ir_val b, ir_val c)
 {
     ir_val id = find_equal(r, op, type, a, b, c);
@@ -328,6 +339,7 @@ static ir_val number(rewriter *r, ir_op op, ir_type type, ir_val a, ir_val b, ir
     return id;
 }
 
+/* Forgets numbers and substitutions that were made since f. */
 static void leave_scope(rewriter *r, const frame *f)
 {
     while (vec_len(r->cse) > f->cse) {
@@ -340,6 +352,7 @@ static void leave_scope(rewriter *r, const frame *f)
     }
 }
 
+/* Uses of `id` become uses of `is` until the region ends. */
 static void substitute(rewriter *r, ir_val id, ir_val is)
 {
     ir_val *s = id >= 0 ? &r->sub_body[id] : &r->sub_pre[~id - 1];
@@ -455,6 +468,8 @@ static int known_compare(const rewriter *r, ir_op op, ir_val a, ir_val b)
     return const_of(r, r->sub_body[id]).i;
 }
 
+/* The simplify functions give the id of something simpler, or IR_NONE. Operands are ids; a constant
+ * among operands that may change places is b. */
 static ir_val simplify_compare(rewriter *r, ir_op op, ir_val a, ir_val b)
 {
     ir_val cond;
@@ -503,7 +518,7 @@ static ir_val simplify_compare(rewriter *r, ir_op op, ir_val a, ir_val b)
     }
 }
 
-/* Something simpler, or IR_NONE. Long: one case for each operation, with its identities. */
+/* Long: one case for each operation, with its identities. */
 static ir_val simplify_float(rewriter *r, ir_op op, ir_val a, ir_val b)
 {
     bool zero = r->fold_zero;
@@ -727,6 +742,7 @@ static inline bool wanted(const rewriter *r, ir_val v)
     return (r->on[v] & LIVE) && !(r->facts.state && r->facts.state[v] == IR_FACT_CONST);
 }
 
+/* 0 or 1 if the condition is known at this place, else -1. */
 static int decide(rewriter *r, ir_val cond)
 {
     int d = decision(r->from, r->facts, cond);
@@ -761,6 +777,7 @@ static ir_val enter_if(rewriter *r, ir_val i)
     return i;
 }
 
+/* For each phi i behind the `end` of an IF of `from`. */
 #define each_phi(r, i, end)    \
     for (ir_val i = (end) + 1; \
          (size_t)i < vec_len((r)->from->inst) && (r)->from->inst[i].op == IR_PHI; i++)
@@ -818,6 +835,7 @@ static ir_val leave_if(rewriter *r, ir_val i)
     return i;
 }
 
+/* An lphi that never changes: it is its first value. */
 static bool trivial_lphi(const ir_inst *inst, ir_val k)
 {
     return inst[k].c == k || inst[k].c == inst[k].b;
@@ -878,6 +896,7 @@ static void copy_effect(rewriter *r, const ir_effect *e)
     ir_effect_add(&r->t, to);
 }
 
+/* The id of a value of `from` that is neither a marker nor a phi. */
 static ir_val rewrite_value(rewriter *r, ir_val i)
 {
     const ir_inst *p = &r->from->inst[i];
@@ -902,6 +921,7 @@ static ir_val rewrite_value(rewriter *r, ir_val i)
     }
 }
 
+/* Writes the body and the outputs. */
 static void walk(rewriter *r)
 {
     const ir_inst *inst = r->from->inst;
@@ -982,6 +1002,7 @@ typedef struct result {
     ir_val *body, *pre; /* new value of each id */
 } result;
 
+/* The value of an id in the result. */
 static ir_val final(const result *f, ir_val id) { return id >= 0 ? f->body[id] : f->pre[~id - 1]; }
 
 /* Marks IFs with nothing needed in their arms: their phis become selects. */
@@ -1001,6 +1022,7 @@ static void find_empty_ifs(const ir_fn *t, uint8_t *on)
     vs_free(before);
 }
 
+/* Constants and inputs that are needed, to the head; inputs in the order of from->in. */
 static void copy_prelude(result *f, const uint8_t *needed)
 {
     const rewriter *r = f->r;
@@ -1073,6 +1095,7 @@ static void copy_inst(result *f, const uint8_t *on, ir_val i)
     }
 }
 
+/* Initialises `to` with what is needed of the body. */
 static void copy_needed(ir_fn *to, const rewriter *r)
 {
     size_t n = vec_len(r->t.inst), np = vec_len(r->pre);
@@ -1099,6 +1122,7 @@ static void copy_needed(ir_fn *to, const rewriter *r)
     vs_free(f.pre);
 }
 
+/* One round; initialises `to`. */
 static void rewrite_once(ir_fn *to, const ir_fn *from, ir_opt_flags flags, ir_facts facts)
 {
     live l = live_of(from, facts, NULL);

@@ -34,6 +34,7 @@ static int n_carried(const ir_inst *p)
     return p->op == IR_LIMIT ? 1 : ir_carries_slope(p) ? ir_op_table[p->op].arity : 0;
 }
 
+/* Marks as active what depends on a setup value. A loop is walked again until no lphi is new. */
 static void mark_moved(reverse *r)
 {
     const ir_inst *inst = r->from->inst;
@@ -109,6 +110,9 @@ static ir_val times(const reverse *r, ir_val i, ir_val slope)
     return ir_select(r->to, bin(r, IR_FEQ, a, r->k.zero), r->k.zero, product);
 }
 
+/* -- each gives the adjoint of i, times its slopes, to its active operands -- */
+
+/* v = a/b: dv/da = 1/b, dv/db = -v/b. */
 static void give_div(reverse *r, ir_val i)
 {
     const ir_inst *p = &r->from->inst[i];
@@ -120,6 +124,7 @@ static void give_div(reverse *r, ir_val i)
     give(r, p->b, times(r, i, slope), r->open[i]);
 }
 
+/* min, max, select: all of it to the side that is taken, 0 to the other. */
 static void give_choice(reverse *r, ir_val i)
 {
     const ir_inst *p = &r->from->inst[i];
@@ -139,6 +144,7 @@ static void give_choice(reverse *r, ir_val i)
         give(r, y, ir_select(r->to, cond, r->k.zero, r->adj[i]), false);
 }
 
+/* pow, hypot, atan2, fmod. */
 static void give_two(reverse *r, ir_val i)
 {
     const ir_inst *p = &r->from->inst[i];
@@ -149,6 +155,7 @@ static void give_two(reverse *r, ir_val i)
     give(r, p->b, times(r, i, pb), r->open[i]);
 }
 
+/* Any operation that may be active. */
 static void give_operands(reverse *r, ir_val i)
 {
     const ir_inst *p = &r->from->inst[i];
@@ -185,6 +192,7 @@ static void give_operands(reverse *r, ir_val i)
 
 /* -- the walk -- */
 
+/* Adjoints of the rows' values: their weights, inputs STATE. */
 static void seed_rows(reverse *r, int32_t n_row)
 {
     for (size_t o = 0; o < vec_len(r->from->out); o++) {
@@ -197,6 +205,7 @@ static void seed_rows(reverse *r, int32_t n_row)
     }
 }
 
+/* Copies `from`, appends the adjoints of the active values, last one first, and the outputs BY. */
 static void differentiate(reverse *r, int32_t n_row)
 {
     const ir_fn *f = r->from;

@@ -18,7 +18,7 @@ enum { MANY = 16 };
 
 typedef struct sccp {
     const ir_fn *fn;
-    const uint8_t *known;
+    const uint8_t *known; /* [n] as ir_sccp has it, or NULL */
     const ir_num *known_val;
     bool fold_zero;
     uint8_t *state; /* [n] */
@@ -51,6 +51,7 @@ static int decided(const sccp *s, ir_val cond)
     return s->state[cond] == CONST ? s->val[cond].i != 0 : -1;
 }
 
+/* Whether v is known to be 0 (or -0.0, or false). */
 static bool is_zero(const sccp *s, ir_val v, ir_type t)
 {
     return s->state[v] == CONST && (t == IR_F64 ? s->val[v].f == 0 : s->val[v].i == 0);
@@ -75,6 +76,7 @@ static bool absorbs(const sccp *s, const ir_inst *p, ir_num *x)
     }
 }
 
+/* Lowers a pure operation to what its operands are known to be. */
 static void eval_pure(sccp *s, ir_val i)
 {
     const ir_inst *p = &s->fn->inst[i];
@@ -103,6 +105,7 @@ static void eval_pure(sccp *s, ir_val i)
         lower(s, i, VARIES, y);
 }
 
+/* Lowers a phi by the values of the arms that can run. */
 static void meet_phi(sccp *s, ir_val i)
 {
     const ir_inst *p = &s->fn->inst[i];

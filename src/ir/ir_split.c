@@ -31,6 +31,7 @@ typedef struct split {
 
 static bool is_static(const split *s, ir_val v) { return ir_class_static(s->cls[v]); }
 
+/* The condition of an IF or a LOOP. */
 static ir_val cond_of(const split *s, ir_val region)
 {
     const ir_inst *p = &s->inst[region];
@@ -39,6 +40,7 @@ static ir_val cond_of(const split *s, ir_val region)
 
 /* ---- 1. places ---- */
 
+/* Fills in outer, parent and home. */
 static void find_places(split *s)
 {
     ir_val cur = IR_NONE, out = IR_NONE;
@@ -66,6 +68,7 @@ static bool differs_at(const split *s, ir_val v, ir_val at)
     return s->differs[v] && s->outer[v] != IR_NONE && s->outer[v] == s->outer[at];
 }
 
+/* Fills in differs. */
 static void find_differing(split *s)
 {
     for (ir_val i = 0; i < s->n; i++) {
@@ -79,12 +82,14 @@ static void find_differing(split *s)
 
 /* ---- 2. what eval needs ---- */
 
+/* Whether setup gives this output: a static one that decides the shape of the circuit. */
 static bool at_setup(const split *s, const ir_out *o)
 {
     return (o->kind == IR_OUT_ISPOT || o->kind == IR_OUT_COLLAPSE || o->kind == IR_OUT_DROP) &&
            is_static(s, o->v);
 }
 
+/* Sets a bit of use; what goes to eval or setup is followed by its caller. */
 static void mark(split *s, ir_val v, uint8_t bit)
 {
     if (s->use[v] & bit)
@@ -94,12 +99,14 @@ static void mark(split *s, ir_val v, uint8_t bit)
         vec_push(s->work, v);
 }
 
+/* v is an operand of instruction `at` of eval ([n]: an output): cached if it may be. */
 static void use_in_eval(split *s, ir_val v, ir_val at)
 {
     bool cached = s->inst[v].op != IR_CONST && is_static(s, v) && !differs_at(s, v, at);
     mark(s, v, cached ? CACHED : EVAL);
 }
 
+/* Marks what eval computes, EVAL, and what it takes from the cache, CACHED. */
 static void mark_eval(split *s)
 {
     for (size_t k = 0; k < vec_len(s->from->out); k++) {
@@ -141,6 +148,7 @@ static void mark_redo(split *s)
 
 /* ---- 3. setup ---- */
 
+/* Marks what setup computes: cached values, static effects, its outputs, and what they need. */
 static void mark_setup(split *s)
 {
     for (ir_val i = 0; i < s->n; i++)
@@ -167,6 +175,7 @@ static void mark_setup(split *s)
     }
 }
 
+/* The value in the function being built that stands for operand v of instruction `at`. */
 typedef ir_val (*operand_fn)(const split *s, ir_val v, ir_val at);
 
 static ir_val operand_in_setup(const split *s, ir_val v, ir_val at)
@@ -302,6 +311,8 @@ static int merge_entries(ir_fn *setup, entry *e, int n_cached)
 
 /* ---- 4. eval ---- */
 
+/* The cache as inputs and constants at the head, then what is marked EVAL, and eval's outputs.
+ *   e  in  what became of the cached values, in their order   [n_cached] */
 static void build_eval(split *s, ir_fn *eval, const entry *e)
 {
     ir_fn raw;

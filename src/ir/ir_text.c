@@ -144,6 +144,7 @@ typedef struct reader {
     const char *why;
 } reader;
 
+/* Notes the first fault, with its line. Returns false. */
 static bool wrong(reader *r, const char *what)
 {
     if (!r->why)
@@ -151,6 +152,8 @@ static bool wrong(reader *r, const char *what)
     return false;
 }
 
+/* scan: the next token of the text. read, skip: take what they are called for and the token behind
+ * it; false: it is not there, and `why` says so. */
 static bool is_word_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -507,6 +510,7 @@ static bool read_statement(reader *r)
     return true;
 }
 
+/* Names of next values, which may stand behind their lphi, become values. */
 static bool resolve_lphis(reader *r)
 {
     for (size_t k = 0; k < vec_len(r->next); k++) {

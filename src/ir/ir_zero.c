@@ -14,6 +14,7 @@ typedef struct zeroing {
     int32_t con;   /* index of the constant 0 */
 } zeroing;
 
+/* Instruction k becomes the constant 0, if it is F64. */
 static void make_zero(zeroing *z, ir_val k)
 {
     ir_inst *in = &z->fn->inst[k];
@@ -25,6 +26,7 @@ static void make_zero(zeroing *z, ir_val k)
     z->zero[k] = 1;
 }
 
+/* Uses what replaces the operands of k. */
 static void rename_operands(zeroing *z, ir_val k)
 {
     ir_inst *in = &z->fn->inst[k];
@@ -35,6 +37,7 @@ static void rename_operands(zeroing *z, ir_val k)
         *v[a] = z->same[*v[a]]; /* lphi.c: a later value, renamed at the end */
 }
 
+/* What follows for k from operands that are 0. */
 static void simplify_zero(zeroing *z, ir_val k)
 {
     ir_inst *in = &z->fn->inst[k];
