@@ -19,7 +19,7 @@ static void list_sources(hb_cyclo *w)
         one.end = vec_len(w->mod);
         vec_push(w->source, one);
     }
-    noise_parts(w->h->a, &w->part, &w->part_of);
+    noise_origins(w->h->a, &w->origin, &w->origin_of);
 }
 
 /* OSDI libraries tell densities only: that at 1 Hz is taken as the power. */
@@ -185,8 +185,8 @@ void hb_cyclo_end(hb_cyclo *w)
         vs_free(w->mod[i].w);
     vec_free(w->mod);
     vec_free(w->source);
-    vec_free(w->part);
-    vec_free(w->part_of);
+    vec_free(w->origin);
+    vec_free(w->origin_of);
     vs_free(w->miss);
     vs_free(w->along);
     vs_free(w->turn);

@@ -31,8 +31,8 @@ typedef struct hb_cyclo {
     ana_orbit *h;
     hb_source *source;     /* vec; empty without noise */
     hb_modulated *mod;     /* vec */
-    noise_part *part;      /* vec */
-    int32_t *part_of;      /* vec, of each source */
+    noise_origin *origin;  /* vec */
+    int32_t *origin_of;    /* vec, of each source */
     hb_cplx *miss, *along; /* [n n_k + 1], NULL: no oscillator; see find_miss */
     hb_cplx *turn;         /* [n n_k + 1] solution for `along` at turn_f, Hz; NAN: none yet */
     double turn_f;

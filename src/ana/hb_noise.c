@@ -122,13 +122,13 @@ static void add_up(noise *w, double f)
 {
     hb_cyclo *s = &w->s;
     w->now[MAIN] = 0;
-    for (size_t i = 0; i < vec_len(s->part); i++)
-        s->part[i].now = 0;
+    for (size_t i = 0; i < vec_len(s->origin); i++)
+        s->origin[i].now = 0;
     for (size_t i = 0; i < vec_len(s->source); i++) {
-        noise_part *p = &s->part[s->part_of[i]];
+        noise_origin *p = &s->origin[s->origin_of[i]];
         const double d = hb_cyclo_density(s, i, w->y[MAIN], f);
         p->now += d;
-        s->part[p->owner].now += d;
+        s->origin[p->owner].now += d;
         w->now[MAIN] += d;
     }
     for (int32_t v = 1; v < w->n_view; v++)
@@ -177,8 +177,8 @@ static vs_status put(noise *w, double f)
     }
     if (w->o->form == ANA_HBNOISE_CROSSING)
         vec_push(w->row, sqrt(w->now[MAIN]) / fabs(w->slope));
-    for (size_t i = 0; w->o->summary && i < vec_len(w->s.part); i++)
-        vec_push(w->row, sqrt(w->s.part[i].now));
+    for (size_t i = 0; w->o->summary && i < vec_len(w->s.origin); i++)
+        vec_push(w->row, sqrt(w->s.origin[i].now));
     vec_push(w->row, sqrt(w->now[MAIN]));
     if (w->o->source >= 0)
         vec_push(w->row, w->gain2 > 0 ? sqrt(w->now[MAIN] / w->gain2) : 0);
@@ -216,8 +216,8 @@ static vs_status begin_plot(noise *w)
     const char *type = w->o->out.current ? "current-density" : "voltage-density";
     vec_push(col, ((ana_column){"frequency", "frequency"}));
     add_columns(w, &col, type);
-    for (size_t i = 0; w->o->summary && i < vec_len(w->s.part); i++)
-        vec_push(col, ((ana_column){arena_printf(mem, "onoise_%s", w->s.part[i].name), type}));
+    for (size_t i = 0; w->o->summary && i < vec_len(w->s.origin); i++)
+        vec_push(col, ((ana_column){arena_printf(mem, "onoise_%s", w->s.origin[i].name), type}));
     vec_push(col, ((ana_column){"onoise_spectrum", type}));
     if (w->o->source >= 0) {
         const bool v = ckt_source_at(w->h->a->c, w->o->source).is_v;

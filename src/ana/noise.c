@@ -13,8 +13,8 @@ typedef struct noise {
     small s;
     const ana_noise_opt *o;
     const ana_table *t;
-    noise_part *part;                    /* vec; a device's sources stand before it */
-    int32_t *part_of;                    /* vec; of each noise source */
+    noise_origin *origin;                /* vec; a device's sources stand before it */
+    int32_t *origin_of;                  /* vec; of each noise source */
     double *y, *drive;                   /* [2 (n+1)] */
     double f, f_last, gain2, gain2_last; /* |output / input|^2 */
     double total, out, in;
@@ -24,17 +24,17 @@ typedef struct noise {
 
 /* -- names -- */
 
-static int32_t part_named(noise_part **list, size_t from, const char *name)
+static int32_t origin_named(noise_origin **list, size_t from, const char *name)
 {
     for (size_t i = from; i < vec_len(*list); i++)
         if (!strcmp((*list)[i].name, name))
             return (int32_t)i;
-    vec_push(*list, ((noise_part){.name = name, .owner = -1}));
+    vec_push(*list, ((noise_origin){.name = name, .owner = -1}));
     return (int32_t)vec_len(*list) - 1;
 }
 
-/* Sources of a device that have one name are one part, as the LRM (4.6.4) has it. */
-void noise_parts(ana *a, noise_part **list, int32_t **part_of)
+/* Sources of a device that have one name are one origin, as the LRM (4.6.4) has it. */
+void noise_origins(ana *a, noise_origin **list, int32_t **origin_of)
 {
     size_t n;
     const ckt_noise_gain *gain;
@@ -47,9 +47,9 @@ void noise_parts(ana *a, noise_part **list, int32_t **part_of)
             const char *full =
                 *name ? arena_printf(&a->mem, "%s_%s", device, name)
                       : arena_printf(&a->mem, "%s_noise%d", device, (int)s[end].source + 1);
-            vec_push(*part_of, part_named(list, first, full));
+            vec_push(*origin_of, origin_named(list, first, full));
         }
-        vec_push(*list, ((noise_part){.name = device, .owner = -1}));
+        vec_push(*list, ((noise_origin){.name = device, .owner = -1}));
         for (size_t k = first; k + 1 < vec_len(*list); k++)
             (*list)[k].owner = (int32_t)vec_len(*list) - 1;
     }
@@ -85,14 +85,14 @@ static vs_status solve(noise *w)
         im += w->drive[2 * i] * w->y[2 * i + 1];
     }
     w->gain2 = re * re + im * im;
-    for (size_t i = 0; i < vec_len(w->part); i++)
-        w->part[i].now = 0;
+    for (size_t i = 0; i < vec_len(w->origin); i++)
+        w->origin[i].now = 0;
     w->total = 0;
     for (size_t i = 0; i < n; i++) {
-        noise_part *p = &w->part[w->part_of[i]];
+        noise_origin *p = &w->origin[w->origin_of[i]];
         const double d = density(w, &s[i], gain, omega);
         p->now += d;
-        w->part[p->owner].now += d;
+        w->origin[p->owner].now += d;
         w->total += d;
     }
     return VS_OK;
@@ -110,8 +110,8 @@ double noise_integral(double d0, double d1, double f0, double f1)
 
 static void integrate(noise *w)
 {
-    for (size_t i = 0; i < vec_len(w->part); i++) {
-        noise_part *p = &w->part[i];
+    for (size_t i = 0; i < vec_len(w->origin); i++) {
+        noise_origin *p = &w->origin[i];
         if (p->owner < 0)
             continue;
         const double out = noise_integral(p->last, p->now, w->f_last, w->f);
@@ -121,8 +121,8 @@ static void integrate(noise *w)
                 : 0;
         p->out += out;
         p->in += in;
-        w->part[p->owner].out += out;
-        w->part[p->owner].in += in;
+        w->origin[p->owner].out += out;
+        w->origin[p->owner].in += in;
         w->out += out;
         w->in += in;
     }
@@ -130,8 +130,8 @@ static void integrate(noise *w)
 
 static void remember(noise *w)
 {
-    for (size_t i = 0; i < vec_len(w->part); i++)
-        w->part[i].last = w->part[i].now;
+    for (size_t i = 0; i < vec_len(w->origin); i++)
+        w->origin[i].last = w->origin[i].now;
     w->f_last = w->f;
     w->gain2_last = w->gain2;
 }
@@ -143,9 +143,9 @@ static vs_status begin_spectrum(noise *w)
     ana_column *col = NULL;
     const char *type = w->o->out.current ? "current-density" : "voltage-density";
     vec_push(col, ((ana_column){"frequency", "frequency"}));
-    for (size_t i = 0; w->o->summary && i < vec_len(w->part); i++)
+    for (size_t i = 0; w->o->summary && i < vec_len(w->origin); i++)
         vec_push(col,
-                 ((ana_column){arena_printf(&w->s.a->mem, "onoise_%s", w->part[i].name), type}));
+                 ((ana_column){arena_printf(&w->s.a->mem, "onoise_%s", w->origin[i].name), type}));
     vec_push(col, ((ana_column){"onoise_spectrum", type}));
     const bool v = ckt_source_at(w->s.a->c, w->o->source).is_v;
     vec_push(col, ((ana_column){"inoise_spectrum", v ? "voltage-density" : "current-density"}));
@@ -159,8 +159,8 @@ static vs_status put_spectrum(noise *w)
 {
     vec_clear(w->row);
     vec_push(w->row, w->f);
-    for (size_t i = 0; w->o->summary && i < vec_len(w->part); i++)
-        vec_push(w->row, sqrt(w->part[i].now));
+    for (size_t i = 0; w->o->summary && i < vec_len(w->origin); i++)
+        vec_push(w->row, sqrt(w->origin[i].now));
     vec_push(w->row, sqrt(w->total));
     vec_push(w->row, w->gain2 > 0 ? sqrt(w->total / w->gain2) : 0);
     return w->t->row(w->t->user, w->row);
@@ -173,8 +173,8 @@ static vs_status put_totals(noise *w)
     const char *type = w->o->out.current ? "current" : "voltage";
     const char *in = ckt_source_at(w->s.a->c, w->o->source).is_v ? "voltage" : "current";
     vec_clear(w->row);
-    for (size_t i = 0; w->o->summary && i < vec_len(w->part); i++) {
-        const noise_part *p = &w->part[i];
+    for (size_t i = 0; w->o->summary && i < vec_len(w->origin); i++) {
+        const noise_origin *p = &w->origin[i];
         vec_push(col, ((ana_column){arena_printf(mem, "onoise_total_%s", p->name), type}));
         vec_push(col, ((ana_column){arena_printf(mem, "inoise_total_%s", p->name), in}));
         vec_push(w->row, sqrt(p->out));
@@ -216,7 +216,7 @@ vs_status ana_noise(ana *a, const ana_noise_opt *o, const ana_table *t)
     w.y = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.y);
     w.drive = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.drive);
     if (st == VS_OK) {
-        noise_parts(a, &w.part, &w.part_of);
+        noise_origins(a, &w.origin, &w.origin_of);
         small_drive(&w.s, o->source, w.drive);
         st = begin_spectrum(&w);
         if (st == VS_OK)
@@ -227,8 +227,8 @@ vs_status ana_noise(ana *a, const ana_noise_opt *o, const ana_table *t)
     small_fini(&w.s);
     vs_free(w.y);
     vs_free(w.drive);
-    vec_free(w.part);
-    vec_free(w.part_of);
+    vec_free(w.origin);
+    vec_free(w.origin_of);
     vec_free(w.row);
     vec_free(f);
     return st;

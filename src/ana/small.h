@@ -44,15 +44,15 @@ void small_drive(const small *s, int32_t source, double *b);
 ckt_env small_env(const ana *a);
 
 /* -- noise.c -- */
-typedef struct noise_part { /* a device, or one noise source of it */
-    const char *name;       /* "r1", "q1_ic" */
-    int32_t owner;          /* part of the device, -1 if this is one */
-    double now, last;       /* output density at this frequency and the one before */
-    double out, in;         /* integrals of output and input density */
-} noise_part;
-/* The parts of all noise sources of the last load, to the vec; a device's sources stand before it.
- * part_of: vec, of each noise source. */
-void noise_parts(ana *a, noise_part **list, int32_t **part_of);
+typedef struct noise_origin { /* where noise comes from: a device, or one noise source of it */
+    const char *name;         /* "r1", "q1_ic" */
+    int32_t owner;            /* origin that is the device, -1 if this is one */
+    double now, last;         /* output density at this frequency and the one before */
+    double out, in;           /* integrals of output and input density */
+} noise_origin;
+/* The origins of all noise sources of the last load, to the vec; a device's sources stand before
+ * it. origin_of: vec, of each noise source. */
+void noise_origins(ana *a, noise_origin **list, int32_t **origin_of);
 /* Integral of a density from f0 to f1 that is a power of f between d0 at f0 and d1 at f1; where one
  * of these is 0, a straight line. */
 double noise_integral(double d0, double d1, double f0, double f1);
