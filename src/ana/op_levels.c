@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "ana_priv.h"
-#include "ckt_part.h"
+#include "ckt_block.h"
 #include "full.h"
 #include "map.h"
 
@@ -50,7 +50,7 @@ typedef struct levels {
     double *x;
     bool *known;                 /* [n+1] */
     double lo, hi;               /* V, of the nodes that sources tie to ground */
-    double *strength, *conducts; /* [nnz+1] see ckt_part.h */
+    double *strength, *conducts; /* [nnz+1] see ckt_block.h */
     double *row_max;             /* [n+1] */
     double *judge;               /* [n+1] what entries of a row are compared with: row_max, or what
                                     the wire at a gate's output does not hide */
@@ -60,7 +60,7 @@ typedef struct levels {
     graph sees, seen; /* blocks whose voltages a block sees; that see its own */
     int32_t *order;   /* [n_block] */
     bool *dirty;      /* [n_block] */
-    ckt_parts *parts;
+    ckt_blocks *blocks;
     map memo;         /* key of a block -> where `solved` has its solution, -1: there is none */
     double *solved;   /* vec */
     double *now, *dx; /* vecs, of a block */
@@ -304,7 +304,7 @@ static void make_order(levels *l)
 
 /* -- Newton in a block -- */
 
-static bool solve_full(levels *l, const ckt_part *p)
+static bool solve_full(levels *l, const ckt_block *p)
 {
     const size_t n = (size_t)p->n;
     vec_clear(l->full);
@@ -317,7 +317,7 @@ static bool solve_full(levels *l, const ckt_part *p)
     return full_solve(l->full, l->dx, p->n);
 }
 
-static bool solve_sparse(levels *l, const ckt_part *p, lu_solver *lu)
+static bool solve_sparse(levels *l, const ckt_block *p, lu_solver *lu)
 {
     if (!lu->fac && lu_analyze(lu, p->a) != VS_OK)
         return false;
@@ -329,7 +329,7 @@ static bool solve_sparse(levels *l, const ckt_part *p, lu_solver *lu)
 
 /* x -= dx; nodes move by `most` at a time and stay near the supplies. The longest move, in volt or
  * ampere. */
-static double move_block(levels *l, const ckt_part *p, double most)
+static double move_block(levels *l, const ckt_block *p, double most)
 {
     const double span = l->hi - l->lo, least = l->lo - span / 2, greatest = l->hi + span / 2;
     double moved = 0;
@@ -348,7 +348,7 @@ static double move_block(levels *l, const ckt_part *p, double most)
 
 /* Adds `pull` times what a row's largest entry can be to the diagonals of nodes: a capacitor at
  * each of them under backward Euler. */
-static void pull_back(levels *l, const ckt_part *p, double pull)
+static void pull_back(levels *l, const ckt_block *p, double pull)
 {
     for (int32_t j = 0; j < p->n; j++)
         for (int32_t k = p->a->colptr[j]; k < p->a->colptr[j + 1]; k++)
@@ -357,7 +357,7 @@ static void pull_back(levels *l, const ckt_part *p, double pull)
 }
 
 /* Largest |f| of the last load, in parts of what 1 V more at its strongest entry gives. */
-static double residual_of(const levels *l, const ckt_part *p)
+static double residual_of(const levels *l, const ckt_block *p)
 {
     double most = 0;
     for (int32_t j = 0; j < p->n; j++)
@@ -369,7 +369,7 @@ static double residual_of(const levels *l, const ckt_part *p)
 /* From where x stands. pull > 0: pseudo-transient, the pull falls with the residual (switched
  * evolution relaxation: Mulder & van Leer, J. Comput. Phys. 59, 1985). Nodes that hang on leakage
  * alone, whose residual tells nothing, settle at the end. */
-static bool newton_in(levels *l, const ckt_part *p, double pull)
+static bool newton_in(levels *l, const ckt_block *p, double pull)
 {
     const double span = l->hi - l->lo;
     lu_solver lu;
@@ -377,7 +377,7 @@ static bool newton_in(levels *l, const ckt_part *p, double pull)
     bool found = false;
     lu_init(&lu, NULL);
     for (int i = 0; i < ITERATIONS && !found; i++) {
-        if (ckt_part_load(l->parts, l->x) != VS_OK)
+        if (ckt_block_load(l->blocks, l->x) != VS_OK)
             break;
         const double now = residual_of(l, p);
         if (pull > 0 && i > 0)
@@ -395,7 +395,7 @@ static bool newton_in(levels *l, const ckt_part *p, double pull)
     return found;
 }
 
-static bool from_memo(levels *l, const ckt_part *p)
+static bool from_memo(levels *l, const ckt_block *p)
 {
     const int32_t at = map_get(&l->memo, p->key, -2);
     if (at == -2)
@@ -405,7 +405,7 @@ static bool from_memo(levels *l, const ckt_part *p)
     return true;
 }
 
-static void into_memo(levels *l, const ckt_part *p, bool found)
+static void into_memo(levels *l, const ckt_block *p, bool found)
 {
     map_set(&l->memo, p->key, found ? (int32_t)vec_len(l->solved) : -1);
     for (int32_t i = 0; i < p->n && found; i++)
@@ -414,7 +414,7 @@ static void into_memo(levels *l, const ckt_part *p, bool found)
 
 /* Newton from the block's present values, then, damped, from the middle of the supplies; if both
  * fail the values stay. */
-static void solve_block(levels *l, const ckt_part *p)
+static void solve_block(levels *l, const ckt_block *p)
 {
     bool found = newton_in(l, p, 0);
     for (int32_t i = 0; i < p->n && !found; i++) {
@@ -435,7 +435,7 @@ static bool visit(levels *l, int32_t b)
     const int32_t *u = l->member.to + l->member.begin[b];
     const int32_t n = l->member.begin[b + 1] - l->member.begin[b];
     const double span = l->hi - l->lo;
-    const ckt_part *p = ckt_part_begin(l->parts, u, n, l->x, GRID * span);
+    const ckt_block *p = ckt_block_begin(l->blocks, u, n, l->x, GRID * span);
     vec_clear(l->now);
     vec_clear(l->dx);
     vec_extend(l->dx, n);
@@ -500,7 +500,7 @@ static bool begin_known(levels *l, const newton_eq *eq)
 static vs_status begin_strength(levels *l)
 {
     const csc *m = l->a->jac;
-    const vs_status st = ckt_parts_strength(l->parts, l->lo, l->hi, l->strength, l->conducts);
+    const vs_status st = ckt_blocks_strength(l->blocks, l->lo, l->hi, l->strength, l->conducts);
     for (int32_t k = 0; k < csc_nnz(m) && st == VS_OK; k++)
         l->row_max[m->row[k] + 1] = norm_max(l->row_max[m->row[k] + 1], l->strength[k]);
     memcpy(l->judge, l->row_max, ((size_t)l->a->n + 1) * sizeof *l->judge);
@@ -509,7 +509,7 @@ static vs_status begin_strength(levels *l)
 
 static void levels_end(levels *l)
 {
-    ckt_parts_free(&l->parts);
+    ckt_blocks_free(&l->blocks);
     graph_free(&l->member);
     graph_free(&l->sees);
     graph_free(&l->seen);
@@ -542,7 +542,7 @@ vs_status op_levels(ana *a, const newton_eq *eq, double *x, double *most_move)
         l.row_max = vs_calloc(n1, sizeof *l.row_max);
         l.judge = vs_calloc(n1, sizeof *l.judge);
         l.block_of = vs_calloc(n1, sizeof *l.block_of);
-        l.parts = ckt_parts_new(a->c, &eq->env, x, l.known);
+        l.blocks = ckt_blocks_new(a->c, &eq->env, x, l.known);
         st = begin_strength(&l);
     }
     if (st == VS_OK && !make_blocks(&l))

@@ -10,7 +10,7 @@
 
 #include "ckt.h"
 #include "ckt_latent.h"
-#include "ckt_part.h"
+#include "ckt_block.h"
 
 typedef enum mock_kind {
     MOCK_R,
@@ -593,7 +593,7 @@ void ckt_known_voltages(const ckt *c, const ckt_env *env, double *x, bool *known
     (void)x;
     (void)known;
 }
-ckt_parts *ckt_parts_new(ckt *c, const ckt_env *env, const double *x, const bool *known)
+ckt_blocks *ckt_blocks_new(ckt *c, const ckt_env *env, const double *x, const bool *known)
 {
     (void)c;
     (void)env;
@@ -601,8 +601,9 @@ ckt_parts *ckt_parts_new(ckt *c, const ckt_env *env, const double *x, const bool
     (void)known;
     return NULL;
 }
-void ckt_parts_free(ckt_parts **p) { *p = NULL; }
-vs_status ckt_parts_strength(ckt_parts *p, double lo, double hi, double *strength, double *conducts)
+void ckt_blocks_free(ckt_blocks **p) { *p = NULL; }
+vs_status ckt_blocks_strength(ckt_blocks *p, double lo, double hi, double *strength,
+                              double *conducts)
 {
     (void)conducts;
     (void)p;
@@ -611,8 +612,8 @@ vs_status ckt_parts_strength(ckt_parts *p, double lo, double hi, double *strengt
     (void)strength;
     return VS_NOCONV;
 }
-const ckt_part *ckt_part_begin(ckt_parts *p, const int32_t *u, int32_t n, const double *x,
-                               double grid)
+const ckt_block *ckt_block_begin(ckt_blocks *p, const int32_t *u, int32_t n, const double *x,
+                                 double grid)
 {
     (void)p;
     (void)u;
@@ -621,7 +622,7 @@ const ckt_part *ckt_part_begin(ckt_parts *p, const int32_t *u, int32_t n, const 
     (void)grid;
     return NULL;
 }
-vs_status ckt_part_load(ckt_parts *p, const double *x)
+vs_status ckt_block_load(ckt_blocks *p, const double *x)
 {
     (void)p;
     (void)x;

@@ -1,5 +1,5 @@
-/* ckt_part.c - static loads of the devices of a few rows. See ckt_part.h. */
-#include "ckt_part.h"
+/* ckt_block.c - static loads of the devices of a few rows. See ckt_block.h. */
+#include "ckt_block.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,7 @@ typedef struct place { /* an instance of a group */
     int32_t group, inst;
 } place;
 
-struct ckt_parts {
+struct ckt_blocks {
     ckt *c;
     ckt_env env;
     const bool *known;
@@ -34,12 +34,12 @@ struct ckt_parts {
     int32_t *col_of;  /* [nnz+1] unknown; 0 for the reference */
     int32_t *begin;   /* [n+2] of the devices of a row in `of_row` */
     place *of_row;
-    int32_t *mark; /* [instances] the block that an instance was last seen in */
-    int32_t block;
+    int32_t *mark;    /* [instances] the block that an instance was last seen in */
+    int32_t n_begun;  /* blocks that were begun */
     int32_t *local;   /* [n+1] number in the present block, -1: outside */
     int32_t *nz;      /* [nnz+1] place in the present block's matrix, -1: outside */
     double *out;      /* outputs of a pack */
-    ckt_part part;    /* the present block: */
+    ckt_block now;    /* the present block: */
     int32_t *unknown; /* vec */
     place *device;    /* vec */
     csc a;            /* colptr, row and val are vecs */
@@ -48,14 +48,14 @@ struct ckt_parts {
     int64_t *word;    /* vec: what is hashed */
 };
 
-static const dev_form *form_of(const ckt_parts *p, const dev_group *g)
+static const dev_form *form_of(const ckt_blocks *p, const dev_group *g)
 {
     return &g->form[ckt_group_form(p->c, g, CKT_STATIC)];
 }
 
 /* -- native devices, and what the topology check added -- */
 
-static void load_natives(ckt_parts *p)
+static void load_natives(ckt_blocks *p)
 {
     ckt *c = p->c;
     const size_t n1 = vec_len(c->unknown);
@@ -144,14 +144,14 @@ static bool is_slope(const dev_form *fm, int32_t k)
     return fm->variant->out[k].kind == IR_OUT_G || fm->variant->out[k].kind == IR_OUT_J;
 }
 
-static vs_status eval_probe(ckt_parts *p, dev_group *g, const probe *d)
+static vs_status eval_probe(ckt_blocks *p, dev_group *g, const probe *d)
 {
     return dev_eval(g, ckt_group_form(p->c, g, CKT_STATIC), p->dyn, d->x, d->pack, d->pack + 1,
                     false, p->out);
 }
 
 /* One Newton update of the inner unknowns, others as they are. */
-static void settle_once(const ckt_parts *p, const dev_group *g, const probe *d, double most)
+static void settle_once(const ckt_blocks *p, const dev_group *g, const probe *d, double most)
 {
     const int32_t n = d->n_u;
     memset(d->jac, 0, (size_t)(n * n) * sizeof *d->jac);
@@ -181,7 +181,7 @@ static void settle_once(const ckt_parts *p, const dev_group *g, const probe *d, 
 }
 
 /* Largest |f| of the last evaluation. */
-static double most_current(const ckt_parts *p, const dev_group *g, const probe *d)
+static double most_current(const ckt_blocks *p, const dev_group *g, const probe *d)
 {
     double most = 0;
     for (int32_t k = 0; k < d->fm->n_out; k++)
@@ -191,7 +191,7 @@ static double most_current(const ckt_parts *p, const dev_group *g, const probe *
 }
 
 /* Sample s: terminals anywhere between the supplies unless they are known. */
-static vs_status take_sample(ckt_parts *p, dev_group *g, const probe *d, int s, double lo,
+static vs_status take_sample(ckt_blocks *p, dev_group *g, const probe *d, int s, double lo,
                              double hi)
 {
     vs_status st = VS_OK;
@@ -208,7 +208,7 @@ static vs_status take_sample(ckt_parts *p, dev_group *g, const probe *d, int s, 
 }
 
 /* The largest |entry| of outputs k [n_out], and behind them the largest -entry. */
-static void note_sample(const ckt_parts *p, const dev_group *g, const probe *d, double *most)
+static void note_sample(const ckt_blocks *p, const dev_group *g, const probe *d, double *most)
 {
     const int32_t n_out = d->fm->n_out;
     for (int32_t k = 0; k < n_out; k++) {
@@ -222,7 +222,7 @@ static void note_sample(const ckt_parts *p, const dev_group *g, const probe *d, 
 
 /* What instance i does at SAMPLES points: most [2 n_out]. Samples with an absurd current do not
  * count if there are others: a junction that conducts hides the transistor. */
-static vs_status sample(ckt_parts *p, dev_group *g, int32_t i, double lo, double hi, double *x,
+static vs_status sample(ckt_blocks *p, dev_group *g, int32_t i, double lo, double hi, double *x,
                         double *most)
 {
     const size_t bytes = 2 * (size_t)form_of(p, g)->n_out * sizeof *most;
@@ -260,7 +260,7 @@ static vs_status sample(ckt_parts *p, dev_group *g, int32_t i, double lo, double
 }
 
 /* The rows to which an instance belongs, each once: to row [n_out]. most: of its group's row. */
-static int32_t rows_of(const ckt_parts *p, const dev_form *fm, int32_t i, const double *most,
+static int32_t rows_of(const ckt_blocks *p, const dev_form *fm, int32_t i, const double *most,
                        const double *row_max, int32_t *row)
 {
     const int32_t *slot = &fm->slot[(size_t)i * (size_t)fm->n_out];
@@ -279,7 +279,7 @@ static int32_t rows_of(const ckt_parts *p, const dev_form *fm, int32_t i, const 
 }
 
 /* Equal for instances of a group whose known terminals have equal voltages. */
-static uint64_t known_key(ckt_parts *p, int32_t group, const dev_form *fm, int32_t i)
+static uint64_t known_key(ckt_blocks *p, int32_t group, const dev_form *fm, int32_t i)
 {
     const int32_t *to = &fm->map[(size_t)i * (size_t)fm->n_u];
     vec_clear(p->word);
@@ -293,7 +293,7 @@ static uint64_t known_key(ckt_parts *p, int32_t group, const dev_form *fm, int32
  * all its instances: sizes differ, but not by orders of magnitude.
  *   all    out  vec of [2 n_out] for each
  *   which  out  key of an instance -> where its own begins in `all` */
-static vs_status sample_all(ckt_parts *p, double lo, double hi, double **all, map *which)
+static vs_status sample_all(ckt_blocks *p, double lo, double hi, double **all, map *which)
 {
     ckt *c = p->c;
     double *x = vs_calloc(vec_len(c->unknown), sizeof *x);
@@ -322,8 +322,8 @@ typedef struct ability { /* of all instances: see sample_all */
 } ability;
 
 /* Calls for every instance with what it can do. */
-static void each_instance(ckt_parts *p, const ability *what,
-                          void (*does)(const ckt_parts *p, place at, const double *most,
+static void each_instance(ckt_blocks *p, const ability *what,
+                          void (*does)(const ckt_blocks *p, place at, const double *most,
                                        void *user),
                           void *user)
 {
@@ -341,7 +341,7 @@ typedef struct strengths {
     double *strength, *conducts;
 } strengths;
 
-static void add_strength(const ckt_parts *p, place at, const double *most, void *user)
+static void add_strength(const ckt_blocks *p, place at, const double *most, void *user)
 {
     const strengths *to = user;
     const dev_form *fm = form_of(p, &p->c->group[at.group]);
@@ -353,14 +353,14 @@ static void add_strength(const ckt_parts *p, place at, const double *most, void 
         }
 }
 
-typedef struct row_lists { /* counts, then fills begin and of_row of the parts */
-    ckt_parts *p;
+typedef struct row_lists { /* counts, then fills begin and of_row of p */
+    ckt_blocks *p;
     const double *row_max;
     int32_t *row; /* scratch */
     bool fill;
 } row_lists;
 
-static void list_rows(const ckt_parts *p, place at, const double *most, void *user)
+static void list_rows(const ckt_blocks *p, place at, const double *most, void *user)
 {
     row_lists *l = user;
     const dev_form *fm = form_of(p, &p->c->group[at.group]);
@@ -373,7 +373,7 @@ static void list_rows(const ckt_parts *p, place at, const double *most, void *us
 }
 
 /* Two passes: lengths, then places. begin[r] ends where row r begins. */
-static void make_lists(ckt_parts *p, const ability *what, const double *strength)
+static void make_lists(ckt_blocks *p, const ability *what, const double *strength)
 {
     const ckt *c = p->c;
     const int32_t n = ckt_n(c);
@@ -403,7 +403,8 @@ static void make_lists(ckt_parts *p, const ability *what, const double *strength
     vs_free(l.row);
 }
 
-vs_status ckt_parts_strength(ckt_parts *p, double lo, double hi, double *strength, double *conducts)
+vs_status ckt_blocks_strength(ckt_blocks *p, double lo, double hi, double *strength,
+                              double *conducts)
 {
     const int32_t nnz = csc_nnz(&p->c->a);
     double *all = NULL;
@@ -427,11 +428,11 @@ vs_status ckt_parts_strength(ckt_parts *p, double lo, double hi, double *strengt
 
 /* -- the object -- */
 
-ckt_parts *ckt_parts_new(ckt *c, const ckt_env *env, const double *x, const bool *known)
+ckt_blocks *ckt_blocks_new(ckt *c, const ckt_env *env, const double *x, const bool *known)
 {
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
-    ckt_parts *p = vs_calloc(1, sizeof *p);
-    *p = (ckt_parts){.c = c, .env = *env, .known = known};
+    ckt_blocks *p = vs_calloc(1, sizeof *p);
+    *p = (ckt_blocks){.c = c, .env = *env, .known = known};
     p->env.limit = false;
     p->env.iter = 2;
     p->dyn = vs_calloc(IR_N_DYN, sizeof *p->dyn);
@@ -456,9 +457,9 @@ ckt_parts *ckt_parts_new(ckt *c, const ckt_env *env, const double *x, const bool
     return p;
 }
 
-void ckt_parts_free(ckt_parts **pp)
+void ckt_blocks_free(ckt_blocks **pp)
 {
-    ckt_parts *p = *pp;
+    ckt_blocks *p = *pp;
     if (!p)
         return;
     void *heap[] = {p->dyn,    p->x0,   p->f0,  p->val,   p->native, p->begin,
@@ -479,7 +480,7 @@ void ckt_parts_free(ckt_parts **pp)
 
 /* -- one block -- */
 
-static void forget_block(ckt_parts *p)
+static void forget_block(ckt_blocks *p)
 {
     for (size_t i = 0; i < vec_len(p->unknown); i++)
         p->local[p->unknown[i]] = -1;
@@ -501,16 +502,16 @@ static bool stands_before(place a, place b)
 }
 
 /* By insertion: most blocks have a handful, and of_row lists them in this order. */
-static void list_devices(ckt_parts *p, const int32_t *u, int32_t n)
+static void list_devices(ckt_blocks *p, const int32_t *u, int32_t n)
 {
-    p->block++;
+    p->n_begun++;
     for (int32_t j = 0; j < n; j++)
         for (int32_t k = p->begin[u[j]]; k < p->begin[u[j] + 1]; k++) {
             const place at = p->of_row[k];
             int32_t *mark = &p->mark[p->c->group[at.group].inst[at.inst]];
-            if (*mark == p->block)
+            if (*mark == p->n_begun)
                 continue;
-            *mark = p->block;
+            *mark = p->n_begun;
             vec_push(p->device, at);
             for (size_t i = vec_len(p->device) - 1; i && stands_before(at, p->device[i - 1]); i--) {
                 p->device[i] = p->device[i - 1];
@@ -520,7 +521,7 @@ static void list_devices(ckt_parts *p, const int32_t *u, int32_t n)
 }
 
 /* Unknowns in the order in which devices name them, then the others. */
-static void number(ckt_parts *p, const int32_t *u, int32_t n)
+static void number(ckt_blocks *p, const int32_t *u, int32_t n)
 {
     enum { INSIDE = -2 };
     for (int32_t j = 0; j < n; j++)
@@ -543,7 +544,7 @@ static void number(ckt_parts *p, const int32_t *u, int32_t n)
 }
 
 /* Devices, where they are connected inside, what voltage they see outside. */
-static uint64_t hash_block(ckt_parts *p, const double *x, double grid)
+static uint64_t hash_block(ckt_blocks *p, const double *x, double grid)
 {
     for (size_t i = 0; i < vec_len(p->device); i++) {
         const place at = p->device[i];
@@ -559,7 +560,7 @@ static uint64_t hash_block(ckt_parts *p, const double *x, double grid)
     return hash128_of(p->word, vec_len(p->word) * sizeof *p->word).w[0];
 }
 
-static void make_matrix(ckt_parts *p)
+static void make_matrix(ckt_blocks *p)
 {
     const csc *all = &p->c->a;
     const size_t n = vec_len(p->unknown);
@@ -579,8 +580,8 @@ static void make_matrix(ckt_parts *p)
     p->a.n = (int32_t)n;
 }
 
-const ckt_part *ckt_part_begin(ckt_parts *p, const int32_t *u, int32_t n, const double *x,
-                               double grid)
+const ckt_block *ckt_block_begin(ckt_blocks *p, const int32_t *u, int32_t n, const double *x,
+                                 double grid)
 {
     forget_block(p);
     list_devices(p, u, n);
@@ -589,16 +590,16 @@ const ckt_part *ckt_part_begin(ckt_parts *p, const int32_t *u, int32_t n, const 
     for (int32_t j = 0; j < n; j++)
         alike = alike && !p->native[u[j]];
     make_matrix(p);
-    p->part = (ckt_part){.n = n,
+    p->now = (ckt_block){.n = n,
                          .unknown = p->unknown,
                          .a = &p->a,
                          .f = p->f,
                          .alike = alike,
                          .key = alike ? hash_block(p, x, grid) : 0};
-    return &p->part;
+    return &p->now;
 }
 
-static void stamp(ckt_parts *p, const dev_group *g, int32_t i, int32_t lane)
+static void stamp(ckt_blocks *p, const dev_group *g, int32_t i, int32_t lane)
 {
     const dev_form *fm = form_of(p, g);
     const int32_t *slot = &fm->slot[(size_t)i * (size_t)fm->n_out];
@@ -617,9 +618,9 @@ static void stamp(ckt_parts *p, const dev_group *g, int32_t i, int32_t lane)
 }
 
 /* What the native devices add: f0 + J (x - x0). */
-static void stamp_natives(ckt_parts *p, const double *x)
+static void stamp_natives(ckt_blocks *p, const double *x)
 {
-    for (int32_t j = 0; j < p->part.n; j++) {
+    for (int32_t j = 0; j < p->now.n; j++) {
         const double dx = x[p->unknown[j]] - p->x0[p->unknown[j]];
         p->f[j] += p->f0[p->unknown[j]];
         for (int32_t k = p->a.colptr[j]; k < p->a.colptr[j + 1]; k++) {
@@ -630,9 +631,9 @@ static void stamp_natives(ckt_parts *p, const double *x)
     }
 }
 
-vs_status ckt_part_load(ckt_parts *p, const double *x)
+vs_status ckt_block_load(ckt_blocks *p, const double *x)
 {
-    memset(p->f, 0, (size_t)p->part.n * sizeof *p->f);
+    memset(p->f, 0, (size_t)p->now.n * sizeof *p->f);
     memset(p->a.val, 0, (vec_len(p->slot) + 1) * sizeof *p->a.val);
     stamp_natives(p, x);
     int32_t group = -1, pack = -1; /* evaluated last */
@@ -651,6 +652,6 @@ vs_status ckt_part_load(ckt_parts *p, const double *x)
         }
         stamp(p, g, at.inst, at.inst - g->first[its]);
     }
-    return norm_finite_all(p->f, NULL, p->part.n, p->a.val, (int32_t)vec_len(p->slot)) ? VS_OK
-                                                                                       : VS_NOCONV;
+    return norm_finite_all(p->f, NULL, p->now.n, p->a.val, (int32_t)vec_len(p->slot)) ? VS_OK
+                                                                                      : VS_NOCONV;
 }
