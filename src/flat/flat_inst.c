@@ -681,9 +681,9 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
             in->node[b->port[i]] = flat_node(c, s, e->slot[i]);
         flat_put_pins(c, s, e, b, in->node);
         b->in_progress = true;
-        const int32_t part = flat_part_begin(c, in, e);
+        const int32_t made = flat_extent_begin(c, in, e);
         flat_expand(c, in);
-        flat_part_end(c, part);
+        flat_extent_end(c, made);
         b->in_progress = was;
     }
     if (!c->plan) /* whose slots evaluate in these scopes again */

@@ -131,7 +131,7 @@ static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad, bo
     return fm;
 }
 
-/* Is it among the cards of the netlist, or of the part that is expanded again? */
+/* Is it among the cards of the netlist, or of the instance that is expanded again? */
 static bool is_listed(const flat_ctx *c, const flat_model *m)
 {
     for (size_t i = vec_len(c->f->model); i-- > 0;)
@@ -169,8 +169,8 @@ static flat_model *make_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
     return fm;
 }
 
-/* Notes that the scope asks for m. A part that is expanded again must be the first to ask for the
- * same shared models as before and for no others, else the order of models would change. */
+/* Notes that the scope asks for m. An instance that is expanded again must be the first to ask for
+ * the same shared models as before and for no others, else the order of models would change. */
 static flat_model *seen_model(flat_ctx *c, flat_model *m)
 {
     bool seen = !c->first_new || !m;

@@ -17,7 +17,7 @@
  *     flat_step.c   families of runs
  *     flat_file.c   tables of numbers in files
  *     flat_redo.c   which values depend on what, and their evaluation again
- *     flat_part.c   subcircuit instances, expanded again
+ *     flat_again.c   subcircuit instances, expanded again
  *     flat_print.c  text form */
 #ifndef FLAT_PRIV_H
 #define FLAT_PRIV_H
@@ -204,7 +204,7 @@ struct scope {
         SCOPE_HERE,
         SCOPE_GOES,
         SCOPE_GONE
-    } life; /* flat_part.c: GOES: it is being replaced by a new one; GONE: it has been */
+    } life; /* flat_again.c: GOES: it is being replaced by a new one; GONE: it has been */
 };
 
 typedef struct busy {
@@ -257,10 +257,10 @@ typedef struct flat_ctx {
     const char **top;         /* vec; with a plan: names of top_node, except ground */
     const scope **model_home; /* vec; with a plan: where each of f->model was evaluated */
     struct lent {
-        flat_model *m; /* NULL: the new part has asked for it again */
+        flat_model *m; /* NULL: the instance has asked for it again */
         const scope *home;
-    } *lent; /* vec; while a part is expanded again: the model cards that its old form was the first
-                to ask for, and that others use too */
+    } *lent; /* vec; while an instance is expanded again: the model cards that its old form was the
+                first to ask for, and that others use too */
     map is_global;
     map sub_param;      /* names that are parameters of some subcircuit */
     bool touched_local; /* evaluation used a parameter that a subcircuit defines */
@@ -289,17 +289,18 @@ typedef struct flat_ctx {
         const model_def *def;
         const double *value; /* [vec_len(def->reads)] */
         flat_model *m;
-        int32_t next;   /* the one before with this hash; 0: none */
-    } *share;           /* vec; [0] is not used */
-    double scale;       /* .option scale, once it is needed; 0: not looked up yet */
-    bool per_finger;    /* .option wnflag, looked up with it: bins hold w/nf */
-    int muted;          /* > 0: a factor 0 multiplies the present value, draws do not matter */
-    bool amperes;       /* the present value is a current: 1A is one ampere, not one atto */
-    bool ever_drew;     /* a statistical function that matters was evaluated, in all */
-    bool drew;          /* the same, since somebody set it to false */
-    bool redoing;       /* the expansion is over, values are evaluated again */
-    bool structural;    /* redoing: more would change than values */
-    int32_t first_new;  /* 0; or a part is expanded again, and its nodes begin here: nodes of the
+        int32_t next; /* the one before with this hash; 0: none */
+    } *share;         /* vec; [0] is not used */
+    double scale;     /* .option scale, once it is needed; 0: not looked up yet */
+    bool per_finger;  /* .option wnflag, looked up with it: bins hold w/nf */
+    int muted;        /* > 0: a factor 0 multiplies the present value, draws do not matter */
+    bool amperes;     /* the present value is a current: 1A is one ampere, not one atto */
+    bool ever_drew;   /* a statistical function that matters was evaluated, in all */
+    bool drew;        /* the same, since somebody set it to false */
+    bool redoing;     /* the expansion is over, values are evaluated again */
+    bool structural;  /* redoing: more would change than values */
+    int32_t
+        first_new; /* 0; or an instance is expanded again, and its nodes begin here: nodes of the
                           top level from here on were made after it */
     const char **alter; /* vec: names of runs: "main", those of .alter cards */
     diag_span alter_at;
@@ -504,10 +505,10 @@ uint64_t flat_param_begin(flat_ctx *c, const pval *p);
 void flat_param_end(flat_ctx *c, pval *p, uint64_t outer);
 void flat_plan_keep(flat_plan *p, const flat_ctx *c, bool shares); /* takes c over */
 
-/* flat_part.c: to call around the expansion of a subcircuit instance; end takes what begin returns.
- */
-int32_t flat_part_begin(flat_ctx *c, scope *s, const elem *e);
-void flat_part_end(flat_ctx *c, int32_t part);
+/* flat_again.c: to call around the expansion of a subcircuit instance; end takes what begin
+ * returns. */
+int32_t flat_extent_begin(flat_ctx *c, scope *s, const elem *e);
+void flat_extent_end(flat_ctx *c, int32_t k);
 
 /* flat.c */
 void flat_ctx_free(flat_ctx *c);

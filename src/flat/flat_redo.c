@@ -33,7 +33,7 @@ void flat_plan_free(flat_plan **pp)
     }
     if (p->kept)
         flat_ctx_free(&p->c);
-    vec_free(p->part);
+    vec_free(p->extent);
     vec_free(p->aim);
     vec_free(p->dirty);
     vec_free(p->again);
@@ -320,7 +320,7 @@ static bool redo_guards(flat_plan *p, scope *s)
         same &= (on[i] & 1) == (s->on[i] & 1) || only_params(b, (int32_t)i);
     for (size_t i = 0; i < n_param; i++)
         same &= defined[i] == (s->param[i].v != NULL);
-    flat_choose_params(s); /* values that conditions asked for are forgotten, as in the expansion */
+    flat_choose_params(s); /* values that conditions asked for are forgotten, as in the extent */
     if (s == p->c.root)
         flat_eval_all(&p->c, s);
     for (size_t i = 0; i < n_param; i++)
@@ -489,7 +489,7 @@ vs_status flat_redo_end(flat_plan *p)
     }
     vec_clear(c->pend);
     if (!c->structural && vec_len(p->dirty))
-        c->structural = !flat_redo_parts(p);
+        c->structural = !flat_redo_instances(p);
     if (!c->structural && p->any_tree)
         c->structural |= p->shares || flat_share(c, true);
     c->structural |= p->trees.total + c->scratch.total > MAX_TREES;

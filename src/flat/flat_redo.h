@@ -1,4 +1,4 @@
-/* flat_redo.h - between flat_redo.c (values again) and flat_part.c (subcircuit instances again):
+/* flat_redo.h - between flat_redo.c (values again) and flat_again.c (subcircuit instances again):
  * the plan. */
 #ifndef FLAT_REDO_H
 #define FLAT_REDO_H
@@ -19,7 +19,7 @@ typedef struct slot {
     int32_t n_draw; /* and behind it */
 } slot;
 
-typedef struct fact { /* decided once per scope; in the order of the expansion */
+typedef struct fact { /* decided once per scope; in the order of the extent */
     enum { FACT_GUARDS, FACT_M } what;
     uint64_t mask;
     scope *s;
@@ -27,29 +27,29 @@ typedef struct fact { /* decided once per scope; in the order of the expansion *
 } fact;
 
 /* The entries of the flat netlist that a subcircuit instance made: from .. to of each list, with
- * those of its own subcircuits. */
-typedef enum part_list {
-    PART_NODE,
-    PART_INST,
-    PART_MODEL,
-    PART_IC,
-    PART_NODESET,
-    PART_SAVE,
-    PART_N_LIST
-} part_list;
-typedef struct part {
+ * those of the instances inside it. */
+typedef enum made_list {
+    MADE_NODE,
+    MADE_INST,
+    MADE_MODEL,
+    MADE_IC,
+    MADE_NODESET,
+    MADE_SAVE,
+    MADE_N_LIST
+} made_list;
+typedef struct extent {
     scope *s;
     const elem *e;
-    int32_t n_part; /* itself and the parts inside it, which follow it */
-    int32_t from[PART_N_LIST], to[PART_N_LIST];
-} part;
+    int32_t n_extent; /* itself and those inside it, which follow it */
+    int32_t from[MADE_N_LIST], to[MADE_N_LIST];
+} extent;
 typedef struct aim { /* a name that something outside looked up; path: of the scope it stands in */
     const char *path, *name;
 } aim;
 
 struct flat_plan {
     fact *fact;         /* vec */
-    part *part;         /* vec; in the order of the expansion */
+    extent *extent;     /* vec; in the order of the extent */
     aim *aim;           /* vec; names that were looked up after all elements had been made */
     scope **dirty;      /* vec: scopes to expand again */
     const char **again; /* vec: paths of those that the present redo has expanded again */
@@ -59,7 +59,7 @@ struct flat_plan {
     uint64_t structure;
     flat_owner *owner; /* vec */
     const char **knob; /* vec; names of parameters from outside */
-    flat_ctx c;        /* of the expansion */
+    flat_ctx c;        /* of the extent */
     arena trees;
     bool kept, shares;
     uint64_t changed; /* of the present redo */
@@ -70,13 +70,13 @@ struct flat_plan {
 /* flat_redo.c: sorts the slots by owner and makes the list of owners. */
 void flat_sort_slots(flat_plan *p);
 
-/* -- flat_part.c -- */
+/* -- flat_again.c -- */
 /* Is s one of the scopes to expand again, or inside one? */
 bool flat_is_dirty(const flat_plan *p, const scope *s);
 /* Notes which names the expansion looked up, before its tables are freed. */
 void flat_note_aims(flat_plan *p, const flat_ctx *c);
 /* Expands the dirty scopes again and replaces their elements, nodes and models by the new ones.
  * false: the result might differ from that of a whole expansion. */
-bool flat_redo_parts(flat_plan *p);
+bool flat_redo_instances(flat_plan *p);
 
 #endif

@@ -1,11 +1,11 @@
-/* Tests of flat_redo.c and flat_part.c: after a change the netlist that is there is that of a whole
- * expansion. */
+/* Tests of flat_redo.c and flat_again.c: after a change the netlist that is there is that of a
+ * whole expansion. */
 #include "flat_test.h"
 #include "stream.h"
 
 typedef struct redo_case {
     const char *deck; /* p is changed from 1 to 3 and back */
-    int parts; /* instances that are expanded again at each change; -1: the deck as a whole */
+    int n_again; /* instances that are expanded again at each change; -1: the deck as a whole */
 } redo_case;
 
 /* All of it: nodes in their order, then the text form. */
@@ -68,9 +68,9 @@ static void check_knob(const redo_case *c, size_t n, const char *knob)
         static const double value[] = {3, 1, 4, 3.5, 1, 3};
         bool high = false;
         for (size_t k = 0; k < VS_COUNT(value); k++) {
-            const int want = (value[k] > 2) == high && c[i].parts >= 0 ? 0 : c[i].parts;
+            const int want = (value[k] > 2) == high && c[i].n_again >= 0 ? 0 : c[i].n_again;
             const int got = redo(plan, value[k]);
-            ck_assert_msg(got == want, "%s\n%s=%g: %d parts, not %d", c[i].deck, knob, value[k],
+            ck_assert_msg(got == want, "%s\n%s=%g: %d instances, not %d", c[i].deck, knob, value[k],
                           got, want);
             high = value[k] > 2;
             if (got < 0)

@@ -1,39 +1,40 @@
-/* flat_part.c - a flat netlist in parts: the nodes, elements and models of each subcircuit
- * instance. If a change decides an .if of an instance otherwise, that instance alone is expanded
- * again, and its new part replaces the old one; numbers of nodes and elements behind it move. The
- * result is that of a whole expansion, in the same order. In some cases this is not certain: the
- * instance was or would be the first user of a node of the top level, it is no longer the first
- * user of a model card, or others look names up in it. Then the deck is expanded as a whole. */
+/* flat_again.c - subcircuit instances, expanded again. The plan knows which nodes, elements and
+ * models each instance made: its extent. If a change decides an .if of an instance otherwise, that
+ * instance alone is expanded again, and what it makes replaces what it made; numbers of nodes and
+ * elements behind it move. The result is that of a whole expansion, in the same order. In some
+ * cases this is not certain: the instance was or would be the first user of a node of the top
+ * level, it is no longer the first user of a model card, or others look names up in it. Then the
+ * deck is expanded as a whole. */
 #include <string.h>
 
 #include "flat_redo.h"
 
-enum { MOST_PARTS = 16 }; /* at a time; each costs a copy of the lists */
+enum { MOST_INSTANCES = 16 }; /* at a time; each costs a copy of the lists */
 
 static void ends(const flat *f, int32_t *at)
 {
-    const size_t n[PART_N_LIST] = {vec_len(f->node), vec_len(f->inst),    vec_len(f->model),
+    const size_t n[MADE_N_LIST] = {vec_len(f->node), vec_len(f->inst),    vec_len(f->model),
                                    vec_len(f->ic),   vec_len(f->nodeset), vec_len(f->save)};
-    for (int k = 0; k < PART_N_LIST; k++)
+    for (int k = 0; k < MADE_N_LIST; k++)
         at[k] = (int32_t)n[k];
 }
 
-int32_t flat_part_begin(flat_ctx *c, scope *s, const elem *e)
+int32_t flat_extent_begin(flat_ctx *c, scope *s, const elem *e)
 {
     if (!c->plan)
         return -1;
-    part o = {.s = s, .e = e};
+    extent o = {.s = s, .e = e};
     ends(c->f, o.from);
-    vec_push(c->plan->part, o);
-    return (int32_t)vec_len(c->plan->part) - 1;
+    vec_push(c->plan->extent, o);
+    return (int32_t)vec_len(c->plan->extent) - 1;
 }
 
-void flat_part_end(flat_ctx *c, int32_t k)
+void flat_extent_end(flat_ctx *c, int32_t k)
 {
     if (k < 0)
         return;
-    part *o = &c->plan->part[k];
-    o->n_part = (int32_t)vec_len(c->plan->part) - k;
+    extent *o = &c->plan->extent[k];
+    o->n_extent = (int32_t)vec_len(c->plan->extent) - k;
     ends(c->f, o->to);
 }
 
@@ -71,7 +72,7 @@ static bool aims_at(const aim *a, const char *path)
 
 /* -- what stands in the way -- */
 
-/* A model card that only instances of the part use. */
+/* A model card that only instances in the extent use. */
 static bool is_own_model(const flat_model *m, const scope *home)
 {
     for (size_t i = 0; i < vec_len(home->b->model); i++)
@@ -80,9 +81,9 @@ static bool is_own_model(const flat_model *m, const scope *home)
     return home->life != SCOPE_HERE;
 }
 
-static bool asked_by_analyses(const flat *f, const part *o)
+static bool asked_by_analyses(const flat *f, const extent *o)
 {
-    const int32_t from = o->from[PART_NODE], to = o->to[PART_NODE];
+    const int32_t from = o->from[MADE_NODE], to = o->to[MADE_NODE];
     bool any = false;
     for (size_t i = 0; i < vec_len(f->ana); i++)
         for (int k = 0; k < 2; k++)
@@ -91,11 +92,11 @@ static bool asked_by_analyses(const flat *f, const part *o)
     return any;
 }
 
-static bool may_go(const flat_plan *p, const part *o)
+static bool may_go(const flat_plan *p, const extent *o)
 {
     const flat_ctx *c = &p->c;
-    bool may = o->from[PART_SAVE] == o->to[PART_SAVE] && !asked_by_analyses(c->f, o);
-    for (int32_t i = o->from[PART_NODE]; i < o->to[PART_NODE]; i++)
+    bool may = o->from[MADE_SAVE] == o->to[MADE_SAVE] && !asked_by_analyses(c->f, o);
+    for (int32_t i = o->from[MADE_NODE]; i < o->to[MADE_NODE]; i++)
         may &= map_get(&c->top_node, map_key(c->f->node[i]), -1) != i;
     for (size_t i = 0; i < vec_len(p->aim); i++)
         may &= begins_with(p->aim[i].path, o->s->path) || !aims_at(&p->aim[i], o->s->path);
@@ -136,15 +137,15 @@ static void note_scope(move *m, scope *s)
         note_tree(m, s->param[i].folded);
 }
 
-/* Notes all places that hold the number of a node, outside of the part and of the lists that move
+/* Notes all places that hold the number of a node, outside of the extent and of the lists that move
  * as a whole. */
-static void note_places(move *m, flat_plan *p, const part *o)
+static void note_places(move *m, flat_plan *p, const extent *o)
 {
     flat *f = p->c.f;
-    m->from = o->to[PART_NODE];
+    m->from = o->to[MADE_NODE];
     for (size_t i = 0; i < vec_len(f->inst); i++) {
         const flat_inst *x = &f->inst[i];
-        if ((int32_t)i >= o->from[PART_INST] && (int32_t)i < o->to[PART_INST])
+        if ((int32_t)i >= o->from[MADE_INST] && (int32_t)i < o->to[MADE_INST])
             continue;
         for (int32_t k = 0; k < x->n_node; k++)
             note_place(m, &x->node[k]);
@@ -161,9 +162,9 @@ static void note_places(move *m, flat_plan *p, const part *o)
             note_place(m, &f->ana[i].in[k]);
         }
     note_scope(m, p->c.root);
-    for (size_t i = 0; i < vec_len(p->part); i++)
-        if (p->part[i].s->life == SCOPE_HERE)
-            note_scope(m, p->part[i].s);
+    for (size_t i = 0; i < vec_len(p->extent); i++)
+        if (p->extent[i].s->life == SCOPE_HERE)
+            note_scope(m, p->extent[i].s);
 }
 
 static void move_nodes(flat_ctx *c, move *m, int32_t by)
@@ -210,7 +211,7 @@ static void move_ics(flat_ic *list, int32_t begin, int32_t end, int32_t from, in
         vec_free(tail);                               \
     } while (0)
 
-/* Copies the lists of the expansion, which are in its arena, to vecs that can grow and shrink. */
+/* Copies the lists of the netlist, which are in its arena, to vecs that can grow and shrink. */
 static void own_lists(flat_plan *p)
 {
     flat *f = p->c.f;
@@ -231,24 +232,24 @@ typedef struct tails {
     const scope **home;
     flat_ic *ic, *nodeset;
     flat_save *save;
-    part *part;
+    extent *extent;
 } tails;
 
-static void cut(flat_plan *p, size_t k, const part *o, tails *t)
+static void cut(flat_plan *p, size_t k, const extent *o, tails *t)
 {
     flat *f = p->c.f;
-    CUT(f->node, o->from[PART_NODE], o->to[PART_NODE], t->node);
-    CUT(f->inst, o->from[PART_INST], o->to[PART_INST], t->inst);
-    CUT(f->model, o->from[PART_MODEL], o->to[PART_MODEL], t->model);
-    CUT(p->c.model_home, o->from[PART_MODEL], o->to[PART_MODEL], t->home);
-    CUT(f->ic, o->from[PART_IC], o->to[PART_IC], t->ic);
-    CUT(f->nodeset, o->from[PART_NODESET], o->to[PART_NODESET], t->nodeset);
-    CUT(p->part, k, k + (size_t)o->n_part, t->part);
+    CUT(f->node, o->from[MADE_NODE], o->to[MADE_NODE], t->node);
+    CUT(f->inst, o->from[MADE_INST], o->to[MADE_INST], t->inst);
+    CUT(f->model, o->from[MADE_MODEL], o->to[MADE_MODEL], t->model);
+    CUT(p->c.model_home, o->from[MADE_MODEL], o->to[MADE_MODEL], t->home);
+    CUT(f->ic, o->from[MADE_IC], o->to[MADE_IC], t->ic);
+    CUT(f->nodeset, o->from[MADE_NODESET], o->to[MADE_NODESET], t->nodeset);
+    CUT(p->extent, k, k + (size_t)o->n_extent, t->extent);
     t->save = f->save; /* not of the plan */
     f->save = NULL;
 }
 
-/* false: the part has .save cards of its own. */
+/* false: the instance has .save cards of its own. */
 static bool append(flat_plan *p, tails *t)
 {
     flat *f = p->c.f;
@@ -266,11 +267,11 @@ static bool append(flat_plan *p, tails *t)
 
 /* -- the plan -- */
 
-static void lend_models(flat_plan *p, const part *o)
+static void lend_models(flat_plan *p, const extent *o)
 {
     flat_ctx *c = &p->c;
     vec_clear(c->lent);
-    for (int32_t i = o->from[PART_MODEL]; i < o->to[PART_MODEL]; i++)
+    for (int32_t i = o->from[MADE_MODEL]; i < o->to[MADE_MODEL]; i++)
         if (!is_own_model(c->f->model[i], c->model_home[i]))
             vec_push(c->lent, (struct lent){c->f->model[i], c->model_home[i]});
 }
@@ -283,7 +284,7 @@ static bool is_lent(const flat_ctx *c, const flat_model *m)
     return any;
 }
 
-static void forget_part(flat_plan *p, const part *o)
+static void forget(flat_plan *p, const extent *o)
 {
     size_t n = 0;
     for (size_t i = 0; i < vec_len(p->slot); i++)
@@ -311,55 +312,55 @@ static void forget_part(flat_plan *p, const part *o)
         vec_head_of(p->aim)->len = n;
 }
 
-/* Moves the numbers that slots hold. The first n slots are those outside of the part. */
-static void move_slots(flat_plan *p, size_t n, const part *o, const int32_t *by)
+/* Moves the numbers that slots hold. The first n slots are those outside of the extent. */
+static void move_slots(flat_plan *p, size_t n, const extent *o, const int32_t *by)
 {
     for (size_t i = 0; i < n; i++) {
         slot *q = &p->slot[i];
-        if (q->inst >= o->to[PART_INST])
-            q->inst += by[PART_INST];
-        if (q->at.kind == SLOT_NODE_IC && q->at.k >= o->to[PART_IC])
-            q->at.k += by[PART_IC];
-        if (q->at.kind == SLOT_NODESET && q->at.k >= o->to[PART_NODESET])
-            q->at.k += by[PART_NODESET];
+        if (q->inst >= o->to[MADE_INST])
+            q->inst += by[MADE_INST];
+        if (q->at.kind == SLOT_NODE_IC && q->at.k >= o->to[MADE_IC])
+            q->at.k += by[MADE_IC];
+        if (q->at.kind == SLOT_NODESET && q->at.k >= o->to[MADE_NODESET])
+            q->at.k += by[MADE_NODESET];
     }
 }
 
 /* Parts before the k-th that reach behind it contain it; those of `tail` come later. */
-static void move_parts(flat_plan *p, size_t k, const part *o, const int32_t *by, part **tail)
+static void move_extents(flat_plan *p, size_t k, const extent *o, const int32_t *by, extent **tail)
 {
-    const int32_t more = (int32_t)(vec_len(p->part) - k) - o->n_part;
+    const int32_t more = (int32_t)(vec_len(p->extent) - k) - o->n_extent;
     for (size_t i = 0; i < k; i++) {
-        part *q = &p->part[i];
-        if (i + (size_t)q->n_part <= k)
+        extent *q = &p->extent[i];
+        if (i + (size_t)q->n_extent <= k)
             continue;
-        q->n_part += more;
-        for (int l = 0; l < PART_N_LIST; l++)
+        q->n_extent += more;
+        for (int l = 0; l < MADE_N_LIST; l++)
             q->to[l] += by[l];
     }
     for (size_t i = 0; i < vec_len(*tail); i++)
-        for (int l = 0; l < PART_N_LIST; l++) {
+        for (int l = 0; l < MADE_N_LIST; l++) {
             (*tail)[i].from[l] += by[l];
             (*tail)[i].to[l] += by[l];
         }
-    APPEND(p->part, *tail);
+    APPEND(p->extent, *tail);
 }
 
 /* Expands the instance again, as the expansion of the scope that it is in does. false: a message
- * was given, or more than this part would change. */
-static bool expand_again(flat_ctx *c, const part *o)
+ * was given, or more than this instance would change. */
+static bool expand_again(flat_ctx *c, const extent *o)
 {
     const int n_error = c->n_error = c->d->n_error;
     for (scope *s = o->s->caller; s; s = s->caller)
         s->b->in_progress = true;
     c->redoing = false;
-    c->first_new = o->from[PART_NODE];
+    c->first_new = o->from[MADE_NODE];
     flat_expand_elem(c, o->s->caller, o->e);
     c->first_new = 0;
     c->redoing = true;
     for (size_t i = 0; i < vec_len(c->lent); i++)
         c->structural |=
-            c->lent[i].m != NULL; /* another part would now be the first to ask for it */
+            c->lent[i].m != NULL; /* another instance would now be the first to ask for it */
     for (scope *s = o->s->caller; s; s = s->caller)
         s->b->in_progress = false;
     return !c->stop && !c->structural && c->d->n_error == n_error;
@@ -379,40 +380,40 @@ static bool look_up_names(flat_plan *p)
     return c->d->n_error == n_error;
 }
 
-static bool redo_part(flat_plan *p, const scope *s)
+static bool redo_one(flat_plan *p, const scope *s)
 {
     flat_ctx *c = &p->c;
     size_t k = 0;
-    while (k < vec_len(p->part) && p->part[k].s != s)
+    while (k < vec_len(p->extent) && p->extent[k].s != s)
         k++;
-    if (k == vec_len(p->part))
+    if (k == vec_len(p->extent))
         return false;
-    const part o = p->part[k];
-    for (int32_t i = 0; i < o.n_part; i++)
-        p->part[k + (size_t)i].s->life = SCOPE_GOES;
+    const extent o = p->extent[k];
+    for (int32_t i = 0; i < o.n_extent; i++)
+        p->extent[k + (size_t)i].s->life = SCOPE_GOES;
     if (!may_go(p, &o))
         return false;
     tails t = {0};
     move m = {0};
     note_places(&m, p, &o);
     lend_models(p, &o);
-    forget_part(p, &o);
-    for (int32_t i = 0; i < o.n_part; i++)
-        p->part[k + (size_t)i].s->life = SCOPE_GONE;
+    forget(p, &o);
+    for (int32_t i = 0; i < o.n_extent; i++)
+        p->extent[k + (size_t)i].s->life = SCOPE_GONE;
     cut(p, k, &o, &t);
     const size_t n_slot = vec_len(p->slot);
-    bool ok = expand_again(c, &o) && vec_len(p->part) > k;
-    int32_t by[PART_N_LIST] = {0}, end[PART_N_LIST];
+    bool ok = expand_again(c, &o) && vec_len(p->extent) > k;
+    int32_t by[MADE_N_LIST] = {0}, end[MADE_N_LIST];
     ends(c->f, end);
-    for (int l = 0; l < PART_SAVE; l++)
+    for (int l = 0; l < MADE_SAVE; l++)
         by[l] = end[l] - o.to[l];
     ok &= append(p, &t);
-    move_nodes(c, &m, by[PART_NODE]);
-    move_ics(c->f->ic, o.from[PART_IC], end[PART_IC], o.to[PART_NODE], by[PART_NODE]);
-    move_ics(c->f->nodeset, o.from[PART_NODESET], end[PART_NODESET], o.to[PART_NODE],
-             by[PART_NODE]);
+    move_nodes(c, &m, by[MADE_NODE]);
+    move_ics(c->f->ic, o.from[MADE_IC], end[MADE_IC], o.to[MADE_NODE], by[MADE_NODE]);
+    move_ics(c->f->nodeset, o.from[MADE_NODESET], end[MADE_NODESET], o.to[MADE_NODE],
+             by[MADE_NODE]);
     move_slots(p, n_slot, &o, by);
-    move_parts(p, k, &o, by, &t.part);
+    move_extents(p, k, &o, by, &t.extent);
     return look_up_names(p) && ok;
 }
 
@@ -426,16 +427,16 @@ static void list_used(flat_plan *p)
     p->c.f->used = vec_freeze(p->c.mem, used);
 }
 
-bool flat_redo_parts(flat_plan *p)
+bool flat_redo_instances(flat_plan *p)
 {
     flat_ctx *c = &p->c;
     bool ok = true;
-    if (p->shares || vec_len(p->dirty) > MOST_PARTS)
+    if (p->shares || vec_len(p->dirty) > MOST_INSTANCES)
         return false;
     own_lists(p);
     for (size_t i = 0; i < vec_len(p->dirty) && ok; i++) {
         vec_push(p->again, p->dirty[i]->path);
-        ok = redo_part(p, p->dirty[i]);
+        ok = redo_one(p, p->dirty[i]);
     }
     for (size_t i = 0; i < vec_len(c->f->inst); i++)
         p->any_tree |= c->f->inst[i].expr != NULL;
