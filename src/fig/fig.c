@@ -63,10 +63,10 @@ static double size_of(const post_val *v, int64_t k)
     return v->complex ? hypot(v->v[2 * k], v->v[2 * k + 1]) : v->v[k];
 }
 
-typedef enum part { MAGNITUDE, DECIBEL, DEGREES, REAL, IMAGINARY } part;
+typedef enum aspect { MAGNITUDE, DECIBEL, DEGREES, REAL, IMAGINARY } aspect;
 
-/* A part of a value as n numbers, in mem; a real value's own numbers are not copied. */
-static const double *part_of(arena *mem, const post_val *v, part which, int64_t n)
+/* An aspect of a value as n numbers, in mem; a real value's own numbers are not copied. */
+static const double *aspect_of(arena *mem, const post_val *v, aspect which, int64_t n)
 {
     if (!v->complex && (which == MAGNITUDE || which == REAL) && n <= v->n)
         return v->v;
@@ -95,7 +95,7 @@ static const double *part_of(arena *mem, const post_val *v, part which, int64_t 
 static const double *axis_of(arena *mem, const fig_value *f, int64_t n)
 {
     if (f->over.name)
-        return part_of(mem, &f->over, MAGNITUDE, n);
+        return aspect_of(mem, &f->over, MAGNITUDE, n);
     if (f->axis && !f->axis->complex)
         return f->axis->v;
     double *x = arena_array(mem, double, n + 1);
@@ -262,16 +262,16 @@ static void add_value(builder *b, const fig_value *v)
                      .shade = last > 0 ? (double)v->member / last : NAN};
     const size_t panel = panel_of(b, v, x_axis(b, v, x, n));
     if (kind == FIG_BODE) {
-        c.y = part_of(b->mem, &v->v, DECIBEL, n);
+        c.y = aspect_of(b->mem, &v->v, DECIBEL, n);
         add_curve(b, panel, c);
-        c.y = part_of(b->mem, &v->v, DEGREES, n);
+        c.y = aspect_of(b->mem, &v->v, DEGREES, n);
         add_curve(b, panel + 1, c);
     } else if (kind == FIG_SMITH || kind == FIG_POLAR) {
-        c.x = part_of(b->mem, &v->v, REAL, n);
-        c.y = part_of(b->mem, &v->v, IMAGINARY, n);
+        c.x = aspect_of(b->mem, &v->v, REAL, n);
+        c.y = aspect_of(b->mem, &v->v, IMAGINARY, n);
         add_curve(b, panel, c);
     } else {
-        c.y = part_of(b->mem, &v->v, MAGNITUDE, n);
+        c.y = aspect_of(b->mem, &v->v, MAGNITUDE, n);
         add_curve(b, panel, c);
     }
 }

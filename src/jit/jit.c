@@ -377,19 +377,19 @@ typedef struct emit_task { /* a job that LLVM must do */
     jit_cut cut;
 } emit_task;
 
-typedef struct part_task { /* an object of it */
+typedef struct object_task { /* an object of it */
     const emit_task *of;
     int32_t q;
-    jit_part made;
+    jit_object made;
     double seconds;
     char *err;
     int failed; /* as jit_emit_fn returns */
-} part_task;
+} object_task;
 
 typedef struct team {
     const jit *j;
-    emit_task *task; /* vec, in the order in which they are taken */
-    part_task *part; /* vec, those of a task together */
+    emit_task *task;     /* vec, in the order in which they are taken */
+    object_task *object; /* vec, those of a task together */
 } team;
 
 static void cut_one(void *user, int32_t i, int worker)
@@ -409,7 +409,7 @@ static void emit_one(void *user, int32_t i, int worker)
                               .exact = o->exact,
                               .fma = t->j->fma,
                               .room = vs_try_realloc};
-    part_task *p = &t->part[i];
+    object_task *p = &t->object[i];
     const emit_task *k = p->of;
     const double t0 = vs_seconds();
     (void)worker;
@@ -430,33 +430,33 @@ static int larger_first(const void *a, const void *b)
     return ns != nt ? (ns < nt ? 1 : -1) : s->job < t->job ? -1 : s->job > t->job;
 }
 
-/* The objects of a kernel as one; NULL: one of them is missing (*err, a part's own text or NULL).
+/* The objects of a kernel as one; NULL: one of them is missing (*err, that one's text or NULL).
  */
-static void *join_parts(const part_task *part, int32_t n, size_t *size, const char **err)
+static void *join_objects(const object_task *object, int32_t n, size_t *size, const char **err)
 {
-    jit_part *made = NULL;
+    jit_object *made = NULL;
     void *pack = NULL;
     int32_t q = 0;
     *err = NULL;
-    for (; q < n && !part[q].failed; q++)
-        vec_push(made, part[q].made);
+    for (; q < n && !object[q].failed; q++)
+        vec_push(made, object[q].made);
     if (q == n)
         pack = jit_pack_make(made, n, size);
     else
-        *err = part[q].err;
+        *err = object[q].err;
     vec_free(made);
     return pack;
 }
 
 /* Loads the objects of a task, and stores them on disk. */
-static void finish_task(jit *j, const emit_task *k, const part_task *part, const char **why)
+static void finish_task(jit *j, const emit_task *k, const object_task *object, const char **why)
 {
     jit_job *job = k->job;
     const char *trouble = NULL;
     size_t size = 0;
-    void *pack = join_parts(part, k->cut.n_part, &size, &trouble);
-    for (int32_t q = 0; q < k->cut.n_part; q++)
-        job->seconds += part[q].seconds;
+    void *pack = join_objects(object, k->cut.n_object, &size, &trouble);
+    for (int32_t q = 0; q < k->cut.n_object; q++)
+        job->seconds += object[q].seconds;
     if (!pack) {
         *why = keep_why(j, "code generator: %s", trouble ? trouble : "out of memory");
         job->st = VS_EUNSUPPORTED;
@@ -478,13 +478,13 @@ static void finish_task(jit *j, const emit_task *k, const part_task *part, const
 
 static void free_tasks(team *t)
 {
-    for (size_t i = 0; i < vec_len(t->part); i++) {
-        vs_free(t->part[i].err);
-        vs_free(t->part[i].made.obj);
+    for (size_t i = 0; i < vec_len(t->object); i++) {
+        vs_free(t->object[i].err);
+        vs_free(t->object[i].made.obj);
     }
     for (size_t i = 0; i < vec_len(t->task); i++)
         jit_cut_fini(&t->task[i].cut);
-    vec_free(t->part);
+    vec_free(t->object);
 }
 
 static void from_llvm(jit *j, emit_task *task, const char **why)
@@ -503,17 +503,17 @@ static void from_llvm(jit *j, emit_task *task, const char **why)
     pool *p = pool_new(threads);
     pool_run(p, n, cut_one, &t);
     for (int i = 0; i < n; i++)
-        for (int32_t q = 0; q < task[i].cut.n_part; q++)
-            vec_push(t.part, ((part_task){.of = &task[i], .q = q}));
-    pool_run(p, (int32_t)vec_len(t.part), emit_one, &t);
+        for (int32_t q = 0; q < task[i].cut.n_object; q++)
+            vec_push(t.object, ((object_task){.of = &task[i], .q = q}));
+    pool_run(p, (int32_t)vec_len(t.object), emit_one, &t);
     pool_free(&p);
     heap_poll();
-    for (size_t i = 0; i < vec_len(t.part); i++)
-        if (t.part[i].failed == JIT_NO_MEMORY)
+    for (size_t i = 0; i < vec_len(t.object); i++)
+        if (t.object[i].failed == JIT_NO_MEMORY)
             vs_no_memory();
     j->stat.seconds_compile += vs_seconds() - t0;
-    for (int i = 0; i < n; first += task[i].cut.n_part, i++)
-        finish_task(j, &task[i], &t.part[first], why);
+    for (int i = 0; i < n; first += task[i].cut.n_object, i++)
+        finish_task(j, &task[i], &t.object[first], why);
     free_tasks(&t);
 }
 

@@ -225,9 +225,9 @@ static void choose_parts(const cutter *c, jit_cut *cut)
 {
     enum { PART = 4000, MOST = 64 };
     const int64_t n = c->sum[c->n] / PART, most = cut->n_piece < MOST ? cut->n_piece : MOST;
-    cut->n_part = (int32_t)(n < 1 ? 1 : n > most ? most : n);
-    for (int32_t q = 0; q <= cut->n_part; q++)
-        vec_push(cut->part, (int32_t)((int64_t)q * cut->n_piece / cut->n_part));
+    cut->n_object = (int32_t)(n < 1 ? 1 : n > most ? most : n);
+    for (int32_t q = 0; q <= cut->n_object; q++)
+        vec_push(cut->object, (int32_t)((int64_t)q * cut->n_piece / cut->n_object));
 }
 
 /* -- who waits where -- */
@@ -323,7 +323,7 @@ void jit_cut_fini(jit_cut *cut)
 {
     vec_free(cut->order);
     vec_free(cut->begin);
-    vec_free(cut->part);
+    vec_free(cut->object);
     vec_free(cut->fused);
     vec_free(cut->home);
     vec_free(cut->slot);

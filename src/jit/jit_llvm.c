@@ -6,9 +6,9 @@
  *         order of jit_order.c; an SSA value is a vector with a lane for each instance of the pack.
  *         A long one is cut (jit_cut.c): a function for each piece, and the kernel calls one after
  *         the other for a few packs together; values that later pieces read wait in its frame. The
- *         pieces of a part are an object of their own, made by a call of its own: several threads
- *         make the parts of a kernel, which is in the last. Loops run while any lane wants, and
- *         keep the values of the others; branches exist with one lane only. Our own passes have
+ *         pieces of an object are made by a call of its own: several threads make the objects of a
+ *         kernel, which is in the last. Loops run while any lane wants, and keep the values of the
+ *         others; branches exist with one lane only. Our own passes have
  *         already optimised the code, so that LLVM runs almost no IR passes; it selects
  *         instructions and allocates registers.
  * Numbers: every operation is the IEEE operation of ir_eval_op: no fast-math flags. A product that
@@ -67,8 +67,8 @@ typedef struct emitter {
     LLVMValueRef *val; /* [n_inst] */
     uint8_t *in_phi;   /* [n_inst] an operand of a phi */
     const jit_cut *cut;
-    int32_t part;  /* being made: one object */
-    int32_t piece; /* being made: the eval function from `begin` to `end` */
+    int32_t object; /* the one being made */
+    int32_t piece;  /* being made: the eval function from `begin` to `end` */
     ir_val begin, end;
     int32_t *to_keep; /* [n_inst] slot of a value that is not stored there yet, or -1 */
     LLVMValueRef
@@ -980,13 +980,13 @@ static LLVMValueRef declare_piece(emitter *g, int32_t p)
     return f;
 }
 
-static bool in_last_part(const emitter *g) { return g->part == g->cut->n_part - 1; }
+static bool in_last_object(const emitter *g) { return g->object == g->cut->n_object - 1; }
 
 /* void piece(const jit_batch *batch, int64_t begin, int64_t end, double *kept) */
 static LLVMValueRef emit_piece(emitter *g, int32_t p)
 {
     g->kernel = declare_piece(g, p);
-    if (in_last_part(g))
+    if (in_last_object(g))
         LLVMSetLinkage(g->kernel, LLVMInternalLinkage);
     align_stack(g, g->kernel);
     add_attribute(g, g->kernel, "noinline", 0);
@@ -999,9 +999,9 @@ static LLVMValueRef emit_piece(emitter *g, int32_t p)
     return g->kernel;
 }
 
-static bool of_this_part(const emitter *g, int32_t p)
+static bool of_this_object(const emitter *g, int32_t p)
 {
-    return p >= g->cut->part[g->part] && p < g->cut->part[g->part + 1];
+    return p >= g->cut->object[g->object] && p < g->cut->object[g->object + 1];
 }
 
 /* kernel: for (b = begin; b < end; b = e) { e = min(b + several, end); all pieces, one after the
@@ -1010,7 +1010,7 @@ static void emit_pieces(emitter *g, LLVMValueRef kernel)
 {
     LLVMValueRef *piece = NULL;
     for (int32_t p = 0; p < g->cut->n_piece; p++)
-        vec_push(piece, of_this_part(g, p) ? emit_piece(g, p) : declare_piece(g, p));
+        vec_push(piece, of_this_object(g, p) ? emit_piece(g, p) : declare_piece(g, p));
     g->kernel = kernel;
     LLVMBasicBlockRef entry = new_block(g), head = new_block(g), body = new_block(g),
                       exit = new_block(g);
@@ -1058,14 +1058,14 @@ static void emit_kernel(emitter *g)
 }
 
 /* One object: pieces, and the kernel if it is the last. */
-static void emit_part(emitter *g)
+static void emit_functions(emitter *g)
 {
     find_phi_operands(g);
-    if (in_last_part(g)) {
+    if (in_last_object(g)) {
         emit_kernel(g);
         return;
     }
-    for (int32_t p = g->cut->part[g->part]; p < g->cut->part[g->part + 1]; p++)
+    for (int32_t p = g->cut->object[g->object]; p < g->cut->object[g->object + 1]; p++)
         emit_piece(g, p);
 }
 
@@ -1219,7 +1219,7 @@ static vs_status emit(void *user)
 {
     emission *e = user;
     emit_begin(&e->g);
-    emit_part(&e->g);
+    emit_functions(&e->g);
     e->failed = check_module(&e->g, e->opt, e->err);
     if (!e->failed)
         e->failed = emit_object(&e->g, e->opt, e->obj, e->size, e->err);
@@ -1233,7 +1233,7 @@ int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, i
     emission e = {.g = {.fn = fn,
                         .lay = lay,
                         .cut = cut,
-                        .part = q,
+                        .object = q,
                         .lanes = lay->lanes,
                         .exact = opt->exact,
                         .vec.fma = opt->fma},

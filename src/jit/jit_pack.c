@@ -19,21 +19,21 @@ static size_t aligned(size_t at) { return (at + 15) & ~(size_t)15; }
 
 static size_t first_at(size_t n) { return aligned(sizeof(pack_head) + n * sizeof(uint64_t)); }
 
-void *jit_pack_make(const jit_part *part, int32_t n, size_t *size)
+void *jit_pack_make(const jit_object *object, int32_t n, size_t *size)
 {
     pack_head head = {.n = (uint64_t)n};
     size_t at = first_at((size_t)n);
     memcpy(head.magic, MAGIC, sizeof head.magic);
     *size = at;
     for (int32_t q = 0; q < n; q++)
-        *size += aligned(part[q].size);
+        *size += aligned(object[q].size);
     char *pack = vs_calloc(1, *size);
     memcpy(pack, &head, sizeof head);
     for (int32_t q = 0; q < n; q++) {
-        const uint64_t bytes = part[q].size;
+        const uint64_t bytes = object[q].size;
         memcpy(pack + sizeof head + (size_t)q * sizeof bytes, &bytes, sizeof bytes);
-        memcpy(pack + at, part[q].obj, part[q].size);
-        at += aligned(part[q].size);
+        memcpy(pack + at, object[q].obj, object[q].size);
+        at += aligned(object[q].size);
     }
     return pack;
 }

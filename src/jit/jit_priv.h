@@ -21,10 +21,10 @@ typedef struct jit_cut {
     int32_t *slot; /* vec [n_inst] place of a value that a later piece reads, -1: none does, or it
                     * is a constant or an input other than a probe and is made anew there */
     int32_t n_slot;
-    /* vec [n_part + 1] pieces part[q] .. part[q + 1] are an object of their own, so that the
+    /* vec [n_object + 1] pieces object[q] .. object[q + 1] are an object of their own, so that the
      * objects of one kernel can be made at the same time */
-    int32_t *part;
-    int32_t n_part; /* at least 1; depends on the function and the options only */
+    int32_t *object;
+    int32_t n_object; /* at least 1; depends on the function and the options only */
     uint8_t *fused; /* vec [n_inst] MUL: computed with its sum; ADD, SUB: 1, 2: which operand is */
     bool one_pack;
 } jit_cut;
@@ -52,7 +52,7 @@ typedef struct jit_emit_opt {
     void *(*room)(void *p, size_t n); /* vs_try_realloc of the caller: for *obj and *err */
 } jit_emit_opt;
 enum { JIT_NO_MEMORY = 2 };
-/* Object file of part q of one eval function cut by `cut`. The last part has the kernel, which
+/* Object q of one eval function cut by `cut`, as a file. The last object has the kernel, which
  * calls the pieces of the others. Functions of several threads may run at once. Returns 0 and *obj;
  * JIT_NO_MEMORY; otherwise *err is a text. Its temporary memory is not in the caller's heap, and
  * LLVM ends the process if it finds none. */
@@ -104,12 +104,12 @@ bool jit_obj_own(const jit_code *code);
 const char *jit_obj_unsupported(void);
 
 /* -- the objects of one kernel, one behind the other (jit_pack.c) -- */
-typedef struct jit_part {
+typedef struct jit_object {
     void *obj; /* for vs_free */
     size_t size;
-} jit_part;
+} jit_object;
 /* For vs_free. */
-void *jit_pack_make(const jit_part *part, int32_t n, size_t *size);
+void *jit_pack_make(const jit_object *object, int32_t n, size_t *size);
 /* Maps all objects of a pack, which is only read. *code: vec, also when it fails; the caller
  * unloads it.
  * Status: as jit_obj_load. */

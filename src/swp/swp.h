@@ -1,6 +1,6 @@
 /* swp.h - runs the points of .step and .mc and puts their results into one file (docs/sweeps.md).
  * Use: after sim_build: if swp_wanted, swp_run in place of the deck's analyses. swp_merge makes one
- * sweep of the parts that several machines computed. A point is a number. Its values are computed
+ * sweep of the shards that several machines computed. A point is a number. Its values are computed
  * from it on demand (mixed radix: the sample varies fastest, then the steps in the order of the
  * deck), so memory does not grow with the number of points. Every point starts anew: its results do
  * not depend on what was computed before, by whom, or in which order. Workers are processes,
@@ -44,12 +44,12 @@ bool swp_wanted(const sim *s);
  * Status: VS_OK; VS_STOP: interrupted; VS_EINPUT: the sweep as a whole is wrong; VS_EIO; else that
  * of the first point that failed. */
 VS_MUST_USE vs_status swp_run(sim *s, const swp_opt *o);
-/* Writes the result files part[n] of all shards as one file, and their tables as one if `measures`
+/* Writes the result files shard[n] of all shards as one file, and their tables as one if `measures`
  * is not NULL.
  *   worst  out  status of the first point that failed, as swp_run returns it
  *   why    out  a sentence, if the status is not VS_OK
  * Status: VS_OK, VS_EIO, VS_EINPUT. */
-VS_MUST_USE vs_status swp_merge(const char *out, const char *measures, const char *const *part,
+VS_MUST_USE vs_status swp_merge(const char *out, const char *measures, const char *const *shard,
                                 size_t n, FILE *log, FILE *say, vs_status *worst, char why[300]);
 
 #endif

@@ -1,5 +1,5 @@
-/* swp_merge.c - the parts of a sweep that shards computed, as one. The journals beside the parts
- * say where the results of each point begin and end. */
+/* swp_merge.c - the results of a sweep's shards, as one. The journals beside them say where those
+ * of each point begin and end. */
 #include "swp_priv.h"
 
 #include <errno.h>
@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct part {
+typedef struct shard {
     const char *path;
     swp_journal j;
     int fd;
-} part;
+} shard;
 
 static vs_status refuse(char why[300], const char *path, const char *what)
 {
@@ -20,7 +20,7 @@ static vs_status refuse(char why[300], const char *path, const char *what)
     return VS_EINPUT;
 }
 
-static vs_status open_part(part *p, const char *path, arena *mem, char why[300])
+static vs_status open_shard(shard *p, const char *path, arena *mem, char why[300])
 {
     p->path = path;
     (void)files_input(path);
@@ -33,8 +33,8 @@ static vs_status open_part(part *p, const char *path, arena *mem, char why[300])
     return VS_EIO;
 }
 
-/* Sorts the parts by shard. Status: VS_EINPUT: one is missing or there twice. */
-static vs_status sort_parts(part *p, size_t n, char why[300])
+/* Sorts them by number. Status: VS_EINPUT: one is missing or there twice. */
+static vs_status sort_shards(shard *p, size_t n, char why[300])
 {
     for (size_t i = 0; i < n; i++) {
         const swp_journal *a = &p[0].j, *b = &p[i].j;
@@ -52,7 +52,7 @@ static vs_status sort_parts(part *p, size_t n, char why[300])
             const size_t to = (size_t)p[i].j.shard;
             if ((size_t)p[to].j.shard == to)
                 return refuse(why, p[i].path, "is a shard that was given twice");
-            part t = p[i];
+            shard t = p[i];
             p[i] = p[to];
             p[to] = t;
         }
@@ -60,7 +60,7 @@ static vs_status sort_parts(part *p, size_t n, char why[300])
 }
 
 /* Checks that nothing follows the last point, in the file and in its journal. */
-static vs_status check_end(part *p, char why[300])
+static vs_status check_end(shard *p, char why[300])
 {
     struct stat sb;
     if (!fstat(p->fd, &sb) && S_ISREG(sb.st_mode) && sb.st_size != p->j.end)
@@ -70,11 +70,11 @@ static vs_status check_end(part *p, char why[300])
     return VS_OK;
 }
 
-static vs_status add_points(swp_book *b, part *p, size_t n, char why[300])
+static vs_status add_points(swp_book *b, shard *p, size_t n, char why[300])
 {
     vs_status st = VS_OK;
     for (int64_t k = 0; k < b->total && !st; k++) {
-        part *q = &p[k % (int64_t)n];
+        shard *q = &p[k % (int64_t)n];
         if (!swp_journal_next(&q->j, &b->mem) || q->j.rec.point != k) {
             snprintf(why, 300, "'%s' is not finished: point %lld is missing (go on with --resume)",
                      q->path, (long long)k + 1);
@@ -107,15 +107,15 @@ vs_status swp_merge(const char *out, const char *measures, const char *const *pa
 {
     arena mem;
     arena_init(&mem);
-    part *p = arena_array(&mem, part, n + 1);
+    shard *p = arena_array(&mem, shard, n + 1);
     vs_status st = VS_OK;
     *worst = VS_OK;
     for (size_t i = 0; i < n; i++)
         p[i].fd = -1;
     for (size_t i = 0; i < n && !st; i++)
-        st = open_part(&p[i], path[i], &mem, why);
+        st = open_shard(&p[i], path[i], &mem, why);
     if (!st)
-        st = sort_parts(p, n, why);
+        st = sort_shards(p, n, why);
     if (!st) {
         swp_journal *j = &p[0].j;
         swp_book b = {.path = out,

@@ -5,7 +5,7 @@
  *     swp_ranks.c  ranks of MPI: rank 0 gives points out, the others compute them
  *     swp_book.c   results in order: files, table, journal
  *     swp_stat.c   statistics of samples
- *     swp_merge.c  parts of several machines to one */
+ *     swp_merge.c  results of all shards as one file */
 #ifndef SWP_PRIV_H
 #define SWP_PRIV_H
 
