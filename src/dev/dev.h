@@ -2,11 +2,11 @@
  * Use:    dev_group_init, dev_form_add per analysis form, dev_state_init; dev_eval in each load;
  *         dev_advance after it; dev_accept / dev_restore at accepted and rejected points; _fini.
  *
- * A group holds flat arrays only: instances of one parameter row share its setup values (cache), an
- * instance itself is n_u map entries and one row index. Outputs are not held: a block of instances
+ * A group has flat arrays only: instances of one parameter row share its setup values (cache), an
+ * instance itself is n_u map entries and one row index. Outputs are not kept: a block of instances
  * is evaluated into a small buffer and stamped from there while it is in the processor's cache.
  *
- * Kernels take packs of W instances (jit.h). Pack p holds the instances first[p] .. first[p+1]-1 in
+ * Kernels take packs of W instances (jit.h). Pack p has the instances first[p] .. first[p+1]-1 in
  * its lanes from 0; the lanes behind them are padding, copies of the last one. Either every pack is
  * of one row (its setup values are broadcast), or, when that would leave many lanes empty, lanes
  * have rows of their own (row_per_lane).
@@ -26,7 +26,7 @@ typedef enum dev_lim { DEV_LIM_ACC, DEV_LIM_OLD, DEV_LIM_NEW, DEV_N_LIM } dev_li
 
 /* A run of outputs of one kind: out[begin..end) of every instance. */
 typedef struct dev_run {
-    uint8_t kind; /* IR_OUT_RES, REACT, G, J, LIMITED, BOUND_STEP; others are not held */
+    uint8_t kind; /* IR_OUT_RES, REACT, G, J, LIMITED, BOUND_STEP; others are not listed */
     int32_t begin, end;
 } dev_run;
 
