@@ -110,7 +110,9 @@ bool ana_asked(ana *a);
 void ana_lu_z_init(const ana *a, lu_z *lu);
 
 /* -- near.c: updates by the factors of an older matrix -- */
-/* Whether they may be cheaper than new factors: a has such factors. */
+/* Whether new factors cost so many solutions in this circuit that older ones may be cheaper. */
+bool near_is_worth_it(const ana *a);
+/* Whether the present ones may be cheaper than new ones for this update. */
 bool near_may_serve(const ana *a, const newton_eq *eq, int iter);
 /* a->dx in: M^-1 r, M being what the factors are of; out: J^-1 r to 0.01 of its size. False: M is
  * too far from J; a->dx is as it was. */

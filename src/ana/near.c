@@ -27,6 +27,12 @@ static double price(const ana *a)
     return PRICE_BASE + a->lu.stat.work / ((double)PRICE_WORK * (double)a->lu.stat.nnz_lu);
 }
 
+bool near_is_worth_it(const ana *a)
+{
+    return a->n_all >= LEAST_UNKNOWNS && a->opt.bypass != CKT_BYPASS_OFF &&
+           !lu_is_cholesky(&a->lu) && price(a) >= LEAST_PRICE;
+}
+
 /* Of the factors and of the present matrix. */
 static bool alphas_are_near(const ana *a, double alpha)
 {
@@ -37,8 +43,7 @@ static bool alphas_are_near(const ana *a, double alpha)
 bool near_may_serve(const ana *a, const newton_eq *eq, int iter)
 {
     return eq->xmax && !eq->damp && !a->latent && !a->repivot && !a->near.spent &&
-           iter < NEW_FROM && a->n_all >= LEAST_UNKNOWNS && a->opt.bypass != CKT_BYPASS_OFF &&
-           !lu_is_cholesky(&a->lu) && price(a) >= LEAST_PRICE && alphas_are_near(a, eq->env.alpha);
+           iter < NEW_FROM && near_is_worth_it(a) && alphas_are_near(a, eq->env.alpha);
 }
 
 bool near_update(ana *a, const newton_eq *eq)

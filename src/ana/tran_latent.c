@@ -23,7 +23,8 @@
 enum { QUIET = 3, LOOK = 8, MOST_VECTORS = 80 };
 /* Where for BUSY points at least 3 of 4 cells are awake, looking after them costs more than it
  * saves: PAUSE points are made without, and AGAIN more until a step leaves so many at rest that
- * some may sleep. */
+ * some may sleep. One of 4 where older factors serve (near.c), since while parts are latent all
+ * factors are new. */
 enum { BUSY = 8, PAUSE = 64, AGAIN = 16 };
 
 typedef struct latent_cell {
@@ -417,7 +418,7 @@ static void count_quiet(tran *t)
 
 static bool are_busy(const ana *a, int32_t n_cell)
 {
-    return 4 * n_cell > 3 * ckt_latent_n_cell(a->c);
+    return 4 * n_cell > (near_is_worth_it(a) ? 1 : 3) * ckt_latent_n_cell(a->c);
 }
 
 void tran_latent_rest(tran *t)
