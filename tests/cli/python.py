@@ -22,6 +22,7 @@ BUILD = os.path.abspath(sys.argv.pop(1))
 PEERS = os.environ.get('VSIM_PEERS', os.path.join(ROOT, 'build', 'peers'))
 PATCHELF = shutil.which('patchelf', path=os.path.join(PEERS, 'bin') + ':' + os.environ['PATH'])
 NUMBERS = glob.glob(os.path.join(PEERS, 'lib', 'python3*', 'site-packages', 'numpy'))
+NOTEBOOKS = sorted(glob.glob(os.path.join(ROOT, 'examples', '*.ipynb')))
 SMOKE = """
 import sys, vsim
 ckt = vsim.Circuit('d\\nv1 in 0 10\\nr1 in out 1k\\nr2 out 0 3k\\nd1 0 out dm\\n.model dm d')
@@ -48,6 +49,27 @@ else:
 ckt.v1.function = None
 assert ckt.sweep({'r1.r': [1e3, 9e3]}, get={'o': 'out'}, jobs=2).done == 2
 """
+
+
+def notebooks():
+    """Path and cells of code of each."""
+    books = []
+    for path in NOTEBOOKS:
+        with open(path, encoding='utf-8') as f:
+            cells = json.load(f)['cells']
+        books.append((path, [''.join(c['source']) for c in cells if c['cell_type'] == 'code']))
+    return books
+
+
+def documentation():
+    """The path of docs/python.md, its blocks of code."""
+    path = os.path.join(ROOT, 'docs', 'python.md')
+    with open(path, encoding='utf-8') as f:
+        return path, re.findall(r'^```python\n(.*?)^```$', f.read(), re.M | re.S)
+
+
+# of all warnings only the one of what newer NumPy refuses
+WARNINGS = ('-W', 'ignore', '-W', 'error:Conversion of an array:DeprecationWarning')
 
 
 @unittest.skipIf('sanitize' in BUILD or 'asan' in BUILD, 'not for sanitizers')
@@ -87,7 +109,7 @@ class Wheel(unittest.TestCase):
 
     def test_the_packages_own_tests(self):
         tests = shutil.copy(os.path.join(ROOT, 'python', 'tests', 'test_vsim.py'), self.tmp)
-        out = self.run_it(self.python, '-W', 'ignore', tests)
+        out = self.run_it(self.python, *WARNINGS, tests)
         self.assertRegex(out, r'Ran \d\d tests')
         self.assertNotIn('skipped', out)
 
@@ -102,21 +124,20 @@ class Wheel(unittest.TestCase):
                 venv = os.path.join(self.tmp, 'other%d' % k)
                 own = os.path.join(venv, 'bin', 'python')
                 self.run_it(python, '-m', 'venv', venv)
-                self.run_it(own, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', self.wheel)
-                self.assertRegex(self.run_it(own, '-W', 'ignore', tests), r'Ran \d\d tests')
+                self.run_it(own, '-m', 'pip', 'install', '-q', '--disable-pip-version-check',
+                            self.wheel + '[all]')
+                self.assertRegex(self.run_it(own, *WARNINGS, tests), r'Ran \d\d tests')
+                for path, cells in [*notebooks(), documentation()]:
+                    self.run_cells(cells, path, own)
 
     def test_notebooks(self):
-        books = sorted(glob.glob(os.path.join(ROOT, 'examples', '*.ipynb')))
+        books = notebooks()
         self.assertEqual(len(books), 3)
-        for path in books:
+        for path, cells in books:
             with self.subTest(notebook=os.path.basename(path)):
-                with open(path, encoding='utf-8') as f:
-                    cells = json.load(f)['cells']
-                self.assertTrue(all(not c.get('outputs') for c in cells), 'outputs are not kept')
-                self.run_cells([''.join(c['source']) for c in cells if c['cell_type'] == 'code'],
-                               path)
+                self.run_cells(cells, path)
 
-    def run_cells(self, cells, path):
+    def run_cells(self, cells, path, python=None):
         """As a notebook does: what the last line of a cell gives is shown."""
         lines = ['def show(x):', '    f = getattr(x, "_repr_html_", None)',
                  '    print(f()[:100] if f else repr(x))']
@@ -130,14 +151,17 @@ class Wheel(unittest.TestCase):
         script = os.path.join(self.tmp, os.path.basename(path) + '.py')
         with open(script, 'w', encoding='utf-8') as f:
             f.write('\n'.join(lines) + '\n')
-        return self.run_it(self.python, '-W', 'error::RuntimeWarning', script)
+        return self.run_it(python or self.python, '-W', 'error::RuntimeWarning', script)
 
     def test_the_code_of_the_documentation(self):
-        path = os.path.join(ROOT, 'docs', 'python.md')
-        with open(path, encoding='utf-8') as f:
-            blocks = re.findall(r'^```python\n(.*?)^```$', f.read(), re.M | re.S)
+        path, blocks = documentation()
         self.assertGreater(len(blocks), 8)
         self.run_cells(blocks, path)
+
+    def test_notebooks_keep_no_outputs(self):
+        for path in NOTEBOOKS:
+            with open(path, encoding='utf-8') as f:
+                self.assertTrue(all(not c.get('outputs') for c in json.load(f)['cells']), path)
 
     def test_moved_it_uses_its_own_parts_alone(self):
         moved = os.path.join(self.tmp, 'moved here')

@@ -10,6 +10,7 @@ from ._handle import Deck, Run, Sim
 from ._netlist import Wave, element, node, number, pairs, source_words, word
 from ._parts import Device, Model, Options, Params, Scope, alias
 from ._result import Gradient, Result
+from ._si import scalar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -672,8 +673,8 @@ class Circuit:
         found = {}
         for name in names:
             plot = plots['Gradient of ' + name.lower()]
-            found[name] = Gradient(float(plot[name.lower()]),
-                                   {word: float(plot[word.lower()]) for word in words})
+            found[name] = Gradient(scalar(plot[name.lower()]),
+                                   {word: scalar(plot[word.lower()]) for word in words})
         return found[measures] if isinstance(measures, str) else found
 
     def pz(self, source: Tuple[Node, Node], output: Tuple[Node, Node], *, current: bool = False,

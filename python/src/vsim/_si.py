@@ -7,6 +7,16 @@ _PREFIX = {-18: 'a', -15: 'f', -12: 'p', -9: 'n', -6: 'µ', -3: 'm', 0: '', 3: '
            12: 'T'}
 
 
+def scalar(x) -> float:
+    """Of a number, or of an array of one, which float() of NumPy 2.5 takes no more.
+
+    >>> import numpy
+    >>> scalar(2), scalar(numpy.array([3.5]))
+    (2.0, 3.5)
+    """
+    return float(x.item() if hasattr(x, 'item') else x)
+
+
 def si(x: float, unit: str = '', digits: int = 4) -> str:
     """With the prefix of its magnitude.
 

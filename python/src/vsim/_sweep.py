@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from . import _lib
 from ._errors import Error, Interrupted
 from ._result import Result
+from ._si import scalar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,9 +106,9 @@ class Sweep(Mapping):
 def _extract(result, get):
     if get is None:
         if isinstance(result, Mapping) and not isinstance(result, Result):
-            return {str(k): float(v) for k, v in result.items()}
+            return {str(k): scalar(v) for k, v in result.items()}
         if not isinstance(result, Result):
-            return {} if result is None else {'value': float(result)}
+            return {} if result is None else {'value': scalar(result)}
         return result.measures or {n: result[n] for n in result
                                    if isinstance(result[n], float)}
     return {name: _one(result, what) for name, what in get.items()}
@@ -115,7 +116,7 @@ def _extract(result, get):
 
 def _one(result, what):
     if callable(what):
-        return float(what(result))
+        return scalar(what(result))
     if ' ' in what.strip():
         return result.measure(what)
     value = result[what]
