@@ -359,6 +359,21 @@ c1 out 0 1n
         self.assertLess(abs(g['kt']['rr'] * 1e3 / kt), 3 * bound)
         self.assertLess(abs(g['kt']['temp'] * 300.15 / kt - 1), bound)
 
+    def test_the_example_sizes_an_amplifier(self):
+        # where power grows like a power p of an aim, what lacks of it is p/60 at the end: with p
+        # up to 6, 0.1 neper or radian; eight steps come near
+        example = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'examples',
+                               'opamp_size.py')
+        done = subprocess.run([sys.executable, example, '--vsim', VSIM, '--steps', '8'],
+                              timeout=400, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        gain, gbw, margin, power = (float(v) for v in re.search(
+            r'gain=(\S+) gbw=(\S+) margin=(\S+) power=(\S+)', done.stdout).groups())
+        self.assertGreater(gain, 57 - 2)
+        self.assertGreater(gbw, 100e6 * math.exp(-0.2))
+        self.assertGreater(margin, 60 - math.degrees(0.2))
+        self.assertLess(power, 2e-4)  # it starts at 2.9e-4 W
+
     def test_each_point_of_a_sweep_has_spectral_gradients(self):
         deck = self.STAGE + '.sens ac gain param=rc re\n.sens noise low param=rc\n'
         self.run_deck(deck + '.step rc list 4k 5k\n.end\n')
