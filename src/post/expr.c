@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "carry.h"
 #include "post_priv.h"
 
 enum { MAX_DEPTH = 200, MAX_ARG = 8, MAX_CALLS = 10000 };
@@ -470,6 +471,7 @@ static bool call(parser *p, const char *name, const char *start, post_val *out)
     const char *text[MAX_ARG];
     const post_def *def = NULL;
     int n = 0;
+    const size_t site = p->e->carry ? p->e->carry->at : 0;
     for (size_t i = 0; !p->names && i < vec_len(p->e->def); i++)
         if (!str_casecmp(p->e->def[i].name, name))
             def = &p->e->def[i];
@@ -506,6 +508,8 @@ static bool call(parser *p, const char *name, const char *start, post_val *out)
         return true;
     if (def)
         return call_user(p, def, text, n, out);
+    if (p->e->carry)
+        p->e->carry->inner = site;
     if (!post_call(p->e, name, arg, n, out, &known) && known)
         return false;
     if (known)

@@ -46,6 +46,9 @@ typedef struct post_env {
     /* with whole: sqrt, ln, a power and their like need whole vectors only if one of the values at
      * hand is out of their range: the caller takes the whole then, and drops parts that it has */
     bool ranges;
+    /* with whole: functions of whole vectors that carry on from piece to piece do not set it (see
+     * carry.h). NULL: all of them do */
+    struct post_carry *carry;
     /* called for names that are no vectors: parameters, results of measures, device values. NULL:
      * there are none */
     bool (*number)(void *user, const char *name, double *value);

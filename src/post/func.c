@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "carry.h"
 #include "fft.h"
 #include "post_priv.h"
 
@@ -564,9 +565,11 @@ bool post_call(post_env *e, const char *name, post_val *arg, int n_arg, post_val
         post_val r;
         fargs f = {e, arg, n_arg, &r, t[i].name};
         const bool in_range = e->ranges && value_in_range(t[i].run);
-        if (e->whole && !in_range && !value_by_value(t[i].run, n_arg))
+        const post_carried carried =
+            e->carry ? post_carry_call(e, t[i].name, arg, n_arg, &r) : POST_CARRY_NOT;
+        if (e->whole && !carried && !in_range && !value_by_value(t[i].run, n_arg))
             *e->whole = true;
-        if (!t[i].run(&f))
+        if (carried != POST_CARRY_DONE && !t[i].run(&f))
             return false;
         if (e->whole && in_range && r.complex && !arg->complex)
             *e->whole = true;

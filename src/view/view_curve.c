@@ -90,6 +90,29 @@ static post_vec *vector_of(const post_plot *p, const char *name)
     return NULL;
 }
 
+/* Whether an expression that needs all points at once has more of them than memory is meant for.
+ * true: a message was given. */
+static bool is_too_large(work *w, size_t plot, const char *text)
+{
+    enum { MOST = 1 << 30, EACH = 2 * sizeof(double), OPERATIONS = 3 };
+    const char **list = NULL;
+    str_pool names;
+    if (!w->f->x)
+        return false;
+    str_pool_init(&names);
+    post_names(&names, text, &list);
+    const int64_t n = view_n_point(w->f, plot),
+                  bytes = EACH * n * (int64_t)(vec_len(list) + OPERATIONS);
+    vec_free(list);
+    str_pool_fini(&names);
+    if (bytes > MOST)
+        diag_error(&w->d, w->whole,
+                   "the expression needs all %lld points at once, which takes %lld MB; it may take "
+                   "%d MB",
+                   (long long)n, (long long)(bytes >> 20), MOST >> 20);
+    return bytes > MOST;
+}
+
 /* Evaluates the text: as the vector that has this very name, else as an expression. (Names may have
  * any letters.) */
 static bool value_of(work *w, size_t plot, const char *text, post_val *v)
@@ -98,6 +121,8 @@ static bool value_of(work *w, size_t plot, const char *text, post_val *v)
     post_plot *p = w->f->set.plot[plot];
     post_vec *x = vector_of(p, text);
     w->e.set->current = p;
+    if (!x && is_too_large(w, plot, text))
+        return false;
     if (!x)
         return view_need_all(w->f, plot, text, &why) ? post_eval(&w->e, text, v) : fail(w, why);
     if (!view_need(w->f, plot, x, &why) || (p->scale && !view_need(w->f, plot, p->scale, &why)))
@@ -246,12 +271,19 @@ static bool thin_out(work *w, const view_question *q, size_t plot, curve *c, boo
     if (!view_pieces(w->f, plot, &w->e, q, &t, done, &why) ||
         (*done && !find_ends(w, plot, c, &why)))
         return w->d.n_error ? false : fail(w, why);
+    if (!*done)
+        return true;
     c->px = t.x;
     c->py = t.y;
-    c->pim = t.im;
+    c->pim = t.complex ? t.im : NULL;
     c->n_at = t.n;
     c->part = t.part;
-    c->y = (post_val){.type = t.type, .plot = w->f->set.plot[plot], .complex = t.im != NULL};
+    c->y = (post_val){.type = t.type, .plot = w->f->set.plot[plot], .complex = t.complex};
+    if (t.single) {
+        c->n = 1;
+        c->x0 = c->x1 = 0;
+        index_axis(w, c);
+    }
     return true;
 }
 

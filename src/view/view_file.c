@@ -12,6 +12,7 @@ void view_file_close(view_file *f)
         post_set_fini(&f->set);
         str_pool_fini(&f->names);
     }
+    view_forget_known(f);
     idx_close(&f->x);
     f->open = false;
     f->loaded = 0;

@@ -1,8 +1,10 @@
 /* view_pieces.c - expressions over large plots: piece by piece, of which the points that a picture
- * shows are kept. Memory is that of a piece, whatever the points. */
+ * shows are kept. Functions of the whole curve carry on from piece to piece (carry.h); what they
+ * found is kept for the next window. Memory is that of a piece, whatever the points. */
 #include <math.h>
 #include <string.h>
 
+#include "carry.h"
 #include "reduce.h"
 #include "vec.h"
 #include "view_priv.h"
@@ -16,11 +18,19 @@ typedef struct pieces {
     const view_question *q;
     const post_vec *own; /* the vector whose very name was asked for; NULL: an expression */
     size_t *place;       /* vec: vectors that are needed, the axis first */
-    int64_t from, to;    /* points */
+    int64_t all;         /* points there are */
+    int64_t from, to;    /* those in sight */
     double x0, x1;       /* their ends */
     bool rises;
+    post_carry carry;  /* functions of the whole curve */
+    view_known *known; /* what they have found */
     view_thin *out;
 } pieces;
+
+/* Points [from, to), of which the vectors have [lo, lo + n). */
+typedef struct piece {
+    int64_t from, to, lo, n;
+} piece;
 
 static bool add_place(pieces *s, const post_vec *v)
 {
@@ -70,12 +80,118 @@ static bool value_of(pieces *s, bool *parts, post_val *y)
     }
     s->e->whole = &whole;
     s->e->ranges = true;
+    s->e->carry = &s->carry;
     const bool good = post_eval(s->e, s->e->line, y);
     s->e->whole = NULL;
     s->e->ranges = false;
-    *parts = !whole;
+    s->e->carry = NULL;
+    *parts = !whole && !s->carry.lost;
     return good;
 }
+
+/* The points, and as many on both sides as functions of the curve need. */
+static piece piece_of(const pieces *s, int64_t from, int64_t to)
+{
+    const int64_t more = post_carry_margin(&s->carry), lo = from > more ? from - more : 0,
+                  hi = s->all - to > more ? to + more : s->all;
+    return (piece){from, to, lo, hi - lo};
+}
+
+/* Reads and computes a piece. *parts false: the value of a part is not that part of the value.
+ * false: a message was given, or *why. */
+static bool compute(pieces *s, const piece *at, bool *parts, post_val *y, const char **why)
+{
+    post_carry_piece(&s->carry, at->from, at->to, at->lo, at->n);
+    return view_load_part(s->f, s->plot, s->place, vec_len(s->place), at->lo, at->n, why) &&
+           value_of(s, parts, y);
+}
+
+/* -- functions of the whole curve -- */
+
+static void forget(view_known *k)
+{
+    vs_free(k->expr);
+    vec_free(k->site);
+    *k = (view_known){0};
+}
+
+void view_forget_known(view_file *f)
+{
+    for (int k = 0; k < VIEW_KNOWN; k++)
+        forget(&f->known[k]);
+}
+
+/* What an earlier question has found; false: nothing. */
+static bool recall(pieces *s)
+{
+    for (int i = 0; i < VIEW_KNOWN; i++) {
+        view_known *k = &s->f->known[i];
+        if (!k->expr || k->plot != s->plot || k->all != s->all || strcmp(k->expr, s->q->expr))
+            continue;
+        s->known = k;
+        post_carry_copy(&s->carry, k->site, k->n_site);
+        return true;
+    }
+    return false;
+}
+
+/* Keeps the state in front of a piece, if it is the next one. */
+static void note(pieces *s, int64_t from)
+{
+    view_known *k = s->known;
+    if (!k || from % PIECE || (size_t)(from / PIECE) * k->n_site != vec_len(k->site))
+        return;
+    for (size_t i = 0; i < k->n_site; i++)
+        vec_push(k->site, s->carry.site[i]);
+}
+
+static void begin_notes(pieces *s)
+{
+    s->known = &s->f->known[s->f->next_known];
+    s->f->next_known = (s->f->next_known + 1) % VIEW_KNOWN;
+    forget(s->known);
+    *s->known = (view_known){.expr = vs_strdup(s->q->expr),
+                             .plot = s->plot,
+                             .n_site = vec_len(s->carry.site),
+                             .all = s->all};
+    note(s, 0);
+}
+
+/* One pass over all points for what functions of the whole curve find. */
+static bool pass(pieces *s, bool *parts, const char **why)
+{
+    bool good = true;
+    for (int64_t at = 0; at < s->all && good && *parts; at += PIECE) {
+        post_val y;
+        const arena_pos before = arena_mark(s->e->mem);
+        const piece p = piece_of(s, at, at + PIECE < s->all ? at + PIECE : s->all);
+        good = compute(s, &p, parts, &y, why);
+        arena_release(s->e->mem, before);
+    }
+    return good;
+}
+
+/* Lets the functions of the whole curve find their values. */
+static bool prepare(pieces *s, bool *parts, const char **why)
+{
+    enum { PROBE = 64 };
+    post_val y;
+    const piece few = {0, PROBE, 0, PROBE};
+    if (s->own || recall(s))
+        return true;
+    if (!compute(s, &few, parts, &y, why))
+        return false;
+    bool good = true, again = post_carry_pass(&s->carry, true);
+    while (again && good && *parts) {
+        good = pass(s, parts, why);
+        again = post_carry_pass(&s->carry, false);
+    }
+    if (good && *parts && vec_len(s->carry.site))
+        begin_notes(s);
+    return good;
+}
+
+/* -- points that are shown -- */
 
 /* The picture's columns that the piece fills. */
 static int64_t columns_of(const pieces *s, const double *x, int64_t n)
@@ -86,60 +202,93 @@ static int64_t columns_of(const pieces *s, const double *x, int64_t n)
     return c >= 1 ? (int64_t)c : 1;
 }
 
-static void keep_points(pieces *s, const post_val *y, const double *x)
+static void keep_points(pieces *s, const piece *p, const post_val *y)
 {
     view_thin *t = s->out;
     arena *mem = s->e->mem;
-    int64_t *at = arena_array(mem, int64_t, y->n + 1);
-    double *size = arena_array(mem, double, y->complex ? y->n + 1 : 1);
-    for (int64_t k = 0; k < y->n && y->complex; k++)
-        size[k] = hypot(y->v[2 * k], y->v[2 * k + 1]);
-    const int64_t n = reduce_points(x, y->complex ? size : y->v, y->n, columns_of(s, x, y->n), at);
-    for (int64_t i = 0; i < n; i++, t->n++) {
+    const int64_t from = p->from > s->from ? p->from : s->from, to = p->to < s->to ? p->to : s->to,
+                  n = to - from;
+    if (n < 1)
+        return;
+    const double *x = s->f->set.plot[s->plot]->scale->v + (from - p->lo),
+                 *v = y->v + (from - p->lo) * (1 + y->complex);
+    int64_t *at = arena_array(mem, int64_t, n + 1);
+    double *size = arena_array(mem, double, y->complex ? n + 1 : 1);
+    for (int64_t k = 0; k < n && y->complex; k++)
+        size[k] = hypot(v[2 * k], v[2 * k + 1]);
+    const int64_t kept = reduce_points(x, y->complex ? size : v, n, columns_of(s, x, n), at);
+    for (int64_t i = 0; i < kept; i++, t->n++) {
         t->x[t->n] = x[at[i]];
-        t->y[t->n] = y->v[y->complex ? 2 * at[i] : at[i]];
+        t->y[t->n] = v[y->complex ? 2 * at[i] : at[i]];
         if (y->complex)
-            t->im[t->n] = y->v[2 * at[i] + 1];
+            t->im[t->n] = v[2 * at[i] + 1];
     }
 }
 
 /* Makes room for the points of all pieces together. */
-static void make_room(pieces *s, bool complex)
+static void make_room(pieces *s)
 {
-    const int64_t n_piece = (s->to - s->from + PIECE - 1) / PIECE,
+    const int64_t n_piece = (s->to - s->from + PIECE - 1) / PIECE + 1,
                   most = 4 * (s->q->columns + n_piece) + 6 * n_piece + 8;
-    arena *mem = s->e->mem;
-    s->out->x = arena_array(mem, double, most);
-    s->out->y = arena_array(mem, double, most);
-    s->out->im = complex ? arena_array(mem, double, most) : NULL;
+    s->out->x = arena_array(s->e->mem, double, most);
+    s->out->y = arena_array(s->e->mem, double, most);
+    s->out->im = arena_array(s->e->mem, double, most);
 }
 
-/* Adds a piece. *parts false: the value of a part is not that part of the value; nothing is kept.
- */
-static bool do_piece(pieces *s, int64_t from, bool *parts, const char **why)
+/* An expression that is one number, without an axis. */
+static void keep_number(pieces *s, const post_val *y)
+{
+    view_thin *t = s->out;
+    t->n = 1;
+    t->single = true;
+    t->x[0] = 0;
+    t->y[0] = y->v[0];
+    t->im[0] = y->complex ? y->v[1] : 0;
+}
+
+/* Adds a piece. *parts false: the value of a part is not that part of the value. */
+static bool do_piece(pieces *s, const piece *p, bool *parts, const char **why)
 {
     post_val y;
-    const int64_t n = s->to - from < PIECE ? s->to - from : PIECE;
+    view_thin *t = s->out;
     const arena_pos before = arena_mark(s->e->mem);
-    if (!view_load_part(s->f, s->plot, s->place, vec_len(s->place), from, n, why) ||
-        !value_of(s, parts, &y))
+    if (!compute(s, p, parts, &y, why))
         return false;
-    *parts &= y.n == n;
-    if (*parts && from == s->from) {
-        s->out->type = y.type;
-        arena_release(s->e->mem, before); /* the room stays */
-        make_room(s, y.complex);
-        const arena_pos mark = arena_mark(s->e->mem);
-        if (!value_of(s, parts, &y))
-            return false;
-        keep_points(s, &y, s->f->set.plot[s->plot]->scale->v);
-        arena_release(s->e->mem, mark);
-        return true;
+    if (!t->type) {
+        t->type = y.type;
+        t->complex = y.complex;
     }
-    if (*parts)
-        keep_points(s, &y, s->f->set.plot[s->plot]->scale->v);
+    *parts &= (y.n == p->n || y.n == 1) && y.complex == t->complex;
+    if (*parts && y.n == p->n)
+        keep_points(s, p, &y);
+    else if (*parts)
+        keep_number(s, &y);
     arena_release(s->e->mem, before);
     return true;
+}
+
+/* From the points in sight on, or from where running functions know their state. */
+static bool do_pieces(pieces *s, bool *parts, const char **why)
+{
+    int64_t at = s->from;
+    bool good = true;
+    const bool runs = s->known && post_carry_runs(&s->carry);
+    if (runs) {
+        const int64_t there = (int64_t)(vec_len(s->known->site) / s->known->n_site) - 1;
+        at = at / PIECE < there ? at / PIECE : there;
+        post_carry_copy(&s->carry, s->known->site + (size_t)at * s->known->n_site,
+                        s->known->n_site);
+        at *= PIECE;
+    }
+    for (; at < s->to && good && *parts && !s->out->single; at += PIECE) {
+        int64_t end = at + PIECE < s->all ? at + PIECE : s->all;
+        if (!runs)
+            end = end < s->to ? end : s->to;
+        const piece p = piece_of(s, at, end);
+        note(s, at);
+        good = do_piece(s, &p, parts, why);
+    }
+    return good;
 }
 
 static bool find_range(pieces *s, const char **why)
@@ -155,7 +304,7 @@ static bool find_range(pieces *s, const char **why)
 bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q, view_thin *to,
                  bool *thin, const char **why)
 {
-    pieces s = {.f = f, .plot = plot, .e = e, .q = q, .out = to};
+    pieces s = {.f = f, .plot = plot, .e = e, .q = q, .out = to, .all = view_n_point(f, plot)};
     post_plot *p = f->set.plot[plot];
     for (size_t k = 0; k < vec_len(p->vec); k++)
         if (!strcmp(p->vec[k]->name, q->expr))
@@ -164,12 +313,16 @@ bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q,
     *why = "";
     view_forget_plot(f, plot);
     e->set->current = p;
+    post_carry_init(&s.carry, s.all);
     *thin = find_places(&s);
-    bool good = !*thin || find_range(&s, why);
-    for (int64_t at = s.from; at < s.to && good && *thin; at += PIECE)
-        good = do_piece(&s, at, thin, why);
-    to->part = s.to - s.from;
+    bool good = !*thin || (find_range(&s, why) && prepare(&s, thin, why));
+    if (good && *thin) {
+        make_room(&s);
+        good = do_pieces(&s, thin, why);
+    }
+    to->part = to->single ? 1 : s.to - s.from;
     view_forget_plot(f, plot);
+    post_carry_fini(&s.carry);
     vec_free(s.place);
     return good;
 }

@@ -9,6 +9,7 @@
 
 #include <sys/stat.h>
 
+#include "carry.h"
 #include "idx.h"
 #include "view.h"
 
@@ -18,6 +19,16 @@ typedef struct view_group {
     const char *what; /* "Transient Analysis", in the file's pool */
     size_t *member;   /* vec: places in the file's set */
 } view_group;
+
+/* What functions of whole curves in an expression have found (carry.h). */
+typedef struct view_known {
+    char *expr; /* NULL: nothing */
+    size_t plot, n_site;
+    int64_t all; /* points that the plot had */
+    post_site
+        *site; /* vec [pieces][n_site] in front of each piece, as far as these were computed */
+} view_known;
+enum { VIEW_KNOWN = 8 };
 
 typedef struct view_file {
     const char *path; /* the caller's */
@@ -29,6 +40,8 @@ typedef struct view_file {
     idx *x; /* raw and CSV files: index whose plot k is plot k of the set; vectors of the set get
              * their values when a request needs them. NULL: all values are in memory */
     int64_t loaded; /* bytes of values that requests needed */
+    view_known known[VIEW_KNOWN];
+    int next_known; /* the one to be replaced */
 } view_file;
 
 struct view {
@@ -61,12 +74,18 @@ void view_forget_plot(view_file *f, size_t plot);
 /* -- view_pieces.c -- */
 /* The points of a curve that a picture shows. */
 typedef struct view_thin {
-    double *x, *y, *im; /* [n] in the arena of post_env; im NULL: the curve is real */
+    double *x, *y, *im; /* [n] in the arena of post_env */
     int64_t n, part;    /* points that are shown, of how many in the range */
+    bool complex;       /* else im says nothing */
+    bool single;        /* it is one number, without an axis */
     const char *type;
 } view_thin;
+/* Frees what earlier expressions found. */
+void view_forget_known(view_file *f);
 /* Evaluates q->expr (a vector of that name, or an expression) over a plot of many points, of which
- * it has one piece in memory at a time. *thin: false if the expression needs all points at once;
+ * it has one piece in memory at a time. Where the expression has functions of the whole curve, it
+ * first goes over all points, or, of running ones, over those in front of the window; what it found
+ * is kept for the windows that follow. *thin: false if the expression needs all points at once;
  * nothing was computed then. Returns false with a message, or with *why (the end of a sentence
  * about the file). */
 bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q, view_thin *to,

@@ -220,7 +220,7 @@ static seen look_at(view *v, const char *expr, int64_t columns)
     const double *x = numbers_of(text);
     seen s = {(n - (size_t)((const char *)x - text)) / (2 * sizeof *x), INFINITY, -INFINITY};
     for (size_t k = 0; k < s.n; k++) {
-        ck_assert(!k || x[k] > x[k - 1]);
+        ck_assert_msg(!k || x[k] > x[k - 1], "%s: point %zu", expr, k);
         s.lo = fmin(s.lo, x[s.n + k]);
         s.hi = fmax(s.hi, x[s.n + k]);
     }
@@ -231,16 +231,18 @@ static seen look_at(view *v, const char *expr, int64_t columns)
 
 START_TEST(expressions_by_pieces_have_the_extremes_of_all_points)
 {
-    /* the last three need all points at once, the first of them because of single values; the peak
+    /* the last two need all points at once, the first of them because of single values; the peak
      * is in the second piece of 65536 points */
     static const char *const expr[] = {"v(out)*2-1",
                                        "sqrt(v(out)+1e6)",
                                        "db(v(out)+100)",
                                        "max(v(out),0)*v(x1.\xff)",
                                        "v(out) > 0.5 ? 3 : v(out)",
+                                       "v(out)-mean(v(out))",
+                                       "norm(v(out)-max(v(out)))+stddev(v(out))*length(v(out))",
+                                       "mean(abs(v(out)-mean(v(out))))+v(out)-min(v(out))",
                                        "mag(sqrt(v(out)+0.25))",
-                                       "deriv(v(out))",
-                                       "v(out)-mean(v(out))"};
+                                       "delay(v(out),3)"};
     write_large(135000, 123457);
     view *v = open_view();
     for (size_t k = 0; k < VS_COUNT(expr); k++) {
@@ -249,6 +251,112 @@ START_TEST(expressions_by_pieces_have_the_extremes_of_all_points)
         ck_assert(few.n > 100 && few.n < 4 * 110);
         ck_assert_msg(few.lo == all.lo && few.hi == all.hi, "%s", expr[k]);
     }
+    view_free(&v);
+}
+END_TEST
+
+/* Each point of a curve that was computed in pieces, against all points at once. The windows begin
+ * in several pieces, the second one behind what the first one has found. */
+static void check_pieces(view *v, const char *expr, double tol)
+{
+    static const double window[][2] = {
+        {100000, 134999}, {65530, 65545}, {0, 134999}, {131060, 131090}};
+    size_t n;
+    bool good;
+    const view_question whole = {.expr = expr, .x0 = NAN, .x1 = NAN, .columns = 0, .member = -1};
+    char *text = curve_of(v, whole, &n, &good);
+    ck_assert_msg(good, "%s", text);
+    const double *all = numbers_of(text) + 135000;
+    for (size_t i = 0; i < VS_COUNT(window); i++) {
+        view_question part = whole;
+        part.x0 = window[i][0];
+        part.x1 = window[i][1];
+        part.columns = 50;
+        char *few = curve_of(v, part, &n, &good);
+        ck_assert_msg(good, "%s", few);
+        const double *x = numbers_of(few);
+        const size_t points = (n - (size_t)((const char *)x - few)) / (2 * sizeof *x);
+        ck_assert(points > 10);
+        for (size_t k = 0; k < points; k++) {
+            const double y = x[points + k], want = all[(size_t)x[k]];
+            ck_assert_msg(fabs(y - want) <= tol, "%s at %g: %.17g, not %.17g", expr, x[k], y, want);
+        }
+        vs_free(few);
+    }
+    vs_free(text);
+}
+
+START_TEST(functions_of_the_whole_curve_carry_on_from_piece_to_piece)
+{
+    /* points are added in the same order; next to a piece sums go back from it, and what they lose
+     * there is a rounding of the sum, below 1e5 */
+    static const struct {
+        const char *expr;
+        double tol;
+    } e[] = {{"deriv(v(out))", 0},
+             {"deriv(deriv(v(out)))*2", 0},
+             {"integ(v(out))", 0},
+             {"avg(v(out)*2)", 0},
+             {"integ(deriv(v(out))+1)", 0},
+             {"integ(v(out)-mean(v(out)))", 0},
+             {"deriv(integ(v(out)))", 1e5 * 2.3e-16 * 8},
+             {"mean(integ(v(out)))-avg(integ(v(out)))", 0},
+             {"cph(exp(j(2*v(out)))*exp(j(time*0.01)))", 0},
+             {"group_delay(exp(j(time*0.01)))", 1e4 * 2.3e-16 * 8}};
+    write_large(135000, 123457);
+    view *v = open_view();
+    for (size_t k = 0; k < VS_COUNT(e); k++)
+        check_pieces(v, e[k].expr, e[k].tol);
+    view_free(&v);
+}
+END_TEST
+
+/* All points of 2e7: 16 bytes for each of them, of one vector and three operations. */
+START_TEST(an_expression_that_needs_too_much_is_refused)
+{
+    enum { POINTS = 20000000 };
+    size_t n;
+    bool good;
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fprintf(f,
+            "Title: t\nPlotname: Transient Analysis\nFlags: real\nNo. Variables: 2\n"
+            "No. Points: %d\nVariables:\n\t0\ttime\ttime\n\t1\tv(a)\tvoltage\nBinary:\n",
+            POINTS);
+    ck_assert_int_eq(fflush(f), 0);
+    ck_assert_int_eq(ftruncate(fileno(f), ftell(f) + 16L * POINTS), 0); /* zeros, not on the disk */
+    ck_assert_int_eq(fclose(f), 0);
+    view *v = open_view();
+    const view_question q = {
+        .expr = "delay(v(a),1n)", .x0 = NAN, .x1 = NAN, .columns = 100, .member = -1};
+    char *text = curve_of(v, q, &n, &good);
+    ck_assert_msg(!good &&
+                      strstr(text, "needs all 20000000 points at once, which takes 1220 MB; it "
+                                   "may take 1024 MB"),
+                  "%s", text);
+    vs_free(text);
+    view_free(&v);
+}
+END_TEST
+
+/* The mean of a large curve is one number, as it is of a short one. */
+START_TEST(one_number_of_a_large_plot_is_a_point)
+{
+    size_t n;
+    bool good;
+    write_large(70000, 5);
+    view *v = open_view();
+    char *text[2];
+    for (int k = 0; k < 2; k++) {
+        const view_question q = {
+            .expr = "stddev(v(out))*2", .x0 = NAN, .x1 = NAN, .columns = k ? 0 : 100, .member = -1};
+        text[k] = curve_of(v, q, &n, &good);
+        ck_assert_msg(good, "%s", text[k]);
+        ck_assert_uint_eq(n, (size_t)((const char *)numbers_of(text[k]) - text[k]) + 16);
+    }
+    ck_assert(!memcmp(numbers_of(text[0]), numbers_of(text[1]), 16));
+    vs_free(text[0]);
+    vs_free(text[1]);
     view_free(&v);
 }
 END_TEST
@@ -439,6 +547,9 @@ int main(void)
     tcase_add_test(t, a_window_of_a_large_plot_has_its_extremes);
     tcase_add_test(t, a_point_has_a_value_for_each_signal);
     tcase_add_test(t, expressions_by_pieces_have_the_extremes_of_all_points);
+    tcase_add_test(t, functions_of_the_whole_curve_carry_on_from_piece_to_piece);
+    tcase_add_test(t, one_number_of_a_large_plot_is_a_point);
+    tcase_add_test(t, an_expression_that_needs_too_much_is_refused);
     tcase_add_test(t, mistakes_in_expressions_over_large_plots_are_told);
     tcase_add_test(t, values_between_points_are_on_the_line);
     tcase_add_test(t, a_spectrum_has_its_tone);
