@@ -119,8 +119,10 @@ static elab_ratio power(reader *r, const net_expr *at, const elab_ratio *a, cons
 /* exp(-s td) */
 static elab_ratio exponential(reader *r, const net_expr *at, const elab_ratio *a)
 {
-    if (a->n_num > 1 || a->n_den || a->delay != 0 || (a->n_num == 1 && a->num[1] / a->den[0] > 0))
+    if (a->n_num > 1 || a->n_den || a->delay != 0)
         return refuse(r, at, "exp() of something else than a number or -s times a delay");
+    if (a->n_num == 1 && a->num[1] / a->den[0] > 0)
+        return refuse(r, at, "a delay below 0");
     elab_ratio x = number(exp(a->num[0] / a->den[0]));
     x.delay = a->n_num ? -a->num[1] / a->den[0] : 0;
     return x;

@@ -60,6 +60,30 @@ rhs flat_number(flat_ctx *c, double x, diag_span span)
     return (rhs){.e = e, .span = span, .given = true};
 }
 
+net_expr *flat_call(flat_ctx *c, net_fn fn, const char *name, int32_t n, diag_span span)
+{
+    net_expr *e = arena_alloc(c->mem, sizeof *e + (size_t)n * sizeof e->arg[0]);
+    *e = (net_expr){
+        .op = NET_CALL, .fn = fn, .n_arg = n, .span = span, .name = str_intern0(c->names, name)};
+    return e;
+}
+
+const net_expr *flat_operation(flat_ctx *c, net_op op, const net_expr *a, const net_expr *b)
+{
+    net_expr *e = arena_alloc(c->mem, sizeof *e + 2 * sizeof e->arg[0]);
+    *e = (net_expr){.op = op, .n_arg = 2, .span = a->span};
+    e->arg[0] = a;
+    e->arg[1] = b;
+    return e;
+}
+
+const net_expr *flat_voltage(flat_ctx *c, const char *plus, const char *minus, diag_span span)
+{
+    net_expr *v = arena_alloc(c->mem, sizeof *v);
+    *v = (net_expr){.op = NET_VNODE, .name = plus, .name2 = minus, .span = span};
+    return v;
+}
+
 static bool is_dynamic(const net_expr *e)
 {
     if (e->op == NET_VNODE || e->op == NET_IBRANCH || e->op == NET_TIME || e->op == NET_HERTZ ||

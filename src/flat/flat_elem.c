@@ -269,22 +269,11 @@ static bool at_number(const ereader *r)
     return cur_more(&r->q) && !is_source_word(r) && !cur_is(&r->q, ')') && !cur_is(&r->q, '=');
 }
 
-static net_expr *new_call(ereader *r, net_fn fn, const char *name, int32_t n, diag_span span)
-{
-    net_expr *e = arena_alloc(r->q.c->mem, sizeof *e + (size_t)n * sizeof e->arg[0]);
-    *e = (net_expr){.op = NET_CALL,
-                    .fn = fn,
-                    .n_arg = n,
-                    .span = span,
-                    .name = str_intern0(r->q.c->names, name)};
-    return e;
-}
-
 /* The expression aunif(0, 1), drawn anew for each sample if there is a seed. It has no place in the
  * deck, so that no message tells the user of a nominal value. */
 static rhs own_draw(ereader *r)
 {
-    net_expr *e = new_call(r, NET_FN_AUNIF, "aunif", 2, DIAG_NOWHERE);
+    net_expr *e = flat_call(r->q.c, NET_FN_AUNIF, "aunif", 2, DIAG_NOWHERE);
     for (int32_t i = 0; i < 2; i++)
         e->arg[i] = flat_number(r->q.c, i, DIAG_NOWHERE).e;
     return (rhs){.e = e, .span = DIAG_NOWHERE, .given = true};
@@ -493,7 +482,7 @@ static void becomes(ereader *r, const net_expr *e, diag_span at)
 static void becomes_pwl(ereader *r, const net_expr *x, const rhs *point, diag_span at)
 {
     const int32_t n = (int32_t)vec_len(point);
-    net_expr *e = new_call(r, NET_FN_PWLF, "pwl", n + 1, at);
+    net_expr *e = flat_call(r->q.c, NET_FN_PWLF, "pwl", n + 1, at);
     e->arg[0] = x;
     for (int32_t i = 0; i < n; i++)
         e->arg[i + 1] = point[i].e;
@@ -554,9 +543,7 @@ static const net_expr *take_voltage(ereader *r, const char *what)
         name[k] = cur_tok(&r->q)->text;
         r->q.i++;
     }
-    net_expr *v = arena_alloc(r->q.c->mem, sizeof *v);
-    *v = (net_expr){.op = NET_VNODE, .name = name[0], .name2 = name[1], .span = at};
-    return v;
+    return flat_voltage(r->q.c, name[0], name[1], at);
 }
 
 /* gate = ("and" | "nand" | "or" | "nor" | "pwl") "(" n ")" (node node)^n ("(" x "," y ")")+
@@ -575,7 +562,8 @@ static bool read_gate(ereader *r, const struct gate_word *w)
         diag_error(r->q.c->d, n.span, "a gate has 1 to 99 inputs: AND(2)");
         return false;
     }
-    net_expr *x = new_call(r, w->fn, w->fn == NET_FN_MIN ? "min" : "max", (int32_t)n.e->num, at);
+    net_expr *x =
+        flat_call(r->q.c, w->fn, w->fn == NET_FN_MIN ? "min" : "max", (int32_t)n.e->num, at);
     for (int32_t i = 0; i < x->n_arg; i++)
         if (!(x->arg[i] = take_voltage(r, what)))
             return false;
@@ -592,15 +580,6 @@ static bool read_gate(ereader *r, const struct gate_word *w)
 }
 
 /* -- FREQ -- */
-
-static const net_expr *operation(ereader *r, net_op op, const net_expr *a, const net_expr *b)
-{
-    net_expr *e = arena_alloc(r->q.c->mem, sizeof *e + 2 * sizeof e->arg[0]);
-    *e = (net_expr){.op = op, .n_arg = 2, .span = a->span};
-    e->arg[0] = a;
-    e->arg[1] = b;
-    return e;
-}
 
 static const net_expr *constant(ereader *r, double x, diag_span at)
 {
@@ -636,14 +615,15 @@ static void from_polar(ereader *r, gain_form form, const net_expr **a, const net
     const diag_span at = (*a)->span;
     const net_expr *size = *a, *angle = *b;
     if (!form.size)
-        size = operation(r, NET_POW, constant(r, 10, at),
-                         operation(r, NET_DIV, size, constant(r, 20, at)));
+        size = flat_operation(r->q.c, NET_POW, constant(r, 10, at),
+                              flat_operation(r->q.c, NET_DIV, size, constant(r, 20, at)));
     if (!form.radian)
-        angle = operation(r, NET_MUL, angle, constant(r, acos(-1) / 180, at));
-    net_expr *c = new_call(r, NET_FN_COS, "cos", 1, at), *s = new_call(r, NET_FN_SIN, "sin", 1, at);
+        angle = flat_operation(r->q.c, NET_MUL, angle, constant(r, acos(-1) / 180, at));
+    net_expr *c = flat_call(r->q.c, NET_FN_COS, "cos", 1, at),
+             *s = flat_call(r->q.c, NET_FN_SIN, "sin", 1, at);
     c->arg[0] = s->arg[0] = angle;
-    *a = operation(r, NET_MUL, size, c);
-    *b = operation(r, NET_MUL, size, s);
+    *a = flat_operation(r->q.c, NET_MUL, size, c);
+    *b = flat_operation(r->q.c, NET_MUL, size, s);
 }
 
 /* freqtable(x, delay, f, re, im, ...) */
@@ -651,7 +631,7 @@ static void becomes_freq_table(ereader *r, const net_expr *x, const rhs *delay, 
                                const rhs *v, diag_span at)
 {
     const int32_t n = (int32_t)vec_len(v);
-    net_expr *e = new_call(r, NET_FN_FREQTABLE, "freqtable", n + 2, at);
+    net_expr *e = flat_call(r->q.c, NET_FN_FREQTABLE, "freqtable", n + 2, at);
     e->arg[0] = x;
     e->arg[1] = delay->given ? delay->e : constant(r, 0, at);
     for (int32_t i = 0; i < n; i += 3) {
@@ -748,7 +728,7 @@ static bool read_laplace(ereader *r)
     }
     if (cur_skip_punct(&r->q), cur_more(&r->q) && !cur_at_key(&r->q))
         return failed(r, what);
-    net_expr *e = new_call(r, NET_FN_LAPLACE, "laplace", 2, at);
+    net_expr *e = flat_call(r->q.c, NET_FN_LAPLACE, "laplace", 2, at);
     e->arg[0] = part[0].e;
     e->arg[1] = part[1].e;
     net_expr_in_s(e->arg[1]);
@@ -758,19 +738,39 @@ static bool read_laplace(ereader *r)
 
 static bool unsupported_form(ereader *r)
 {
-    static const char *const word[] = {"delay", "foster", "npwl", "ppwl", "opamp", "transformer"};
-    for (size_t i = 0; i < VS_COUNT(word); i++)
-        if (cur_is_word(&r->q, word[i]) && r->q.i + 1 < r->q.card->n_tok &&
-            (r->q.card->tok[r->q.i + 1].punct || r->q.card->tok[r->q.i + 1].kind == NET_T_EXPR)) {
-            diag_error(r->q.c->d, cur_span(&r->q),
-                       "the form '%s' of a controlled source is not supported", word[i]);
-            return true;
-        }
-    return false;
+    static const char *const word[] = {"transformer", "npwl", "ppwl", "delay",
+                                       "foster",      "pole", "opamp"};
+    const int32_t left = r->q.card->n_tok - r->q.i;
+    size_t i = 0;
+    while (i < VS_COUNT(word) && !cur_is_word(&r->q, word[i]))
+        i++;
+    if (i == VS_COUNT(word) || left < 2)
+        return false;
+    const net_tok *next = cur_tok(&r->q) + 1;
+    if (!next->punct && next->kind != NET_T_EXPR && !(i == 0 && left > 3))
+        return false;
+    diag_error(r->q.c->d, cur_span(&r->q), "the form '%s' of a controlled source is not supported",
+               word[i]);
+    return true;
+}
+
+/* HSPICE's transfer functions, flat_gain.c. */
+static bool read_gain(ereader *r)
+{
+    const diag_span at = cur_span(&r->q);
+    const net_tok *t = r->q.card->tok;
+    const char *node[2]; /* the words behind the name */
+    for (int k = 0, i = 1; k < 2; i++)
+        if (t[i].kind == NET_T_WORD)
+            node[k++] = t[i].text;
+    const net_expr *e = flat_gain(&r->q, node[0], node[1]);
+    if (e)
+        becomes(r, e, at);
+    return e != NULL;
 }
 
 /* e = ("E" | "G") a b ( c d gain | poly | ("value" | "vol" | "cur") ["="] expr | table | laplace |
- *     freq | gate ) */
+ *     freq | gate | gain ) */
 static bool read_eg(ereader *r)
 {
     bool is_v = r->e->letter == 'e';
@@ -782,6 +782,8 @@ static bool read_eg(ereader *r)
     if (cur_is_word(&r->q, "vcvs") || cur_is_word(&r->q, "vccs"))
         r->q.i++;
     r->e->expr_is_v = is_v;
+    if (flat_at_gain(&r->q))
+        return read_gain(r) && take_rest(r, NULL, 0);
     if (unsupported_form(r))
         return false;
     if (cur_is_word(&r->q, "poly"))

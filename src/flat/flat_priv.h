@@ -387,6 +387,16 @@ void cur_skip_punct(cur *q);   /* commas and brackets */
 rhs cur_value(cur *q);         /* one value */
 rhs cur_expr(cur *q);          /* an expression that may contain blanks */
 rhs flat_number(flat_ctx *c, double x, diag_span span);
+/* A call of a function whose n arguments the caller sets; a op b; v(plus,minus). */
+net_expr *flat_call(flat_ctx *c, net_fn fn, const char *name, int32_t n, diag_span span);
+const net_expr *flat_operation(flat_ctx *c, net_op op, const net_expr *a, const net_expr *b);
+const net_expr *flat_voltage(flat_ctx *c, const char *plus, const char *minus, diag_span span);
+
+/* flat_gain.c: whether a transfer function of HSPICE's form begins here, and its expression, read
+ * up to keys of other meaning; plus, minus: the source's nodes. NULL: a message was given. */
+bool flat_at_gain(const cur *q);
+const net_expr *flat_gain(cur *q, const char *plus, const char *minus);
+
 bool cur_keyval(cur *q, keyval *kv); /* key "=" value */
 /* Warns about keys given twice and keeps the last. */
 void flat_unique_keys(flat_ctx *c, keyval *kv);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Controlled sources by tables: gains over frequency (FREQ) against their definition, HSPICE's gates.
+"""Controlled sources by tables: gains over frequency (FREQ) against their definition, HSPICE's gates and transfer
+functions.
 
     gains.py VSIM
 
@@ -95,6 +96,84 @@ class Gains(folder.Folder):
                        'e1 b 0 freq {v(a)} = r_i (1k,1,0) ({2k},{g},{k}) (4k,{-g/4},-0.25)\n')
         for f, b in zip(POINTS, v['v(b)']):
             self.close(b, gain(f))
+
+    # name: what stands on the card, and the transfer function
+    TRANSFER = {
+        'lists': ('laplace a 0 1 2m / 1,3m,1u', lambda s: (1 + 2e-3 * s) / (1 + 3e-3 * s + 1e-6 * s * s)),
+        'half': ('laplace a 0 1 / {k}', lambda s: 0.5),
+        'pole': ('pole a 0 2 / 4 1k,0', lambda s: 0.5 / (s + 1e3)),
+        'zero': ('pole a 0 3 0,0 500,2k / 1.0 1k,0 2k,1k 5k,0',
+                 lambda s: 3 * s * ((s + 500) ** 2 + (4e3 * math.pi) ** 2)
+                 / ((s + 1e3) * ((s + 2e3) ** 2 + (2e3 * math.pi) ** 2) * (s + 5e3))),
+        'foster': ('foster a 0 0.25 1u (0.5,0)/(-1k,0) (10, -6)/(-1k,18k)',
+                   lambda s: 0.25 + 1e-6 * s + 1 / (s + 1e3) + (10 - 6j) / (s + 1e3 - 18e3j)
+                   + (10 + 6j) / (s + 1e3 + 18e3j)),
+        'delay': ('delay a 0 td={t} scale={-k}', lambda s: -2 * cmath.exp(-10e-6 * s)),
+    }
+
+    def test_transfer_functions_of_hspice(self):
+        text = '.param k=2 t=10u\n' + ''.join(f'e{n} {n} 0 {t}\ng{n} 0 g{n} vccs {t}\nr{n} g{n} 0 1\n'
+                                             for n, (t, _) in self.TRANSFER.items())
+        op, v = self.ac(text)
+        for name, (_, h) in self.TRANSFER.items():
+            for node in (name, 'g' + name):
+                self.close(op[f'v({node})'][0], 2 * h(0))
+                for f, got in zip(POINTS, v[f'v({node})']):
+                    # sums of terms of s, s^2 and s^3, which partly cancel
+                    self.assertLessEqual(abs(got - h(2j * math.pi * f)), 100 * ROUNDING * (1 + abs(got)), name)
+
+    def test_transfer_functions_of_hspice_over_time(self):
+        """Each equals the laplace() that it stands for: the same states, the same steps."""
+        pairs = {'pole a 0 2k / 1 1k,0': '{v(a)} {2k/(s+1k)}',
+                 'pole a 0 1k 0,0 / 1 500,159.15494309189535': '{v(a)} {1k*s/((s+500)*(s+500)+1meg)}',
+                 'laplace a 0 0 1m / 1 2m 1u': '{v(a)} {1m*s/(1+2m*s+1u*s*s)}',
+                 'foster a 0 0 0 (1k,0)/(-2k,0)': '{v(a)} {2k/(s+2k)}',
+                 'delay a 0 td=20u': '{v(a)} {exp(-s*20u)}'}
+        text = 'v1 a 0 pulse(0 1 0.1m 10u 10u 0.5m 2m)\n'
+        for i, (form, plain) in enumerate(pairs.items()):
+            text += f'e{i} x{i} 0 {form}\nep{i} y{i} 0 laplace {plain}\n'
+        v = self.run_deck(text + '.tran 1u 1.5m\n')[0][1]
+        for i, form in enumerate(pairs):
+            self.assertGreater(max(map(abs, v[f'v(x{i})'])), 0.1, form)
+            for x, y in zip(v[f'v(x{i})'], v[f'v(y{i})']):
+                # 2 pi 159.15... is 1000 but for rounding
+                self.assertLessEqual(abs(x - y), 1e-9, form)
+
+    def test_an_ideal_amplifier_makes_its_inputs_equal(self):
+        """Inverting by 2; a follower; an integrator of 1/(s 1k 1n)."""
+        op, v = self.ac('e1 b 0 opamp 0 m\nr1 a m 1k\nr2 m b 2k\ne2 c 0 opamp a c\n'
+                        'e3 d 0 opamp 0 n\nr3 a n 1k\nc3 n d 1n\nr4 n d 1meg\n')
+        self.close(op['v(b)'][0], -4)
+        self.close(op['v(m)'][0], 0)
+        self.close(op['v(c)'][0], 2)
+        for f, b, c, d in zip(POINTS, v['v(b)'], v['v(c)'], v['v(d)']):
+            self.close(b, -2)
+            self.close(c, 1)
+            want = -1 / (1e-3 + 2j * math.pi * f * 1e-6)
+            self.assertLessEqual(abs(d - want), 1e-9 * abs(want))  # gmin at the nodes: 1e-12 of 1e-6 S at most
+
+    def test_nodes_may_have_the_names_of_forms(self):
+        op = self.run_deck('v1 pole 0 2\nv2 delay 0 3\ne1 b 0 pole delay 5\ne2 c 0 delay 0 2\ng1 0 foster pole 0 1\n'
+                           'rf foster 0 1\n.op\n')[0][1]
+        self.close(op['v(b)'][0], -5)
+        self.close(op['v(c)'][0], 6)
+        self.close(op['v(foster)'][0], 2)
+
+    def test_what_is_no_transfer_function_is_said(self):
+        for text, why in (('laplace a 0 1 2', 'LAPLACE needs coefficients'), ('laplace a 0 / 1', 'LAPLACE needs coefficients'),
+                          ('laplace a 0 1 / 0', 'division of 1 by zero'), ('pole a 0 1 / 1 2', 'POLE needs a factor and pairs'),
+                          ('pole a 0 1 2 / 1', 'POLE needs a factor and pairs'),
+                          ('pole a 0 1 / 1 {k},0', 'a root is written as two numbers'),
+                          ('foster a 0 1 / 2', 'FOSTER needs k0, k1'), ('foster a 0 1 0 (1,2)/(3)', 'FOSTER needs k0, k1'),
+                          ('foster a 0 1 0 (1,{k})/(3,4)', 'a root is written as two numbers'),
+                          ('delay a 0 td=-1n', 'a delay below 0'),
+                          ('laplace a 0 ' + '1 ' * 70 + '/ 1', 'more than 64 numbers'),
+                          ('laplace a 0 1 / ' + '1 ' * 40, 'more than 30 powers of s'),
+                          ('transformer a 0 2', "the form 'transformer' of a controlled source is not supported"),
+                          ('npwl(1) a 0 0,0 1,1', "the form 'npwl' of a controlled source is not supported")):
+            said = self.run_deck(f'.param k=1\nv1 a 0 1\ne1 b 0 {text}\n.op\n', True)
+            self.assertIn(why, said, text)
+            self.assertIn('deck.sp:4:', said)
 
     def test_time_is_refused(self):
         for card in ('.tran 1u 10u', '.hb 1k'):

@@ -207,8 +207,11 @@ START_TEST(wrong_decks_say_what_and_where)
         {"E1 a 0 nor(2) b 0 c 0 (1,2)",
          "2:8: error: a gate has a number of inputs, two nodes for each, and a table: AND(2) a 0 "
          "b 0 (0.5,0) (1,5)\n"},
-        {"E1 a 0 opamp (1)", "2:8: error: the form 'opamp' of a controlled source is not "
-                             "supported\n"},
+        {"E1 a 0 ppwl (1)", "2:8: error: the form 'ppwl' of a controlled source is not "
+                            "supported\n"},
+        {"E1 a 0 laplace b 0 1 2",
+         "2:8: error: LAPLACE needs coefficients of 1, s, s^2 ... of numerator and denominator: "
+         "LAPLACE a 0 1 / 1 1u\n"},
         {"E1 a 0 TABLE {v(a)} = (1)",
          "2:8: error: TABLE needs pairs of numbers: TABLE {expr} = (x,y) (x,y)\n"},
         {"E1 a 0 POLY(0) 1", "2:13: error: POLY needs a dimension from 1 to 100: POLY(2)\n"},
