@@ -216,6 +216,15 @@ class Formats(Folder):
                 self.assertTrue(math.isnan(x) if value is None else x == value, (name, row))
         FOUND.append('t.parquet')
 
+    def test_what_is_not_read_has_a_name(self):
+        pq, pa = need('pyarrow.parquet'), need('pyarrow')
+        t = pa.table({'time': [float(k) for k in range(500)], 'n': pa.array(range(500), pa.int64())})
+        for more, what in (({'compression': 'brotli'}, 'Brotli'),
+                           ({'use_dictionary': False, 'column_encoding': {'n': 'DELTA_BINARY_PACKED'}}, 'DELTA_BINARY_PACKED')):
+            pq.write_table(t, self.path('t.parquet'), **more)
+            self.assertIn(what, self.vsim('convert', 't.parquet', 't.csv', code=1).stderr)
+            self.assertFalse(os.path.exists(self.path('t.csv')))
+
     def test_damaged_tables_are_a_message(self):
         pq, pa = need('pyarrow.parquet'), need('pyarrow')
         t = pa.table({'time': [float(k) for k in range(500)], 'v(a)': [float(k % 9) if k % 7 else None for k in range(500)]})
