@@ -254,14 +254,14 @@ VS_MUST_USE vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *fr
 
 /* How an output moves with n_param random numbers: rows of its value and its derivatives by each,
  * [2 (1 + n_param)] re and im in turn (match.c). */
-typedef struct ana_push { /* a source whose value moves with a random number */
+typedef struct ana_push { /* a source whose value moves with a random number or parameter */
     int32_t source, param;
     double by; /* V or A per unit of it */
 } ana_push;
 typedef struct ana_match_opt {
     ana_output out;
     const ana_freq *freq;  /* NULL: of the operating point */
-    struct ckt_vary *vary; /* devices that other parameters reach, ready */
+    struct ckt_vary *vary; /* devices that random numbers reach; not made ready */
     size_t n_param, n_push;
     const ana_push *push; /* [n_push] */
     vs_status (*row)(void *user, double f, const double *v);
