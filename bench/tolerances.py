@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Which decks vsim and ngspice solve, at the tolerances that they ask for and at ten times tighter ones.
+"""Which decks vsim, ngspice and VACASK solve, at the tolerances that they ask for and at ten times tighter ones.
 
     tolerances.py VSIM FOLDER... [--only TEXT] [--limit SECONDS] [--list]
                                 exit code 77 without ngspice, 1 if ngspice solves a deck that vsim does not
 
 FOLDER: with decks at any depth. Each deck runs in batch in a copy of the folder, vsim under the name `ngspice`, at most
-`--limit` seconds of processor time. A deck is solved if the exit code is 0; also by ngspice if there are points of an
+`--limit` seconds of processor time. VACASK (of $VSIM_PEERS or build/peers, if it is there) gets what bench/vacask.py
+can tell it: the flat circuit with numbers, in its language, without parameters that its models do not know; `not read`
+counts what it is not told. A deck is solved if the exit code is 0; also by ngspice if there are points of an
 analysis and no message says that it gave up. What stops for other reasons (cards that one of them does not have) is not
 read. Tighter: reltol, vntol and abstol are a tenth of what the deck's last .options say, or of the defaults. `--list`: a
 line for each deck that one of them solves and the other does not, or that is solved at one tolerance alone."""
@@ -18,11 +20,17 @@ import sys
 import tempfile
 
 import examples
+import vacask
 
 DEFAULT = {'reltol': 1e-3, 'vntol': 1e-6, 'abstol': 1e-12}
+MOST_NAMES = 20  # parameters that VACASK's models do not know, in one deck
 UNIT = {'t': 1e12, 'g': 1e9, 'meg': 1e6, 'k': 1e3, 'm': 1e-3, 'u': 1e-6, 'n': 1e-9, 'p': 1e-12, 'f': 1e-15}
-FAILED = re.compile(r'(?i)simulation\(s\) aborted|simulation interrupted|time ?step too small|no convergence in')
-RUNS = [(who, tight) for who in ('vsim', 'ngspice') for tight in (False, True)]
+FAILED = re.compile(r'(?i)simulation\(s\) aborted|simulation interrupted|time ?step too small|no convergence in'
+                    r'|failed to converge|analysis aborted')
+NO_PARAMETER = re.compile(r"Parameter '(\w+)' not found")
+PEERS = os.environ.get('VSIM_PEERS', os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'build', 'peers'))
+WHO = ('vsim', 'ngspice', 'vacask')
+RUNS = [(who, tight) for who in WHO for tight in (False, True)]
 
 
 def asked(text, name):
@@ -52,10 +60,36 @@ def points(path):
         return False
 
 
+def vacask_verdict(here, deck, limit, program):
+    """As verdict, by VACASK."""
+    with open(os.path.join(here, deck), encoding='latin-1') as f:
+        text = f.read()
+    options = ' '.join('%s=%.6g' % (name, asked(text, name)) for name in DEFAULT)
+    _, flat = examples.run([program['flat'], 'check', '-q', '-n', '--dump=circuit', deck], here, limit)
+    sim = deck + '.sim'
+    try:
+        text = vacask.text(flat, options)
+    except vacask.Untold:
+        return 'unread'
+    for _ in range(MOST_NAMES):
+        with open(os.path.join(here, sim), 'w', encoding='latin-1') as f:
+            f.write(text)
+        code, said = examples.run([program['vacask'], sim], here, limit)
+        unknown = NO_PARAMETER.search(said)
+        if not unknown:
+            break
+        text = re.sub(r'\b%s=\S+?(?=[ )\n])' % unknown.group(1), '', text)
+    if code == 0:
+        return 'yes'
+    return 'NO' if code is None or FAILED.search(said) else 'unread'
+
+
 def verdict(who, here, deck, limit, program):
     """'yes'; 'NO': no solution, or no end; 'unread': it stopped for other reasons."""
+    if who == 'vacask':
+        return vacask_verdict(here, deck, limit, program) if program[who] else 'unread'
     raw = os.path.join(here, deck + '.raw-of-' + who)
-    code, said = examples.run([program, '-b', '-r', raw, deck], here, limit)
+    code, said = examples.run([program[who], '-b', '-r', raw, deck], here, limit)
     if code is None or code == 3 or FAILED.search(said):
         return 'NO'
     return 'yes' if code == 0 or (who == 'ngspice' and points(raw)) else 'unread'
@@ -63,7 +97,8 @@ def verdict(who, here, deck, limit, program):
 
 def look(folder, work, args, count):
     """Adds each deck's runs to count; lines about those that differ."""
-    program = {'vsim': os.path.join(work, 'bin', 'ngspice'), 'ngspice': 'ngspice'}
+    program = {'vsim': os.path.join(work, 'bin', 'ngspice'), 'ngspice': 'ngspice', 'flat': os.path.abspath(args.vsim),
+               'vacask': shutil.which(os.path.join(os.path.abspath(PEERS), 'bin', 'vacask'))}
     lost = 0
     tree = {}
     for who, tight in RUNS:
@@ -80,7 +115,7 @@ def look(folder, work, args, count):
             if tight:
                 with open(os.path.join(here, deck), 'w', encoding='latin-1') as f:
                     f.write(tightened(text))
-            result[who, tight] = verdict(who, here, deck, args.limit, program[who])
+            result[who, tight] = verdict(who, here, deck, args.limit, program)
         if 'yes' not in result.values():
             count['none'] += 1
             continue
@@ -106,17 +141,17 @@ def main():
     if not shutil.which('ngspice'):
         return 77
     lost = 0
-    print('| decks | that one of them solves | vsim | vsim, tight | ngspice | ngspice, tight | '
-          'not read by vsim, by ngspice | none solves |\n|---|---|---|---|---|---|---|---|')
+    print('| decks | that one of them solves | vsim | vsim, tight | ngspice | ngspice, tight | VACASK | VACASK, tight | '
+          'not read by vsim, ngspice, VACASK | none solves |' + '\n' + '|---' * 10 + '|')
     with tempfile.TemporaryDirectory() as work:
         os.mkdir(os.path.join(work, 'bin'))
         os.symlink(os.path.abspath(args.vsim), os.path.join(work, 'bin', 'ngspice'))
         for folder in args.folder:
             count = collections.Counter()
             lost += look(folder, work, args, count)
-            print('| %s | %d | %s | %d, %d | %d |' %
+            print('| %s | %d | %s | %s | %d |' %
                   (os.path.basename(folder.rstrip('/')), count['decks'], ' | '.join(str(count[key]) for key in RUNS),
-                   count['unread', 'vsim'], count['unread', 'ngspice'], count['none']), flush=True)
+                   ', '.join(str(count['unread', who]) for who in WHO), count['none']), flush=True)
     return 1 if lost else 0
 
 
