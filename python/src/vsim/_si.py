@@ -8,7 +8,7 @@ _PREFIX = {-18: 'a', -15: 'f', -12: 'p', -9: 'n', -6: 'µ', -3: 'm', 0: '', 3: '
 
 
 def scalar(x) -> float:
-    """Of a number, or of an array of one, which float() of NumPy 2.5 takes no more.
+    """Of a number, or of an array of one, which float() of NumPy 2.4 takes no more.
 
     >>> import numpy
     >>> scalar(2), scalar(numpy.array([3.5]))
