@@ -37,6 +37,7 @@ static const int passed[] = {
     SYS_readv,
     SYS_writev,
     SYS_pread64,
+    SYS_preadv2,
     SYS_pwrite64,
     SYS_lseek,
     SYS_openat,

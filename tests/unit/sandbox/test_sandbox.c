@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -190,6 +191,23 @@ static int allowed(void)
     return 0;
 }
 
+/* Reads what is there; the pages that were just written are in memory (src/idx asks for these). */
+static int reads(void)
+{
+    char path[200], byte = 0;
+    struct iovec to = {&byte, 1};
+    path_of(path, "in/mine");
+    const int fd = open(path, O_RDONLY);
+    EXPECT(1, fd >= 0, true)
+    EXPECT(2, pread(fd, &byte, 1, 1), 1)
+    EXPECT(3, byte, 'r')
+    EXPECT(4, preadv2(fd, &to, 1, 0, 0), 1)
+    EXPECT(5, byte, 'p')
+    const ssize_t n = preadv2(fd, &to, 1, 2, RWF_NOWAIT); /* some file systems do not know it */
+    EXPECT(6, n == 1 || errno == EAGAIN || errno == EOPNOTSUPP, true)
+    return 0;
+}
+
 static void check_inside(int (*body)(void))
 {
     const int code = inside(body);
@@ -204,6 +222,9 @@ START_TEST(programs_connections_and_rights_of_others_are_refused) { check_inside
 END_TEST
 
 START_TEST(threads_processes_and_new_code_are_allowed) { check_inside(allowed); }
+END_TEST
+
+START_TEST(files_are_read_in_each_way_that_the_index_has) { check_inside(reads); }
 END_TEST
 
 START_TEST(a_folder_that_does_not_exist_is_an_error)
@@ -228,6 +249,7 @@ int main(void)
     tcase_add_test(t, files_are_written_below_the_folders_alone);
     tcase_add_test(t, programs_connections_and_rights_of_others_are_refused);
     tcase_add_test(t, threads_processes_and_new_code_are_allowed);
+    tcase_add_test(t, files_are_read_in_each_way_that_the_index_has);
     tcase_add_test(t, a_folder_that_does_not_exist_is_an_error);
     suite_add_tcase(s, t);
     SRunner *run = srunner_create(s);
