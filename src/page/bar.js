@@ -225,22 +225,40 @@ function savePng() {
 }
 
 // The curves in sight with every point: name of x, then y, curve by curve in columns.
-async function saveCsv() {
-  const columns = [];
-  for (const p of PANES) {
-    if (!p.data) continue;
-    for (const t of p.spec.traces) {
-      const g = groupOf(t.g), r = viewOf(g.axis), h = await SOURCE.curve({ g: g.id, e: t.e, o: t.o, x0: r && r[0], x1: r && r[1], w: 0 });
-      for (const m of h.members) {
-        columns.push([h.axis, m.x], [nameOf(t, m) + (m.im ? '.re' : ''), m.y]);
-        if (m.im) columns.push([`${nameOf(t, m)}.im`, m.im]);
-      }
+async function csvColumns() {
+  const columns = [], asked = [];
+  let points = 0;
+  for (const p of PANES)
+    for (const t of p.data ? p.spec.traces : []) {
+      const g = groupOf(t.g), r = viewOf(g.axis), q = { g: g.id, e: t.e, o: t.o, x0: r && r[0], x1: r && r[1] };
+      for (const m of (await SOURCE.curve({ ...q, w: 1 })).members) points += m.part ?? m.x.length;
+      asked.push([t, q]);
     }
+  if (points > MOST_SAVED) throw new Error(`The curves in sight have ${points} points, and a page writes at most ${MOST_SAVED}. Zoom in, or write all with: vsim convert FILE.raw FILE.csv`);
+  for (const [t, q] of asked) {
+    const h = await SOURCE.curve({ ...q, w: 0 });
+    for (const m of h.members) {
+      columns.push([h.axis, m.x], [nameOf(t, m) + (m.im ? '.re' : ''), m.y]);
+      if (m.im) columns.push([`${nameOf(t, m)}.im`, m.im]);
+    }
+  }
+  return columns;
+}
+
+async function saveCsv() {
+  let columns;
+  try {
+    columns = await csvColumns();
+  } catch (e) {
+    dialog('Nothing was saved', el('p', {}, e.message), closeRow());
+    return;
   }
   const n = Math.max(0, ...columns.map((c) => c[1].length)), quote = (t) => (/[",\n]/.test(t) ? `"${t.replace(/"/g, '""')}"` : t), lines = [columns.map((c) => quote(c[0])).join(',')];
   for (let k = 0; k < n; k++) lines.push(columns.map((c) => (k < c[1].length ? String(c[1][k]) : '')).join(','));
   save('vsim.csv', 'text/csv', `${lines.join('\n')}\n`);
 }
+
+const MOST_SAVED = 1 << 20; // points of all curves in sight; of one curve the server gives no more (src/view/view.h)
 
 function saveDialog() {
   if (!PANES.length) return;

@@ -45,7 +45,7 @@ typedef struct view_question {
     const char *expr;
     const char *over; /* an expression for x; NULL: the axis */
     double x0, x1;    /* NAN: from the ends of the axis */
-    int64_t columns;  /* of the picture; 0: every point */
+    int64_t columns;  /* of the picture; 0: every point, of 2^20 at most */
     int64_t member;   /* -1: all */
 } view_question;
 /* Writes a curve for each member: its points from x0 to x1 and one more on either side. Of a curve

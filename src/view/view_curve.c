@@ -196,13 +196,16 @@ static bool find_axis(work *w, const view_question *q, size_t plot, curve *c)
     return true;
 }
 
-static void choose_points(work *w, const view_question *q, curve *c)
+/* false: a message was given. */
+static bool choose_points(work *w, const view_question *q, curve *c)
 {
     int64_t from = 0, to = c->n;
     if (!q->over)
         reduce_part(c->x, c->n, q->x0, q->x1, &from, &to);
     const int64_t n = to - from;
     c->part = n;
+    if (!q->columns && !view_may_be_whole(&w->d, w->whole, n))
+        return false;
     double *size = NULL;
     if (c->y.complex) {
         size = arena_array(&w->mem, double, n + 1);
@@ -216,6 +219,7 @@ static void choose_points(work *w, const view_question *q, curve *c)
     c->n_at = reduce_points(c->x + from, size ? size : c->y.v + from, n, q->columns, c->at);
     for (int64_t k = 0; k < c->n_at; k++)
         c->at[k] += from;
+    return true;
 }
 
 /* -- windows of large plots, by their index -- */
@@ -235,19 +239,18 @@ static void put_cell(curve *c, const double x[2], const double y[4], int64_t cou
         }
 }
 
-/* Whether the question is over the axis of a large plot, and for fewer than all points. */
+/* Whether the question is over the axis of a large plot. */
 static bool is_large(const work *w, const view_question *q, size_t plot)
 {
     enum { MANY = 1 << 16 };
-    return w->f->x && !q->over && q->columns > 0 && w->f->set.plot[plot]->scale &&
-           view_n_point(w->f, plot) > MANY;
+    return w->f->x && !q->over && w->f->set.plot[plot]->scale && view_n_point(w->f, plot) > MANY;
 }
 
-/* Whether the expression is a vector, which the index has. */
+/* Whether the expression is a vector, which the index has, and a picture is to be made. */
 static bool by_index(const work *w, const view_question *q, size_t plot)
 {
     const post_vec *y = vector_of(w->f->set.plot[plot], q->expr);
-    return is_large(w, q, plot) && y && !y->complex && !y->v;
+    return q->columns > 0 && is_large(w, q, plot) && y && !y->complex && !y->v;
 }
 
 /* The ends of the axis; false: *why. */
@@ -323,10 +326,8 @@ static bool find_points(work *w, const view_question *q, size_t plot, curve *c)
         return false;
     if (done)
         return true;
-    if (!value_of(w, plot, w->e.line, &c->y) || !find_axis(w, q, plot, c))
-        return false;
-    choose_points(w, q, c);
-    return true;
+    return value_of(w, plot, w->e.line, &c->y) && find_axis(w, q, plot, c) &&
+           choose_points(w, q, c);
 }
 
 /* Answers for all members. One that lacks a vector is left out if another has it. */

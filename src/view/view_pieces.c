@@ -81,7 +81,14 @@ static bool value_of(pieces *s, bool *parts, post_val *y)
     s->e->whole = &whole;
     s->e->ranges = true;
     s->e->carry = &s->carry;
-    const bool good = post_eval(s->e, s->e->line, y);
+    *y = (post_val){0};
+    const diag_mark before = diag_try(s->e->d);
+    bool good = post_eval(s->e, s->e->line, y);
+    if (!good &&
+        whole) { /* what is wrong with a part may be right with all points: v(a)[0,70000] */
+        diag_take_back(s->e->d, before);
+        good = true;
+    }
     s->e->whole = NULL;
     s->e->ranges = false;
     s->e->carry = NULL;
@@ -202,6 +209,13 @@ static int64_t columns_of(const pieces *s, const double *x, int64_t n)
     return c >= 1 ? (int64_t)c : 1;
 }
 
+static int64_t every_point(int64_t n, int64_t *at)
+{
+    for (int64_t k = 0; k < n; k++)
+        at[k] = k;
+    return n;
+}
+
 static void keep_points(pieces *s, const piece *p, const post_val *y)
 {
     view_thin *t = s->out;
@@ -216,7 +230,9 @@ static void keep_points(pieces *s, const piece *p, const post_val *y)
     double *size = arena_array(mem, double, y->complex ? n + 1 : 1);
     for (int64_t k = 0; k < n && y->complex; k++)
         size[k] = hypot(v[2 * k], v[2 * k + 1]);
-    const int64_t kept = reduce_points(x, y->complex ? size : v, n, columns_of(s, x, n), at);
+    const int64_t kept = s->q->columns
+                             ? reduce_points(x, y->complex ? size : v, n, columns_of(s, x, n), at)
+                             : every_point(n, at);
     for (int64_t i = 0; i < kept; i++, t->n++) {
         t->x[t->n] = x[at[i]];
         t->y[t->n] = v[y->complex ? 2 * at[i] : at[i]];
@@ -225,11 +241,13 @@ static void keep_points(pieces *s, const piece *p, const post_val *y)
     }
 }
 
-/* Makes room for the points of all pieces together. */
+/* Makes room for the points of all pieces together. Of all points there are few
+ * (view_may_be_whole). */
 static void make_room(pieces *s)
 {
     const int64_t n_piece = (s->to - s->from + PIECE - 1) / PIECE + 1,
-                  most = 4 * (s->q->columns + n_piece) + 6 * n_piece + 8;
+                  most = s->q->columns ? 4 * (s->q->columns + n_piece) + 6 * n_piece + 8
+                                       : s->to - s->from + 1;
     s->out->x = arena_array(s->e->mem, double, most);
     s->out->y = arena_array(s->e->mem, double, most);
     s->out->im = arena_array(s->e->mem, double, most);
@@ -301,6 +319,17 @@ static bool find_range(pieces *s, const char **why)
            !idx_read(x, plot, &axis, 1, s->to - 1, 1, &s->x1, why);
 }
 
+bool view_may_be_whole(diag *d, diag_span at, int64_t n)
+{
+    if (n > VIEW_WHOLE)
+        diag_error(
+            d, at,
+            "there are %lld points in sight, and at most %d are given one by one: zoom in, or "
+            "write all with 'vsim convert'",
+            (long long)n, VIEW_WHOLE);
+    return n <= VIEW_WHOLE;
+}
+
 bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q, view_thin *to,
                  bool *thin, const char **why)
 {
@@ -315,7 +344,9 @@ bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q,
     e->set->current = p;
     post_carry_init(&s.carry, s.all);
     *thin = find_places(&s);
-    bool good = !*thin || (find_range(&s, why) && prepare(&s, thin, why));
+    bool good = !*thin || (find_range(&s, why) &&
+                           (q->columns || view_may_be_whole(e->d, e->span, s.to - s.from)) &&
+                           prepare(&s, thin, why));
     if (good && *thin) {
         make_room(&s);
         good = do_pieces(&s, thin, why);

@@ -82,6 +82,10 @@ typedef struct view_thin {
 } view_thin;
 /* Frees what earlier expressions found. */
 void view_forget_known(view_file *f);
+/* Points that an answer has without a picture's columns (view_question), of one member. */
+enum { VIEW_WHOLE = 1 << 20 };
+/* Whether n of them are not too many. false: a message was given. */
+bool view_may_be_whole(diag *d, diag_span at, int64_t n);
 /* Evaluates q->expr (a vector of that name, or an expression) over a plot of many points, of which
  * it has one piece in memory at a time. Where the expression has functions of the whole curve, it
  * first goes over all points, or, of running ones, over those in front of the window; what it found

@@ -633,6 +633,29 @@ class Use(Page):
         self.assertEqual((row['at a'], row['at b'], row['min'], row['max']), ('500.5 V', '500 mV', '0 V', '999 V'))
         self.assertTrue(row['average'].startswith('≈') and row['rms'].startswith('≈'))
 
+    def test_numbers_of_too_many_points_are_saved_of_a_part_alone(self):
+        n = (1 << 20) + 100
+        rows = array.array('d', bytes(16 * n))
+        rows[0::2] = array.array('d', range(n))
+        rows[1::2] = array.array('d', (k % 1000 for k in range(n)))
+        self.put_raw(rows)
+        p = self.view({'panes': [self.pane('xy', 'v(a)')]})
+
+        def press():
+            p.keyboard.press('s')
+            p.get_by_role('button', name='CSV: numbers', exact=True).click()
+        press()
+        p.wait_for_selector('dialog[aria-label="Nothing was saved"]')
+        self.assertIn('%d points' % n, p.locator('dialog').inner_text())
+        self.assertIn('vsim convert', p.locator('dialog').inner_text())
+        p.keyboard.press('Escape')
+        p = self.view({'panes': [self.pane('xy', 'v(a)')], 'x': {'time': [4000.5, 90000.5]}})
+        with p.expect_download() as d:
+            press()
+        with open(d.value.path(), newline='') as f:  # one more point on either side
+            self.assertEqual([(float(r['time']), float(r['v(a)'])) for r in csv.DictReader(f)],
+                             [(k, k % 1000) for k in range(4000, 90002)])
+
     def test_a_phone_shows_the_panes(self):
         self.run_deck(LOOP)
         p = self.view(viewport={'width': 390, 'height': 780})

@@ -2,6 +2,7 @@
 """The viewer's server: whom it answers, what it answers, when it ends.   view.py VSIM
 
 The page itself is looked at by browser.py."""
+import array
 import base64
 import hashlib
 import json
@@ -230,6 +231,24 @@ class Answers(View):
             _, few = s.numbers('curve', g=0, e=e, w=7, m=0)
             half = [len(p) // 2 for p in (all_points, few)]
             self.assertEqual((min(all_points[half[0]:]), max(all_points[half[0]:])), (min(few[half[1]:]), max(few[half[1]:])))
+
+    def test_every_point_is_given_of_a_part_that_is_not_too_large(self):
+        n = (1 << 20) + 100
+        rows = array.array('d', bytes(16 * n))
+        rows[0::2] = array.array('d', range(n))
+        rows[1::2] = array.array('d', (k % 1000 for k in range(n)))
+        head = 'Title: t\nPlotname: Transient Analysis\nFlags: real\nNo. Variables: 2\nNo. Points: %d\n' \
+               'Variables:\n\t0\ttime\ttime\n\t1\tv(a)\tvoltage\nBinary:\n' % n
+        with open(self.path('many.raw'), 'wb') as f:
+            f.write(head.encode() + rows.tobytes())
+        s = self.serve('view', 'many.raw')
+        for e, of in (('v(a)', float), ('2*v(a)', lambda y: 2.0 * y), ('v(a)[0,%d]' % (n - 1), float)):
+            status, body = s.get('curve', g=0, e=e, w=0)
+            self.assertEqual(status, 400)
+            self.assertIn('%d points' % n, json.loads(body)['error'])
+            _, got = s.numbers('curve', g=0, e=e, w=0, x0=66000.5, x1=140000.5)
+            want = range(66000, 140002)  # one more on either side
+            self.assertEqual(list(got), [float(k) for k in want] + [of(k % 1000) for k in want], e)
 
     def test_measures_between_cursors(self):
         self.run_deck()
