@@ -5,8 +5,10 @@
 #include "stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "heap.h"
 #include "io.h"
@@ -117,6 +119,18 @@ FILE *stream_open(const char *path)
 FILE *stream_append(const char *path, files_role role)
 {
     return files_claim(path, role) ? held(fopen(path, "ae")) : NULL;
+}
+
+FILE *stream_to(int fd)
+{
+    const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    FILE *f = own < 0 ? NULL : fdopen(own, "w");
+    if (own >= 0 && !f) {
+        const int why = errno;
+        close(own);
+        errno = why;
+    }
+    return held(f);
 }
 
 /* -- new files -- */

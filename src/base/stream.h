@@ -16,6 +16,9 @@ FILE *stream_open(const char *path);
  * errno, for files_why. */
 FILE *stream_create(const char *path, files_role role);
 FILE *stream_append(const char *path, files_role role);
+/* To write to an open file, which stays open and is the caller's; the stream can go back where the
+ * file can. NULL: errno. */
+FILE *stream_to(int fd);
 /* A stream into memory, never NULL. *text, terminated, and its length *n (NULL allowed) are set
  * when it is closed; text is for vs_free. fflush sets them too, if something was written: that text
  * is the stream's, until more is written. Where memory is missing the stream takes no more, and

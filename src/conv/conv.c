@@ -1,12 +1,10 @@
-/* conv.c - formats by name and first bytes; raw files, CSV and HDF5. See conv.h. */
+/* conv.c - formats by name and first bytes; raw files and CSV. See conv.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conv_build.h"
 #include "conv_priv.h"
-#include "heap.h"
 #include "out.h"
 #include "stream.h"
 
@@ -243,106 +241,6 @@ static vs_status write_out(conv_job *j)
     return st;
 }
 
-/* -- HDF5 -- */
-
-static vs_status open_hdf5(conv_job *j, const conv_hdf5_table **t)
-{
-    static const conv_plugin plugin = {.built = CONV_HAVE_HDF5,
-                                       .format = "HDF5",
-                                       .file = "libvsim-hdf5.so",
-                                       .library = "libhdf5",
-                                       .symbol = CONV_HDF5_SYMBOL};
-    const void *table = NULL;
-    const vs_status st = conv_plugin_table(j, &plugin, &table);
-    *t = table;
-    return st;
-}
-
-typedef struct hdf5_reader {
-    conv_job *j;
-    post_plot *p;
-    const conv_hdf5_table *t;
-    heap_owned owned;
-} hdf5_reader;
-
-static void take_plot(void *user, const char *name, const char *title, const char *what)
-{
-    hdf5_reader *r = user;
-    char word[64];
-    snprintf(word, sizeof word, "%s", name);
-    word[strcspn(word, "0123456789")] = 0;
-    r->p = post_plot_new(r->j->set, *word ? word : "table", title, what);
-}
-
-static double *take_vector(void *user, const char *name, const char *type, int64_t n, bool complex,
-                           bool axis)
-{
-    hdf5_reader *r = user;
-    post_vec *v = post_plot_append(r->j->set, r->p, name, type, complex);
-    v->v = vs_calloc((size_t)n + 1, (1 + complex) * sizeof *v->v);
-    v->n = v->cap = n;
-    if (axis)
-        r->p->scale = v;
-    return v->v;
-}
-
-static void own_file(void *user, void *file)
-{
-    hdf5_reader *r = user;
-    if (file)
-        heap_own(&r->owned, r->t->close, file);
-    else
-        heap_disown(&r->owned);
-}
-
-static vs_status read_hdf5(conv_job *j)
-{
-    const conv_hdf5_table *t;
-    vs_status st = open_hdf5(j, &t);
-    if (st)
-        return st;
-    if (!files_input(j->path)) {
-        snprintf(j->why, CONV_WHY, "%s", files_why(errno));
-        return VS_EIO;
-    }
-    hdf5_reader *r = vs_calloc(1, sizeof *r);
-    *r = (hdf5_reader){.j = j, .t = t};
-    const conv_hdf5_sink to = {r, take_plot, take_vector, own_file};
-    st = t->read(j->path, &to, j->why) ? VS_OK : VS_EINPUT;
-    vs_free(r);
-    return st;
-}
-
-static vs_status write_hdf5(conv_job *j)
-{
-    const conv_hdf5_table *t;
-    vs_status st = open_hdf5(j, &t);
-    if (st)
-        return st;
-    size_t most = 0;
-    for (size_t i = 0; i < j->n; i++)
-        most = vec_len(j->plot[i]->vec) > most ? vec_len(j->plot[i]->vec) : most;
-    conv_hdf5_vector *v = vs_calloc(most + 1, sizeof *v);
-    void *file = t->begin(j->why);
-    bool ok = file != NULL;
-    for (size_t i = 0; i < j->n && ok; i++) {
-        const post_plot *p = j->plot[i];
-        const size_t n = vec_len(p->vec);
-        for (size_t k = 0; k < n; k++)
-            v[k] = (conv_hdf5_vector){p->vec[k]->name, p->vec[k]->type,    p->vec[k]->v,
-                                      p->vec[k]->n,    p->vec[k]->complex, p->vec[k] == p->scale};
-        char name[96];
-        snprintf(name, sizeof name, "%s", p->name);
-        ok = t->plot(file, name, p->title, p->what, v, n, j->why);
-    }
-    if (ok)
-        ok = t->end(file, j->fp, j->why);
-    else if (file)
-        t->close(file, 0);
-    vs_free(v);
-    return ok ? VS_OK : VS_EINPUT;
-}
-
 /* -- all -- */
 
 static bool begins(const char *head, size_t n, const char *with, size_t bytes)
@@ -386,7 +284,7 @@ vs_status conv_read(post_set *s, const char *path, const conv_opt *o, char why[C
     const size_t n = seeks ? fread(head, 1, sizeof head, fp) : 0;
     stream_close(fp);
     switch (format_of(path, head, n)) {
-    case CONV_HDF5: return read_hdf5(&j);
+    case CONV_HDF5: return conv_read_hdf5(&j);
     case CONV_PARQUET: return conv_read_parquet(&j);
     case CONV_MAT: return conv_read_mat(&j);
     case CONV_PSF: return conv_read_psf(&j);
@@ -397,7 +295,8 @@ vs_status conv_read(post_set *s, const char *path, const conv_opt *o, char why[C
     }
     const char *text = NULL;
     errno = 0;
-    const vs_status st = post_load_late(s, path, o->late ? o->late : INT64_MAX, &text);
+    const vs_status st =
+        post_load_late(s, path, o->late ? o->late : INT64_MAX, !o->axes_late, &text);
     if (st)
         snprintf(why, CONV_WHY, "%s", st == VS_EIO && errno ? files_why(errno) : text);
     return st;
@@ -406,16 +305,21 @@ vs_status conv_read(post_set *s, const char *path, const conv_opt *o, char why[C
 vs_status conv_write(post_plot *const *plot, size_t n, const char *path, conv_format f,
                      const conv_opt *o, char why[CONV_WHY])
 {
-    static vs_status (*const write[])(conv_job *) = {[CONV_HDF5] = write_hdf5,
-                                                     [CONV_PARQUET] = conv_write_parquet,
-                                                     [CONV_MAT] = conv_write_mat,
-                                                     [CONV_TOUCHSTONE] = conv_write_touchstone,
-                                                     [CONV_TOUCHSTONE2] = conv_write_touchstone,
-                                                     [CONV_PSF] = conv_write_psf,
-                                                     [CONV_VCD] = conv_write_vcd};
+    static conv_write_fn *const write[] = {[CONV_HDF5] = conv_write_hdf5,
+                                           [CONV_PARQUET] = conv_write_parquet,
+                                           [CONV_MAT] = conv_write_mat,
+                                           [CONV_TOUCHSTONE] = conv_write_touchstone,
+                                           [CONV_TOUCHSTONE2] = conv_write_touchstone,
+                                           [CONV_PSF] = conv_write_psf,
+                                           [CONV_VCD] = conv_write_vcd};
     conv_job j = {.plot = plot, .n = n, .path = path, .o = o, .format = f, .why = why};
     if (f <= CONV_CSV)
         return write_out(&j);
+    bool late = false;
+    for (size_t i = 0; i < n; i++)
+        late |= conv_late(plot[i]);
+    if (late && (f == CONV_HDF5 || f == CONV_PARQUET || f == CONV_MAT))
+        return conv_write_late(&j, write[f]);
     for (size_t i = 0; i < n; i++)
         post_fetch_all(plot[i]);
     /* the bytes are made in memory first, so that a failure replaces no file */

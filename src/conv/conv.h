@@ -39,6 +39,7 @@ typedef struct conv_opt {
     size_t n_z0;
     int64_t late;        /* bytes: of a larger raw or CSV file post_load_late reads values when they
                           * are needed; 0: all files are read at once */
+    bool axes_late;      /* also those of the axes, for conv_write alone */
     bool zstd;           /* Parquet: zstd compresses what is written */
     const char *plugins; /* folder of libvsim-hdf5.so, libvsim-zstd.so; NULL: where they are
                           * installed */
@@ -52,8 +53,9 @@ enum { CONV_WHY = 400 };
  */
 VS_MUST_USE vs_status conv_read(post_set *s, const char *path, const conv_opt *o,
                                 char why[CONV_WHY]);
-/* Writes plots [n] to a new file, which replaces an old one once it is complete. Status: as
- * conv_read. */
+/* Writes plots [n] to a new file, which replaces an old one once it is complete. Of plots whose
+ * values stand in a file (late) raw, CSV, HDF5, Parquet and MATLAB have a piece in memory at a
+ * time, the others all values. Status: as conv_read. */
 VS_MUST_USE vs_status conv_write(post_plot *const *plot, size_t n, const char *path, conv_format f,
                                  const conv_opt *o, char why[CONV_WHY]);
 /* V, halfway between the least and the greatest voltage of a plot: the threshold of VCD if none is

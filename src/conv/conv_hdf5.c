@@ -71,75 +71,145 @@ static void get_text(hid_t at, const char *name, char *buf, size_t size)
 
 /* -- writing -- */
 
-static void *begin(char why[CONV_WHY])
+typedef struct writer {
+    hid_t file, group, complex; /* group < 0: none yet */
+    bool in_memory;
+    size_t n;
+    hid_t set[CONV_VECTORS]; /* [n] vectors that are open */
+    bool pairs[CONV_VECTORS];
+} writer;
+
+static void shut(void *file)
+{
+    writer *w = file;
+    for (size_t i = 0; i < w->n; i++)
+        H5Dclose(w->set[i]);
+    w->n = 0;
+}
+
+static void drop(void *file, size_t n)
+{
+    writer *w = file;
+    (void)n;
+    shut(w);
+    if (w->group >= 0)
+        H5Gclose(w->group);
+    H5Tclose(w->complex);
+    H5Fclose(w->file);
+    vs_free(w);
+}
+
+static void *begin(const char *path, char why[CONV_WHY])
 {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     const hid_t p = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_fapl_core(p, (size_t)1 << 20, false);
+    if (!path)
+        H5Pset_fapl_core(p, (size_t)1 << 20, false);
+    H5Pset_sieve_buf_size(p, 0); /* pieces are large: no copy of 64 KiB in each open vector */
     /* the image of a newer superblock has a wrong checksum (H5Fget_file_image clears its flags) */
     H5Pset_libver_bounds(p, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18);
     const hid_t root = H5Pcreate(H5P_FILE_CREATE);
     H5Pset_link_creation_order(root, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-    const hid_t file = H5Fcreate("vsim", H5F_ACC_TRUNC, root, p);
+    const hid_t file = H5Fcreate(path ? path : "vsim", H5F_ACC_TRUNC, root, p);
     H5Pclose(root);
     H5Pclose(p);
-    if (file < 0)
-        say(why, "cannot be made in memory by libhdf5");
-    return file < 0 ? NULL : pointer_of(file);
+    if (file < 0) {
+        say(why, path ? "cannot be made by libhdf5" : "cannot be made in memory by libhdf5");
+        return NULL;
+    }
+    writer *w = vs_calloc(1, sizeof *w);
+    *w = (writer){.file = file, .group = -1, .complex = complex_type(), .in_memory = !path};
+    return w;
 }
 
-static bool put_vector(hid_t group, const conv_hdf5_vector *v, hid_t complex, size_t k)
+/* The name of a vector's link, which no other in the group has. */
+static void name_link(hid_t group, const char *of, char name[1024])
 {
-    char name[1024];
-    snprintf(name, sizeof name, "%s", *v->name ? v->name : "_");
+    snprintf(name, 1024, "%s", *of ? of : "_");
     for (char *s = name; *s; s++)
         *s = *s == '/' ? '|' : *s;
     if (!strcmp(name, "."))
-        snprintf(name, sizeof name, "_");
+        snprintf(name, 1024, "_");
     const size_t n = strlen(name);
     for (int twice = 2; H5Lexists(group, name, H5P_DEFAULT) > 0 && twice < 1000; twice++)
-        snprintf(name + (n < 1000 ? n : 1000), sizeof name - 1000, "#%d", twice);
-    (void)k;
-    const hsize_t points = (hsize_t)v->n;
-    const hid_t type = v->complex ? complex : H5T_NATIVE_DOUBLE,
-                space = H5Screate_simple(1, &points, NULL),
-                set = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool ok = set >= 0 && (!v->n || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, v->v) >= 0);
-    ok = ok && put_text(set, "type", v->type) && put_text(set, "name", v->name);
-    H5Dclose(set);
-    H5Sclose(space);
-    return ok;
+        snprintf(name + (n < 1000 ? n : 1000), 24, "#%d", twice);
 }
 
-static bool put_plot(void *file, const char *name, const char *title, const char *what,
-                     const conv_hdf5_vector *v, size_t n, char why[CONV_WHY])
+static bool open_vector(writer *w, const conv_hdf5_vector *v)
 {
-    const hid_t p = H5Pcreate(H5P_GROUP_CREATE), complex = complex_type();
-    H5Pset_link_creation_order(p, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-    const hid_t group = H5Gcreate2(handle_of(file), name, H5P_DEFAULT, p, H5P_DEFAULT);
-    H5Pclose(p);
-    bool ok = group >= 0 && put_text(group, "title", title) && put_text(group, "plot", what);
-    for (size_t i = 0; i < n && ok; i++) {
-        ok = put_vector(group, &v[i], complex, i);
-        if (ok && v[i].axis)
-            ok = put_text(group, "axis", v[i].name);
-    }
-    H5Gclose(group);
-    H5Tclose(complex);
+    char name[1024];
+    name_link(w->group, v->name, name);
+    const hsize_t points = (hsize_t)v->n;
+    const hid_t space = H5Screate_simple(1, &points, NULL),
+                set = H5Dcreate2(w->group, name, v->complex ? w->complex : H5T_NATIVE_DOUBLE, space,
+                                 H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Sclose(space);
+    if (set < 0)
+        return false;
+    w->pairs[w->n] = v->complex;
+    w->set[w->n++] = set;
+    return put_text(set, "type", v->type) && put_text(set, "name", v->name) &&
+           (!v->axis || put_text(w->group, "axis", v->name));
+}
+
+static bool open_vectors(void *file, const conv_hdf5_vector *v, size_t n, char why[CONV_WHY])
+{
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++)
+        ok = open_vector(file, &v[i]);
     return ok ? true : say(why, "libhdf5 refuses a vector");
+}
+
+static bool put_values(void *file, size_t k, int64_t from, int64_t n, const double *x,
+                       char why[CONV_WHY])
+{
+    const writer *w = file;
+    const hsize_t at = (hsize_t)from, many = (hsize_t)n;
+    if (!n)
+        return true;
+    const hid_t space = H5Dget_space(w->set[k]), part = H5Screate_simple(1, &many, NULL);
+    const bool ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &many, NULL) >= 0 &&
+                    H5Dwrite(w->set[k], w->pairs[k] ? w->complex : H5T_NATIVE_DOUBLE, part, space,
+                             H5P_DEFAULT, x) >= 0;
+    H5Sclose(part);
+    H5Sclose(space);
+    return ok ? true : say(why, "is not written: libhdf5 finds no room for its values");
+}
+
+static bool make_group(void *file, const char *name, const char *title, const char *what,
+                       char why[CONV_WHY])
+{
+    writer *w = file;
+    const hid_t p = H5Pcreate(H5P_GROUP_CREATE);
+    if (w->group >= 0)
+        H5Gclose(w->group);
+    H5Pset_link_creation_order(p, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    w->group = H5Gcreate2(w->file, name, H5P_DEFAULT, p, H5P_DEFAULT);
+    H5Pclose(p);
+    const bool ok =
+        w->group >= 0 && put_text(w->group, "title", title) && put_text(w->group, "plot", what);
+    return ok ? true : say(why, "libhdf5 refuses a group");
+}
+
+static bool write_image(hid_t file, FILE *out)
+{
+    const ssize_t n = H5Fget_file_image(file, NULL, 0);
+    char *bytes = n > 0 ? vs_malloc((size_t)n) : NULL;
+    const bool ok = bytes && H5Fget_file_image(file, bytes, (size_t)n) == n &&
+                    fwrite(bytes, 1, (size_t)n, out) == (size_t)n;
+    vs_free(bytes);
+    return ok;
 }
 
 static bool end(void *file, FILE *out, char why[CONV_WHY])
 {
-    const hid_t h = handle_of(file);
-    H5Fflush(h, H5F_SCOPE_GLOBAL);
-    const ssize_t n = H5Fget_file_image(h, NULL, 0);
-    char *bytes = n > 0 ? vs_malloc((size_t)n) : NULL;
-    const bool ok = bytes && H5Fget_file_image(h, bytes, (size_t)n) == n &&
-                    fwrite(bytes, 1, (size_t)n, out) == (size_t)n;
-    vs_free(bytes);
-    H5Fclose(h);
-    return ok ? true : say(why, "does not fit into memory");
+    writer *w = file;
+    const bool in_memory = w->in_memory, flushed = H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0,
+               ok = flushed && (!in_memory || write_image(w->file, out));
+    drop(w, 0);
+    return ok ? true
+              : say(why, in_memory ? "does not fit into memory"
+                                   : "is not written: libhdf5 finds no room for it");
 }
 
 /* -- reading -- */
@@ -266,4 +336,5 @@ static bool read_file(const char *path, const conv_hdf5_sink *to, char why[CONV_
 }
 
 __attribute__((visibility("default")))
-const conv_hdf5_table conv_hdf5 = {CONV_VERSION, read_file, begin, put_plot, end, close_file};
+const conv_hdf5_table conv_hdf5 = {CONV_VERSION, read_file, begin, make_group, open_vectors,
+                                   put_values,   shut,      end,   drop,       close_file};

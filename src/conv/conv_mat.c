@@ -73,16 +73,54 @@ static void put_text(FILE *fp, const char *s)
     put_pad(fp, 2 * n);
 }
 
-static void put_vector(FILE *fp, const post_vec *v)
+/* Writes a vector. late: only its frame; its values are written later, at[0] and at[1] on. */
+static void put_vector(FILE *fp, const post_vec *v, bool late, int64_t at[2])
 {
     put_head(fp, vector_bytes(v), MX_DOUBLE | (v->complex ? COMPLEX_FLAG : 0), (uint32_t)v->n, 1,
              "");
     for (int part = 0; part <= v->complex; part++) {
         conv_put(fp, MI_DOUBLE, 4);
         conv_put(fp, 8 * (uint64_t)v->n, 4);
-        for (int64_t k = 0; k < v->n; k++)
+        if (late) {
+            at[part] = ftello(fp);
+            (void)fseeko(fp, (off_t)(8 * v->n), SEEK_CUR);
+        }
+        for (int64_t k = 0; k < v->n && !late; k++)
             conv_put_double(fp, part ? conv_im(v, k) : conv_re(v, k));
     }
+}
+
+/* Writes the values of vectors [first, first + n_vec).  at  in  [n_vec][2] their places in the file
+ */
+static vs_status put_batch(conv_job *j, const post_plot *p, size_t first, size_t n_vec,
+                           int64_t (*at)[2], double *x)
+{
+    const int64_t points = conv_points(p), run = conv_run(conv_n_column(p, first, n_vec));
+    vs_status st = VS_OK;
+    for (int64_t from = 0; from < points && !st; from += run) {
+        const int64_t n = points - from < run ? points - from : run;
+        const double *column = x;
+        st = conv_part(j, p, first, n_vec, from, n, x);
+        for (size_t i = 0; i < n_vec && !st; i++)
+            for (int part = 0; part <= p->vec[first + i]->complex; part++, column += n) {
+                (void)fseeko(j->fp, (off_t)(at[i][part] + 8 * from), SEEK_SET);
+                conv_put_doubles(j->fp, column, n);
+            }
+    }
+    return st;
+}
+
+/* Writes the values that stand in a file into the frames of their vectors. */
+static vs_status put_late(conv_job *j, const post_plot *p, int64_t (*at)[2])
+{
+    const off_t end = ftello(j->fp);
+    double *x = vs_malloc((CONV_PIECE + 1) * sizeof *x);
+    vs_status st = VS_OK;
+    for (size_t first = 0; first < vec_len(p->vec) && !st; first += CONV_VECTORS)
+        st = put_batch(j, p, first, conv_batch(p, first), at + first, x);
+    vs_free(x);
+    (void)fseeko(j->fp, end, SEEK_SET);
+    return st;
 }
 
 /* Names or types of all vectors. */
@@ -153,14 +191,18 @@ static vs_status put_struct(conv_job *j, const post_plot *p)
         snprintf(field[n + i], FIELD, "%s", own[i]);
     fwrite(field, FIELD, fields, j->fp);
     vs_free(field);
+    const bool late = conv_late(p);
+    int64_t(*at)[2] = vs_calloc(n + 1, sizeof *at);
     for (size_t i = 0; i < n; i++)
-        put_vector(j->fp, p->vec[i]);
+        put_vector(j->fp, p->vec[i], late, at[i]);
     put_text(j->fp, p->title);
     put_text(j->fp, p->what);
     put_text(j->fp, axis);
     put_cell(j->fp, p, false);
     put_cell(j->fp, p, true);
-    return VS_OK;
+    const vs_status st = late ? put_late(j, p, at) : VS_OK;
+    vs_free(at);
+    return st;
 }
 
 vs_status conv_write_mat(conv_job *j)

@@ -2,16 +2,17 @@
  *         front.
  * Source: Apache Parquet format 2.10 (parquet.thrift, "File format"), and Thrift's compact
  *         protocol.
- * Layout: row groups of up to GROUP rows. A column has one page in each: PLAIN, all values present
- *         (doubles or UTF-8 texts), compressed with zstd or not at all. A complex vector is two
- *         columns, NAME.re and NAME.im. Title, plot, axis and the types of vectors are key-value
- *         metadata, "vsim.*". */
+ * Layout: row groups of up to GROUP rows, fewer where there are many columns; their values are in
+ *         memory, or those of a part of their columns. A column has one page in each: PLAIN, all
+ *         values present (doubles or UTF-8 texts), compressed with zstd or not at all. A complex
+ *         vector is two columns, NAME.re and NAME.im. Title, plot, axis and the types of vectors
+ *         are key-value metadata, "vsim.*". */
 #include <string.h>
 
 #include "conv_parquet.h"
 #include "stream.h"
 
-enum { GROUP = 1 << 20 };
+enum { GROUP = 1 << 20, LEAST_GROUP = 1 << 14, LOT = 1 << 10 }; /* rows: of groups; read at once */
 
 /* -- writing Thrift -- */
 
@@ -97,6 +98,8 @@ typedef struct table {
     arena mem;
     column *col;                 /* vec */
     int64_t *first;              /* [n + 1] rows in front of plot i */
+    int64_t group;               /* rows of a group */
+    double *cell;                /* [CONV_PIECE] values of some columns of a group */
     chunk *chunk;                /* vec: the chunks of each group, one a column */
     const conv_zstd_table *zstd; /* NULL: nothing is compressed */
 } table;
@@ -163,28 +166,54 @@ static size_t plot_of_row(const table *t, int64_t row)
     return lo;
 }
 
-static void put_values(const table *t, const column *c, int64_t from, int64_t to, FILE *fp)
+/* Writes a value of the sweep for each of rows [from, to). */
+static void put_sweep(const table *t, const column *c, int64_t from, int64_t to, FILE *fp)
 {
     size_t i = plot_of_row(t, from);
     conv_value v = {0};
-    if (c->part < 0)
-        (void)conv_value_of(t->j->plot[i], c->value, &v);
+    (void)conv_value_of(t->j->plot[i], c->value, &v);
     for (int64_t k = from; k < to; k++) {
-        while (k >= t->first[i + 1]) {
-            i++;
-            if (c->part < 0)
-                (void)conv_value_of(t->j->plot[i], c->value, &v);
-        }
-        const post_vec *x = t->j->plot[i]->vec[c->vec];
+        while (k >= t->first[i + 1])
+            (void)conv_value_of(t->j->plot[++i], c->value, &v);
         if (c->part == -2) {
             conv_put(fp, strlen(v.text), 4);
             fputs(v.text, fp);
         } else {
-            conv_put_double(fp, c->part < 0   ? v.x
-                                : c->part > 0 ? conv_im(x, k - t->first[i])
-                                              : conv_re(x, k - t->first[i]));
+            conv_put_double(fp, v.x);
         }
     }
+}
+
+/* How many vectors, from `first` on, have room in t->cell with so many rows: one at least. */
+static size_t batch_of(const post_plot *p, size_t first, int64_t rows)
+{
+    const size_t room = (size_t)(CONV_PIECE / (rows < LOT ? LOT : rows));
+    size_t n = 1, columns = 1 + p->vec[first]->complex;
+    for (; first + n < vec_len(p->vec) && columns <= room; n++)
+        columns += 1 + p->vec[first + n]->complex;
+    return n > 1 && columns > room ? n - 1 : n;
+}
+
+/* Reads rows [from, to) of vectors [first, first + n_vec), of all plots that have some, to t->cell:
+ * column after column. */
+static vs_status read_cells(table *t, size_t first, size_t n_vec, int64_t from, int64_t to)
+{
+    const size_t columns = conv_n_column(t->j->plot[0], first, n_vec);
+    double *part = vs_malloc(columns * LOT * sizeof *part);
+    vs_status st = VS_OK;
+    for (int64_t row = from; row < to && !st;) {
+        const size_t i = plot_of_row(t, row);
+        int64_t end = row + LOT < to ? row + LOT : to;
+        end = end < t->first[i + 1] ? end : t->first[i + 1];
+        const int64_t n = end - row;
+        st = conv_part(t->j, t->j->plot[i], first, n_vec, row - t->first[i], n, part);
+        for (size_t c = 0; c < columns && !st; c++)
+            memcpy(t->cell + (int64_t)c * (to - from) + (row - from), part + (int64_t)c * n,
+                   (size_t)n * sizeof *part);
+        row = end;
+    }
+    vs_free(part);
+    return st;
 }
 
 /* Replaces *text [*n] by what zstd makes of it; for vs_free. Status: VS_OK; VS_ENOMEM: zstd has no
@@ -204,15 +233,19 @@ static vs_status pack(table *t, char **text, size_t *n)
     return got > 0 ? VS_OK : got < 0 ? VS_ENOMEM : VS_EINPUT;
 }
 
-/* Writes rows [from, to) of a column as one page behind its head. */
-static vs_status put_chunk(table *t, const column *c, int64_t from, int64_t to)
+/* Writes rows [from, to) of a column as one page behind its head.
+ *   x  in  their values; NULL: the column is one of the sweep */
+static vs_status put_chunk(table *t, const column *c, const double *x, int64_t from, int64_t to)
 {
     thrift h = {.fp = t->j->fp};
     const int64_t at = ftello(h.fp);
     char *text = NULL;
     size_t n;
     FILE *fp = stream_text(&text, &n);
-    put_values(t, c, from, to, fp);
+    if (x)
+        conv_put_doubles(fp, x, to - from);
+    else
+        put_sweep(t, c, from, to, fp);
     stream_close(fp);
     const size_t whole = n;
     const vs_status st = t->zstd ? pack(t, &text, &n) : VS_OK;
@@ -231,6 +264,25 @@ static vs_status put_chunk(table *t, const column *c, int64_t from, int64_t to)
     vs_free(text);
     const int64_t bytes = ftello(h.fp) - at;
     vec_push(t->chunk, (chunk){at, bytes, bytes + (int64_t)whole - (int64_t)n});
+    return st;
+}
+
+/* Writes rows [from, to): the columns of the sweep, then those of vectors, as many at once as there
+ * is room for. */
+static vs_status put_rows(table *t, int64_t from, int64_t to)
+{
+    const post_plot *p = t->j->plot[0];
+    const column *c = t->col;
+    vs_status st = VS_OK;
+    for (; c < t->col + vec_len(t->col) && c->part < 0 && !st; c++)
+        st = put_chunk(t, c, NULL, from, to);
+    for (size_t first = 0, n = 0; first < vec_len(p->vec) && !st; first += n) {
+        n = batch_of(p, first, to - from);
+        const size_t columns = conv_n_column(p, first, n);
+        st = read_cells(t, first, n, from, to);
+        for (size_t i = 0; i < columns && !st; i++, c++)
+            st = put_chunk(t, c, t->cell + (int64_t)i * (to - from), from, to);
+    }
     return st;
 }
 
@@ -311,8 +363,8 @@ static void put_footer(table *t, int64_t rows, size_t groups)
     put_i64(&h, 3, rows);
     put_list(&h, 4, C_STRUCT, groups);
     for (size_t g = 0; g < groups; g++) {
-        const int64_t from = (int64_t)g * GROUP, to = from + GROUP < rows ? from + GROUP : rows;
-        put_group(&h, t, g, to - from);
+        const int64_t left = rows - (int64_t)g * t->group;
+        put_group(&h, t, g, left < t->group ? left : t->group);
     }
     put_list(&h, 5, C_STRUCT, 4);
     put_note(&h, "vsim.title", clean(&t->mem, p->title));
@@ -334,18 +386,22 @@ vs_status conv_write_parquet(conv_job *j)
     vs_status st = choose_columns(&t);
     if (!st && j->o->zstd)
         st = conv_zstd_open(j, &t.zstd);
-    size_t groups = 0;
-    if (!st)
+    if (!st) {
+        t.group = conv_run(vec_len(t.col));
+        t.group = t.group < LEAST_GROUP ? LEAST_GROUP : t.group > GROUP ? GROUP : t.group;
+        t.cell = vs_malloc(CONV_PIECE * sizeof *t.cell);
         fputs("PAR1", j->fp);
-    for (int64_t from = 0; from < rows && !st; from += GROUP, groups++)
-        for (size_t i = 0; i < vec_len(t.col) && !st; i++)
-            st = put_chunk(&t, &t.col[i], from, from + GROUP < rows ? from + GROUP : rows);
+    }
+    size_t groups = 0;
+    for (int64_t from = 0; from < rows && !st; from += t.group, groups++)
+        st = put_rows(&t, from, from + t.group < rows ? from + t.group : rows);
     if (!st) {
         const int64_t at = ftello(j->fp);
         put_footer(&t, rows, groups);
         conv_put(j->fp, (uint64_t)(ftello(j->fp) - at), 4);
         fputs("PAR1", j->fp);
     }
+    vs_free(t.cell);
     vec_free(t.col);
     vec_free(t.chunk);
     vs_free(t.first);

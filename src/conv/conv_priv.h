@@ -1,7 +1,9 @@
 /* conv_priv.h - between the files of src/conv:
- *     conv.c             formats, bytes, raw and CSV
+ *     conv.c             formats, values, bytes; raw and CSV
  *     conv_hdf5.c        HDF5; the plug-in
+ *     conv_hdf5_use.c    and what it reads and writes
  *     conv_inflate.c     bytes that zlib or gzip compressed
+ *     conv_late.c        files that are written piece by piece
  *     conv_mat.c         MATLAB level 5
  *     conv_parquet*.c    Apache Parquet (conv_parquet.h)
  *     conv_plugin.c      plug-ins that are loaded when a file needs them
@@ -27,6 +29,8 @@ typedef struct conv_job {
     const char *path;
     const conv_opt *o;
     FILE *fp;
+    const char *part; /* of conv_write_late: path of the file that fp writes; NULL: fp alone can
+                       * be written to, and not go back */
     conv_format format;
     char *why; /* [CONV_WHY] */
 } conv_job;
@@ -63,6 +67,28 @@ static inline uint64_t conv_u64(const unsigned char *p)
 void conv_put(FILE *fp, uint64_t x, int bytes);
 void conv_put_double(FILE *fp, double x);
 
+/* -- values that stand in a file -- */
+
+enum { CONV_PIECE = 2 << 20, CONV_VECTORS = 512 }; /* values, vectors that are in memory at once */
+/* Whether values of the plot are still in its file (post_load_late). */
+bool conv_late(const post_plot *p);
+/* Columns of vectors [first, first + n_vec): two of each complex one. */
+size_t conv_n_column(const post_plot *p, size_t first, size_t n_vec);
+/* How many vectors, from `first` on, to read at once; and how many points of their columns. */
+size_t conv_batch(const post_plot *p, size_t first);
+int64_t conv_run(size_t columns);
+/* Points [from, from + n) of vectors [first, first + n_vec), from memory or from the file.
+ *   out  out  [columns][n]
+ * Status: VS_OK; VS_EINPUT: the file ended, with j->why. */
+VS_MUST_USE vs_status conv_part(conv_job *j, const post_plot *p, size_t first, size_t n_vec,
+                                int64_t from, int64_t n, double *out);
+void conv_put_doubles(FILE *fp, const double *x, int64_t n); /* as conv_put_double, n of them */
+
+typedef vs_status conv_write_fn(conv_job *j);
+/* Writes a file of plots some of which are late: `write` writes to j->fp, or to a file at j->part.
+ * Status: that of write; VS_EIO. The old file stays unless all is well. */
+VS_MUST_USE vs_status conv_write_late(conv_job *j, conv_write_fn *write);
+
 /* Unpacks s [n], which zlib or gzip compressed: *n_out bytes, for vs_free. NULL: s is damaged, or
  * has more than `most` bytes. */
 typedef enum conv_wrap { CONV_ZLIB, CONV_GZIP } conv_wrap;
@@ -70,7 +96,9 @@ unsigned char *conv_inflate(const unsigned char *s, size_t n, conv_wrap wrap, si
                             size_t *n_out);
 
 /* Read the file j->path, or write to j->fp, in each format. Status: VS_OK; VS_EINPUT with j->why;
- * of Parquet also VS_EUNSUPPORTED (no plug-in for zstd, with j->why) and VS_ENOMEM. */
+ * of HDF5 and Parquet also VS_EUNSUPPORTED (no plug-in, with j->why), of Parquet VS_ENOMEM. */
+vs_status conv_read_hdf5(conv_job *j);
+vs_status conv_write_hdf5(conv_job *j);
 vs_status conv_read_mat(conv_job *j);
 vs_status conv_write_mat(conv_job *j);
 vs_status conv_read_parquet(conv_job *j);
@@ -119,22 +147,30 @@ typedef struct conv_hdf5_sink {
 } conv_hdf5_sink;
 typedef struct conv_hdf5_vector {
     const char *name, *type;
-    const double *v;
     int64_t n;
     bool complex, axis;
 } conv_hdf5_vector;
 /* Reads a file. false: why says what is wrong. */
 typedef bool conv_hdf5_read_fn(const char *path, const conv_hdf5_sink *to, char why[CONV_WHY]);
-/* The plug-in's functions: begin makes a file in memory, plot adds a plot, end writes its bytes to
- * `out` and closes it. NULL or false: why says what is wrong. */
+/* The plug-in's functions. A file is written by begin; for each plot group, and for each part of
+ * its vectors open, put, shut; end. NULL or false: why says what is wrong, and drop is due, but
+ * after end. */
 typedef struct conv_hdf5_table {
     const char *version;
     conv_hdf5_read_fn *read;
-    void *(*begin)(char why[CONV_WHY]);
-    bool (*plot)(void *file, const char *name, const char *title, const char *what,
-                 const conv_hdf5_vector *v, size_t n, char why[CONV_WHY]);
+    /* path NULL: in memory, and end writes its bytes to `out` */
+    void *(*begin)(const char *path, char why[CONV_WHY]);
+    bool (*group)(void *file, const char *name, const char *title, const char *what,
+                  char why[CONV_WHY]);
+    /* Makes up to CONV_VECTORS vectors, still without values. */
+    bool (*open)(void *file, const conv_hdf5_vector *v, size_t n, char why[CONV_WHY]);
+    /* Writes values [from, from + n) of the k-th of these; complex: pairs. */
+    bool (*put)(void *file, size_t k, int64_t from, int64_t n, const double *x, char why[CONV_WHY]);
+    void (*shut)(void *file);
+    /* Also lets the file go. */
     bool (*end)(void *file, FILE *out, char why[CONV_WHY]);
-    heap_drop *close;
+    heap_drop *drop;       /* a file that is being written */
+    heap_drop *close_read; /* one that is being read */
 } conv_hdf5_table;
 #define CONV_HDF5_SYMBOL "conv_hdf5"
 

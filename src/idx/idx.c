@@ -352,6 +352,32 @@ static bool pick_rows(int fd, const idx_part *p, const int32_t *col, int32_t n_c
     return ok;
 }
 
+/* Reads a part of each row, and takes the columns out of it: these rise. */
+static bool pick_parts(int fd, const idx_part *p, const int32_t *col, int32_t n_col, int64_t from,
+                       int64_t n, double *out)
+{
+    const int64_t row = idx_row_bytes(p), skip = col[0] * (int64_t)sizeof *out;
+    const size_t width = (size_t)(col[n_col - 1] - col[0] + 1);
+    double *buf = vs_malloc(width * sizeof *buf);
+    bool ok = true;
+    for (int64_t i = 0; i < n && ok; i++) {
+        ok = idx_pread(fd, buf, width * sizeof *buf, p->at + (from + i) * row + skip);
+        for (int32_t c = 0; c < n_col && ok; c++)
+            out[c * n + i] = buf[col[c] - col[0]];
+    }
+    vs_free(buf);
+    return ok;
+}
+
+/* Whether the columns rise and stand beside each other, or nearly. */
+static bool are_near(const int32_t *col, int32_t n_col)
+{
+    bool rise = true;
+    for (int32_t c = 1; c < n_col && rise; c++)
+        rise = col[c] > col[c - 1];
+    return rise && col[n_col - 1] - col[0] < 2 * n_col;
+}
+
 /* Reads a value of each of n <= LOT rows, the first one at offset `at`. Of those that are not in
  * memory all are asked for before the first is waited for: the disk serves many at once. */
 enum { LOT = 1024 };
@@ -380,6 +406,8 @@ bool idx_values(const idx *x, const idx_part *p, const int32_t *col, int32_t n_c
     const int fd = x->copy >= 0 ? x->copy : x->fd;
     const int64_t row = idx_row_bytes(p);
     bool ok = true;
+    if (row > IDX_LONG_ROW && n_col > FEW_COLUMNS && are_near(col, n_col))
+        return pick_parts(fd, p, col, n_col, from, n, out);
     if (row * n > IDX_LONG_ROW && (row <= IDX_LONG_ROW || n_col > FEW_COLUMNS))
         return pick_rows(fd, p, col, n_col, from, n, out);
     for (int32_t c = 0; c < n_col; c++)

@@ -88,7 +88,7 @@ static void late_vector(post_set *s, post_plot *p, const idx_plot *from, int32_t
         p->scale = v;
 }
 
-static void take_late(post_set *s, post_source *src, int32_t k)
+static void take_late(post_set *s, post_source *src, int32_t k, bool axes)
 {
     const idx_plot *from = idx_plot_of(src->x, k);
     const bool table = !strcmp(from->what, "Table");
@@ -98,11 +98,11 @@ static void take_late(post_set *s, post_source *src, int32_t k)
     p->place = k;
     for (int32_t i = 0; i < from->n_vec; i++)
         late_vector(s, p, from, i);
-    if (p->scale)
+    if (p->scale && axes)
         post_fetch(p, &p->scale, 1);
 }
 
-vs_status post_load_late(post_set *s, const char *path, int64_t small, const char **why)
+vs_status post_load_late(post_set *s, const char *path, int64_t small, bool axes, const char **why)
 {
     struct stat sb;
     if (stat(path, &sb) || !S_ISREG(sb.st_mode) || (int64_t)sb.st_size <= small)
@@ -116,7 +116,7 @@ vs_status post_load_late(post_set *s, const char *path, int64_t small, const cha
     src->path = str_intern0(s->names, path);
     vec_push(s->source, src);
     for (int32_t k = 0; k < idx_n_plot(src->x); k++)
-        take_late(s, src, k);
+        take_late(s, src, k, axes);
     *why = idx_damage(src->x);
     return *why ? VS_EINPUT : VS_OK;
 }
@@ -205,6 +205,22 @@ bool post_rows(const post_plot *p, int64_t from, int64_t n, double *row)
         return true;
     p->from->why = why;
     return false;
+}
+
+bool post_part(const post_plot *p, size_t first, size_t n_vec, int64_t from, int64_t n, double *out)
+{
+    const post_source *src = p->from;
+    const bool pairs = idx_plot_of(src->x, p->place)->complex;
+    const char *why;
+    int32_t *col = NULL;
+    for (size_t i = first; i < first + n_vec; i++)
+        for (int part = 0; part <= p->vec[i]->complex; part++)
+            vec_push(col, (int32_t)i * (1 + pairs) + part);
+    const vs_status st = idx_read(src->x, p->place, col, (int32_t)vec_len(col), from, n, out, &why);
+    vec_free(col);
+    if (st)
+        p->from->why = why;
+    return !st;
 }
 
 const char *post_trouble(const post_set *s, const char **path)

@@ -86,10 +86,11 @@ void post_vec_shape(post_vec *v, const int64_t *dim, size_t n_dim);
  *   why  out  what is wrong, as the end of a sentence
  * Status: VS_OK, VS_EIO, VS_EINPUT. */
 VS_MUST_USE vs_status post_load(post_set *s, const char *path, bool tables, const char **why);
-/* Like post_load with tables, but reads the values of the axes only. Other vectors have v NULL, and
- * n as the file says, until post_fetch.
- *   small  bytes; a file up to this size is read as a whole */
-VS_MUST_USE vs_status post_load_late(post_set *s, const char *path, int64_t small,
+/* Like post_load with tables, but reads the values of the axes only, or none. Vectors without have
+ * v NULL, and n as the file says, until post_fetch.
+ *   small  bytes; a file up to this size is read as a whole
+ *   axes   read those of the axes */
+VS_MUST_USE vs_status post_load_late(post_set *s, const char *path, int64_t small, bool axes,
                                      const char **why);
 /* Reads the values of those of v[n], vectors of p, that have none yet, in one pass through the
  * file. Expressions call it for the vectors that they need. If it fails, the values are NaN and
@@ -102,8 +103,13 @@ void post_let_go(const post_plot *p, post_vec *const *v, size_t n);
  *   row  out  point by point; in complex plots two numbers for each vector, the axis too
  * false: it failed, as with post_fetch. */
 VS_MUST_USE bool post_rows(const post_plot *p, int64_t from, int64_t n, double *row);
-/* Why a post_fetch or post_rows failed, as the end of a sentence about the file *path; NULL: none
- * did. */
+/* Reads points [from, from + n) of vectors [first, first + n_vec) of a plot of post_load_late.
+ *   out  out  vector after vector: n real parts, then, of a complex one, n imaginary parts
+ * false: it failed, as with post_fetch. */
+VS_MUST_USE bool post_part(const post_plot *p, size_t first, size_t n_vec, int64_t from, int64_t n,
+                           double *out);
+/* Why a post_fetch, post_rows or post_part failed, as the end of a sentence about the file *path;
+ * NULL: none did. */
 const char *post_trouble(const post_set *s, const char **path);
 /* The word in a plot's name for its kind: "tran" of "Transient Analysis". */
 const char *post_word_of(const char *what);

@@ -656,7 +656,7 @@ static vs_status write_page(page *p)
     size_t n = 0;
     const char *why = NULL;
     enum { SMALL = 64 << 20 };
-    if (p->results && post_load_late(&p->set, p->j->raw, SMALL, &why))
+    if (p->results && post_load_late(&p->set, p->j->raw, SMALL, true, &why))
         diag_warning(&p->d, DIAG_NOWHERE, "'%s' %s", p->j->raw, why);
     p->out = stream_text(&text, &n);
     put_page(p);

@@ -59,11 +59,12 @@ static vs_status fail(bench *b, vs_status st, const char *what, const char *path
 /* Bytes of a file beyond which only the vectors that are asked for are read. */
 enum { LATE = 64 << 20 };
 
-/* Reads a file. Of a damaged one the plots in front of the damage are used, with a warning. */
-static vs_status read_file(bench *b, const char *path)
+/* Reads a file. Of a damaged one the plots in front of the damage are used, with a warning.
+ *   axes_late  as in conv_opt */
+static vs_status read_file(bench *b, const char *path, bool axes_late)
 {
     char why[CONV_WHY] = "";
-    const conv_opt o = {.plugins = b->plugins, .late = LATE};
+    const conv_opt o = {.plugins = b->plugins, .late = LATE, .axes_late = axes_late};
     const size_t before = vec_len(b->set.plot);
     const vs_status st = conv_read(&b->set, path, &o, why);
     if (!st)
@@ -342,7 +343,7 @@ static vs_status draw(void *arg)
                   "the name ends with none of .svg .png .pdf .html .txt");
     for (; n_file < p->n_word && !st && is_file(p, n_file); n_file++) {
         first[n_file] = vec_len(b.set.plot);
-        st = read_file(&b, p->word[n_file]);
+        st = read_file(&b, p->word[n_file], false);
     }
     if (!st && n_file == p->n_word && !p->output) {
         list_vectors(&b, q->s->log);
@@ -438,7 +439,7 @@ static vs_status convert(void *arg)
     if (f == CONV_RAW && c->ascii)
         f = CONV_ASCII;
     if (!st)
-        st = read_file(&b, c->from);
+        st = read_file(&b, c->from, true);
     if (!st)
         st = convert_plots(&b, q, f);
     return bench_end(&b, st);
@@ -648,10 +649,10 @@ static vs_status compare(void *arg)
     post_plot **first = NULL, **second = NULL;
     bench_begin(&b, q->set, q->s);
     cmp_init(&found, &o);
-    vs_status st = read_file(&b, c->a);
+    vs_status st = read_file(&b, c->a, false);
     const size_t n = vec_len(b.set.plot);
     if (!st)
-        st = read_file(&b, c->b);
+        st = read_file(&b, c->b, false);
     if (!st) {
         first = part_of(&b, 0, n, c->plot);
         second = part_of(&b, n, vec_len(b.set.plot), c->plot);

@@ -133,6 +133,35 @@ START_TEST(what_is_written_is_read_back)
 }
 END_TEST
 
+static char *bytes_of(const char *path, size_t *n);
+
+/* Values that stand in a file, not in memory, give the same bytes. */
+START_TEST(what_is_late_is_written_as_well)
+{
+    bench b;
+    conv_format f;
+    char why[CONV_WHY] = "", path[64];
+    const conv_opt o = {.low = NAN}, late = {.low = NAN, .late = 1, .axes_late = true};
+    const size_t first = formats[_i].first, n = formats[_i].n;
+    size_t size, size_late;
+    bench_init(&b);
+    ck_assert_msg(put(&b, (size_t)_i, &f, why) == VS_OK, "%s", why);
+    char *s = bytes_of(path_of(&b, formats[_i].name), &size);
+    ck_assert_int_eq(conv_write(b.set.plot, 4, path_of(&b, "all.raw"), CONV_RAW, &o, why), VS_OK);
+    ck_assert_int_eq(conv_read(&b.back, path_of(&b, "all.raw"), &late, why), VS_OK);
+    ck_assert_ptr_null(b.back.plot[first]->vec[0]->v);
+    snprintf(path, sizeof path, "%s/late%s", b.dir, strchr(formats[_i].name, '.'));
+    const conv_opt ports = {.low = NAN, .z0 = (const double[]){50, 50}, .n_z0 = 2};
+    ck_assert_int_eq(conv_write(b.back.plot + first, n, path, f, &ports, why), VS_OK);
+    char *t = bytes_of(path, &size_late);
+    ck_assert_uint_eq(size_late, size);
+    ck_assert(f == CONV_RAW || !memcmp(s, t, size)); /* raw files have a date */
+    free(s);
+    free(t);
+    bench_fini(&b);
+}
+END_TEST
+
 static char *bytes_of(const char *path, size_t *n)
 {
     FILE *f = fopen(path, "rb");
@@ -297,6 +326,7 @@ int main(void)
     Suite *s = suite_create("conv");
     TCase *t = tcase_create("conv");
     tcase_add_loop_test(t, what_is_written_is_read_back, 0, VS_COUNT(formats));
+    tcase_add_loop_test(t, what_is_late_is_written_as_well, 0, VS_COUNT(formats));
     tcase_add_loop_test(t, damaged_files_do_no_harm, 0, VS_COUNT(formats));
     tcase_add_test(t, crossings_are_found_between_points);
     tcase_add_loop_test(t, what_has_no_room_is_refused, 0, VS_COUNT(refused));
