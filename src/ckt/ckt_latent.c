@@ -5,42 +5,12 @@
 #include <string.h>
 
 #include "bits.h"
+#include "ckt_hubs.h"
 #include "ckt_priv.h"
 
-/* Fewer unknowns: nothing is won. Rows with more entries of pinned cells are summed by cells. */
-enum { LEAST_UNKNOWNS = 1000, HUB = 128 };
-enum { STRETCH = 64 }; /* parts of a hub's row whose sum is kept */
+enum { LEAST_UNKNOWNS = 1000 }; /* fewer: nothing is won */
 
-typedef double two __attribute__((vector_size(16), aligned(8)));
-
-/* A hub is a pinned unknown that many devices share: a supply. Its row and its column are cut by
- * cells, so that only those that are awake are summed. Sums of STRETCH parts are kept, so that a
- * load visits those that changed and one sum for each stretch of the others. */
-typedef struct hub_part { /* the entries of a hub's row in the columns of a cell, but of hubs */
-    int32_t cell, hub;    /* unknown */
-    int32_t stretch;
-    two sum; /* G x, C x */
-} hub_part;
-
-typedef struct hub_stretch {
-    int32_t begin, end; /* parts */
-    bool stale;         /* one of them changed */
-    two sum;
-} hub_stretch;
-
-typedef struct hub_run { /* the entries of its column in the rows of a cell */
-    int32_t cell, hub;   /* unknown */
-    int32_t begin, end;  /* places */
-} hub_run;
-
-typedef struct hub {
-    int32_t unknown;
-    int32_t begin, end; /* stretches */
-} hub;
-
-typedef struct by_cell { /* of cell k: which[at[k] .. at[k + 1]) */
-    int32_t *at, *which;
-} by_cell;
+typedef ckt_two two;
 
 struct ckt_latent {
     int32_t n_cell, n_pinned, n_awake;
@@ -54,12 +24,7 @@ struct ckt_latent {
     bool *pinned;               /* [n+1] */
     int32_t *row_at;            /* [n+2] of a row in: */
     int32_t *col, *place;       /* [nnz] unknowns, places of values */
-    bool *is_hub;               /* [n+1] */
-    hub *hub;                   /* vec */
-    hub_part *part;             /* vec */
-    hub_stretch *stretch;       /* vec */
-    hub_run *run;               /* vec */
-    by_cell parts, runs;
+    ckt_hubs hubs;
     int32_t *near;      /* [n_cell] rows, awake, with entries in the cell's columns; itself */
     int32_t *near_all;  /* [n_cell] the same when all are awake */
     uint64_t *is_near;  /* [bits of n_cell] there are some */
@@ -214,36 +179,6 @@ static void list_rows(ckt *c, ckt_latent *l)
 static int32_t row_begin(const ckt_latent *l, int32_t i) { return i > 1 ? l->row_at[i - 1] : 0; }
 static int32_t row_end(const ckt_latent *l, int32_t i) { return l->row_at[i]; }
 
-/* The entries of hub i's row, a part a cell, STRETCH parts a stretch. */
-static void cut_row(ckt_latent *l, int32_t i)
-{
-    int32_t room = 0, last = -1;
-    for (int32_t k = row_begin(l, i); k < row_end(l, i); k++) {
-        const int32_t cell = cell_of(l, l->col[k]), n = (int32_t)vec_len(l->part);
-        if (cell == last || l->is_hub[l->col[k]])
-            continue;
-        if (room-- == 0) {
-            vec_push(l->stretch, (hub_stretch){.begin = n});
-            room = STRETCH - 1;
-        }
-        const int32_t stretch = (int32_t)vec_len(l->stretch) - 1;
-        vec_push(l->part, (hub_part){.cell = cell, .hub = i, .stretch = stretch});
-        vec_last(l->stretch).end = n + 1;
-        last = cell;
-    }
-}
-
-static void cut_column(const ckt *c, ckt_latent *l, int32_t i)
-{
-    const int32_t begin = c->a.colptr[i - 1], end = c->a.colptr[i];
-    for (int32_t k = begin; k < end; k++) {
-        const int32_t cell = cell_of(l, c->a.row[k] + 1);
-        if (k == begin || cell != vec_last(l->run).cell)
-            vec_push(l->run, (hub_run){.cell = cell, .hub = i, .begin = k});
-        vec_last(l->run).end = k + 1;
-    }
-}
-
 static void ends_to_begins(int32_t *at, int32_t n)
 {
     for (int32_t k = n; k > 0; k--)
@@ -261,42 +196,6 @@ static int32_t counts_to_begins(int32_t *at, int32_t n)
         sum += here;
     }
     return sum;
-}
-
-/* Parts or runs by their cells: `cell` of the first, the others `size` bytes apart. */
-static by_cell sort_by_cell(ckt *c, const int32_t *cell, size_t size, size_t n)
-{
-    const int32_t n_cell = c->latent->n_cell;
-    const by_cell to = {arena_array(&c->mem, int32_t, n_cell + 1),
-                        arena_array(&c->mem, int32_t, n + 1)};
-#define CELL(i) *(const int32_t *)(const void *)((const char *)cell + (i) * size)
-    for (size_t i = 0; i < n; i++)
-        to.at[CELL(i)]++;
-    (void)counts_to_begins(to.at, n_cell);
-    for (size_t i = 0; i < n; i++)
-        to.which[to.at[CELL(i)]++] = (int32_t)i;
-#undef CELL
-    ends_to_begins(to.at, n_cell);
-    return to;
-}
-
-static void list_hubs(ckt *c, ckt_latent *l)
-{
-    l->is_hub = arena_array(&c->mem, bool, c->a.n + 1);
-    for (int32_t i = 1; i <= c->a.n; i++)
-        l->is_hub[i] = l->pinned[i] && row_end(l, i) - row_begin(l, i) >= HUB;
-    for (int32_t i = 1; i <= c->a.n; i++) {
-        if (!l->is_hub[i])
-            continue;
-        vec_push(l->hub, (hub){.unknown = i, .begin = (int32_t)vec_len(l->stretch)});
-        cut_row(l, i);
-        vec_last(l->hub).end = (int32_t)vec_len(l->stretch);
-        cut_column(c, l, i);
-    }
-    l->parts = sort_by_cell(c, vec_len(l->part) ? &l->part->cell : NULL, sizeof *l->part,
-                            vec_len(l->part));
-    l->runs =
-        sort_by_cell(c, vec_len(l->run) ? &l->run->cell : NULL, sizeof *l->run, vec_len(l->run));
 }
 
 /* The cells of a device that let it be looked at, each once, to cell [most]: those that are not
@@ -416,7 +315,8 @@ static void make(ckt *c)
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = arena_array(&c->mem, double, all + CKT_PADDING);
     list_rows(c, l);
-    list_hubs(c, l);
+    const ckt_hub_rows rows = {&c->a, l->row_at, l->col, l->pinned, l->seat, l->n_cell, CKT_CELL};
+    ckt_hubs_make(&l->hubs, &rows, &c->mem);
     list_devices(c, l);
 }
 
@@ -424,10 +324,7 @@ void ckt_latent_free(ckt *c)
 {
     if (!c->latent)
         return;
-    vec_free(c->latent->hub);
-    vec_free(c->latent->part);
-    vec_free(c->latent->stretch);
-    vec_free(c->latent->run);
+    ckt_hubs_free(&c->latent->hubs);
     vec_free(c->latent->woken);
     c->latent = NULL; /* the rest is the arena's */
 }
@@ -465,7 +362,7 @@ static void come_near(ckt_latent *l, int32_t cell, int32_t by)
         l->n_up += i >= 0 ? by : 0;
         if (i > 0)
             l->row_awake[i] = by > 0;
-        for (int32_t k = row_begin(l, i); i > 0 && !l->is_hub[i] && k < row_end(l, i); k++)
+        for (int32_t k = row_begin(l, i); i > 0 && !l->hubs.is[i] && k < row_end(l, i); k++)
             count_near(l, cell_of(l, l->col[k]), by);
     }
 }
@@ -701,7 +598,7 @@ ckt_load_sums ckt_latent_clear(ckt *c)
 static void touch_cells(const ckt *c)
 {
     ckt_latent *l = c->latent;
-    for (size_t gi = 0; vec_len(l->hub) && gi < vec_len(c->group); gi++) {
+    for (size_t gi = 0; vec_len(l->hubs.hub) && gi < vec_len(c->group); gi++) {
         const dev_group *g = &c->group[gi];
         const dev_form *f = &g->form[MDL_APART];
         for (int32_t k = 0; g->lin && k < g->lin->n_item; k++) {
@@ -741,25 +638,18 @@ multiply_column(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32
 /* Multiplies the columns of a cell. What they add to hubs becomes the sum of a part. */
 static void multiply_cell(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t cell)
 {
-    const ckt_latent *l = c->latent;
+    ckt_latent *l = c->latent;
     const int32_t *unknown = &l->at_seat[cell * CKT_CELL], *colptr = c->a.colptr;
-    const int32_t *which = &l->parts.which[l->parts.at[cell]];
-    const int32_t n = l->parts.at[cell + 1] - l->parts.at[cell];
     const bool all = l->near[cell] == l->near_all[cell];
-    for (int32_t p = 0; p < n; p++)
-        l->fq[l->part[which[p]].hub] = (two){0};
+    ckt_hubs_clear(&l->hubs, cell, l->fq);
     for (int32_t k = 0; k < CKT_CELL; k++) {
         const int32_t j = unknown[k];
-        if (j > 0 && !l->is_hub[j] && all)
+        if (j > 0 && !l->hubs.is[j] && all)
             multiply_column(c, s, at, j, colptr[j - 1], colptr[j], true);
-        else if (j > 0 && !l->is_hub[j])
+        else if (j > 0 && !l->hubs.is[j])
             multiply_column(c, s, at, j, colptr[j - 1], colptr[j], false);
     }
-    for (int32_t p = 0; p < n; p++) {
-        hub_part *part = &l->part[which[p]];
-        part->sum = l->fq[part->hub];
-        l->stretch[part->stretch].stale = true;
-    }
+    ckt_hubs_take(&l->hubs, cell, l->fq);
 }
 
 /* Multiplies every column that has an entry in an awake row, and those of stale cells, in the order
@@ -778,31 +668,18 @@ static void multiply_cells(const ckt *c, const dev_lin_sums *s, const dev_lin_at
     }
 }
 
-static two sum_of_stretch(const ckt_latent *l, hub_stretch *t)
-{
-    if (!t->stale)
-        return t->sum;
-    t->sum = (two){0};
-    for (int32_t p = t->begin; p < t->end; p++)
-        t->sum += l->part[p].sum;
-    t->stale = false;
-    return t->sum;
-}
-
 /* The rows of hubs, then their columns in rows that are awake. */
 static void sum_hubs(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at)
 {
-    const ckt_latent *l = c->latent;
-    for (size_t h = 0; h < vec_len(l->hub); h++) {
-        const int32_t i = l->hub[h].unknown;
-        l->fq[i] = (two){s->i[i], s->q[i]};
-        for (int32_t t = l->hub[h].begin; t < l->hub[h].end; t++)
-            l->fq[i] += sum_of_stretch(l, &l->stretch[t]);
+    ckt_latent *l = c->latent;
+    for (size_t h = 0; h < vec_len(l->hubs.hub); h++) {
+        const int32_t i = l->hubs.hub[h].unknown;
+        l->fq[i] = ckt_hubs_row(&l->hubs, &l->hubs.hub[h], (two){s->i[i], s->q[i]});
     }
     for (int32_t slot = 0; slot < l->n_awake; slot++) {
         const int32_t cell = l->cell_at[slot];
-        for (int32_t k = l->runs.at[cell]; k < l->runs.at[cell + 1]; k++) {
-            const hub_run *r = &l->run[l->runs.which[k]];
+        for (int32_t k = l->hubs.runs.at[cell]; k < l->hubs.runs.at[cell + 1]; k++) {
+            const ckt_hub_run *r = &l->hubs.run[l->hubs.runs.which[k]];
             multiply_column(c, s, at, r->hub, r->begin, r->end, true);
         }
     }
