@@ -21,6 +21,20 @@ const char *elab_printf(elab *e, const char *fmt, ...)
     return s;
 }
 
+const flat_param *elab_card_param(const flat_param *list, const char *name)
+{
+    for (size_t i = vec_len(list); i-- > 0;)
+        if (!strcmp(list[i].name, name))
+            return &list[i];
+    return NULL;
+}
+
+double elab_card_number(const flat_param *list, const char *name, double absent)
+{
+    const flat_param *p = elab_card_param(list, name);
+    return p ? p->value : absent;
+}
+
 static vs_status load_models(elab *e)
 {
     vs_status st = VS_OK;

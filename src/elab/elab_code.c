@@ -413,19 +413,11 @@ static bool wrong_list(binder *b, const char *name, int have, const char *want)
     return false;
 }
 
-static const flat_param *find_param(const flat_model *m, const char *name)
-{
-    for (size_t i = 0; i < vec_len(m->param); i++)
-        if (!strcmp(m->param[i].name, name))
-            return &m->param[i];
-    return NULL;
-}
-
 static const flat_param *list_entry(const flat_model *m, const char *name, int k)
 {
     char key[64];
     snprintf(key, sizeof key, "%.40s[%d]", name, k);
-    return find_param(m, key);
+    return elab_card_param(m->param, key);
 }
 
 static bool check_values(binder *b, const code_list *l, int n)
@@ -462,7 +454,7 @@ static int port_size(const binder *b, const char *name)
 static bool check_list(binder *b, const code_list *l, code_size **size)
 {
     const int n = list_length(b->in->model, l->name);
-    const flat_param *bare = find_param(b->in->model, l->name); /* without brackets */
+    const flat_param *bare = elab_card_param(b->in->model->param, l->name); /* without brackets */
     if (bare) {
         diag_error(b->e->d, bare->span, "model '%s': parameter '%s' is a list: %s=[1 2]",
                    b->in->model->name, l->name, l->name);
@@ -564,7 +556,7 @@ static vs_status add_module(binder *b)
 static bool has_needed(binder *b)
 {
     for (size_t i = 0; i < VS_COUNT(b->k->need) && b->k->need[i]; i++)
-        if (!find_param(b->in->model, b->k->need[i])) {
+        if (!elab_card_param(b->in->model->param, b->k->need[i])) {
             diag_error(b->e->d, b->in->model->span, "model '%s': '%s' needs a value for '%s'",
                        b->in->model->name, b->k->type, b->k->need[i]);
             return false;
@@ -576,7 +568,7 @@ static bool has_needed(binder *b)
 static void report_idle(binder *b)
 {
     const flat_model *m = b->in->model;
-    const flat_param *p = b->k->idle ? find_param(m, b->k->idle) : NULL;
+    const flat_param *p = b->k->idle ? elab_card_param(m->param, b->k->idle) : NULL;
     if (p && !diag_said(b->e->d, p->span))
         diag_warning(b->e->d, p->span, "model '%s': parameter '%s' of '%s' has no effect here",
                      m->name, p->name, b->k->type);

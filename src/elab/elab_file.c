@@ -20,25 +20,11 @@ typedef struct source_file {
     bool relative, steps;
 } source_file;
 
-static const flat_param *param_of(const flat_inst *in, const char *name)
-{
-    for (size_t i = 0; i < vec_len(in->model->param); i++)
-        if (!strcmp(in->model->param[i].name, name))
-            return &in->model->param[i];
-    return NULL;
-}
-
-static double number_of(const flat_inst *in, const char *name, double absent)
-{
-    const flat_param *p = param_of(in, name);
-    return p ? p->value : absent;
-}
-
 static double entry_of(const flat_inst *in, const char *list, size_t k, double absent)
 {
     char key[64];
     snprintf(key, sizeof key, "%s[%zu]", list, k);
-    return number_of(in, key, absent);
+    return elab_card_number(in->model->param, key, absent);
 }
 
 static bool check_params(const source_file *s)
@@ -72,7 +58,7 @@ static bool check_params(const source_file *s)
 static bool open_file(source_file *s)
 {
     elab *e = s->e;
-    const flat_param *p = param_of(s->in, "file");
+    const flat_param *p = elab_card_param(s->in->model->param, "file");
     const diag_span at = p ? p->span : s->in->model->span;
     const char *name = p ? p->str : "filesource.txt", *why;
     const char *path = net_find_file(e->d, &e->mem, name, at.file, NULL);
@@ -180,10 +166,10 @@ vs_status elab_filesource(elab *e, const flat_inst *in, const int32_t *hi, const
     source_file s = {.e = e,
                      .in = in,
                      .n_col = n,
-                     .scale = number_of(in, "timescale", 1),
-                     .offset = number_of(in, "timeoffset", 0),
-                     .relative = number_of(in, "timerelative", 0) != 0,
-                     .steps = number_of(in, "amplstep", 0) != 0};
+                     .scale = elab_card_number(in->model->param, "timescale", 1),
+                     .offset = elab_card_number(in->model->param, "timeoffset", 0),
+                     .relative = elab_card_number(in->model->param, "timerelative", 0) != 0,
+                     .steps = elab_card_number(in->model->param, "amplstep", 0) != 0};
     vs_status st = check_params(&s) && open_file(&s) && read_file(&s) ? VS_OK : VS_EINPUT;
     for (size_t k = 0; k < n && st == VS_OK; k++)
         st = add_source(&s, k, hi[k], lo[k], current[k]);

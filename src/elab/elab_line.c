@@ -28,24 +28,17 @@ typedef struct values { /* parameters of an element and of its card; the element
     bool ok;
 } values;
 
-static const flat_param *find(const flat_param *p, const char *name)
-{
-    for (size_t i = vec_len(p); i-- > 0;)
-        if (!strcmp(p[i].name, name))
-            return &p[i];
-    return NULL;
-}
-
 static bool given(const values *v, const char *name)
 {
-    return find(v->in->param, name) || (v->in->model && find(v->in->model->param, name));
+    return elab_card_param(v->in->param, name) ||
+           (v->in->model && elab_card_param(v->in->model->param, name));
 }
 
 static double number(values *v, const char *name, double absent)
 {
-    const flat_param *p = find(v->in->param, name);
+    const flat_param *p = elab_card_param(v->in->param, name);
     if (!p && v->in->model)
-        p = find(v->in->model->param, name);
+        p = elab_card_param(v->in->model->param, name);
     if (!p)
         return absent;
     if (!p->str)

@@ -114,6 +114,10 @@ VS_MUST_USE vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const
  * type. false: a message was given.
  *   given  out  vec, the caller frees it */
 bool elab_given(elab *e, const flat_model *c, mdl_model *m, mdl_given **given);
+/* The parameter of that name in a list of an element or a model card, the last one if it is
+ * repeated; NULL: it is not given. elab_card_number gives its value, or `absent`. */
+const flat_param *elab_card_param(const flat_param *list, const char *name);
+double elab_card_number(const flat_param *list, const char *name, double absent);
 /* The message that an element has no model, or one that is not there. */
 void elab_unknown_model(elab *e, const flat_inst *in);
 /* -- elab_meter.c -- */

@@ -22,20 +22,6 @@ typedef struct table_file {
     bool ok;
 } table_file;
 
-static const flat_param *param_of(const flat_inst *in, const char *name)
-{
-    for (size_t i = 0; i < vec_len(in->model->param); i++)
-        if (!strcmp(in->model->param[i].name, name))
-            return &in->model->param[i];
-    return NULL;
-}
-
-static double number_of(const flat_inst *in, const char *name, double absent)
-{
-    const flat_param *p = param_of(in, name);
-    return p ? p->value : absent;
-}
-
 static bool check_params(elab *e, const flat_inst *in)
 {
     static const char *const known[] = {"file", "order", "verbose", "offset", "gain"};
@@ -136,7 +122,7 @@ static double *read_numbers(table_file *t, const nat_table *to, int64_t total)
 static bool open_file(table_file *t, int32_t n_axis)
 {
     elab *e = t->e;
-    const flat_param *p = param_of(t->in, "file");
+    const flat_param *p = elab_card_param(t->in->model->param, "file");
     const diag_span at = p ? p->span : t->in->model->span;
     const char *name = p ? p->str : n_axis == 2 ? "2D-table-model.txt" : "3D-table-model.txt", *why;
     if (diag_read_file(e->d, net_find_file(e->d, &e->mem, name, at.file, NULL), at, &t->file,
@@ -205,8 +191,8 @@ vs_status elab_table(elab *e, const flat_inst *in, int32_t n_axis, const int32_t
         return VS_EINPUT;
     nat_table_opt o = {.name = in->name,
                        .span = in->span,
-                       .gain = number_of(in, "gain", 1),
-                       .offset = number_of(in, "offset", 0),
+                       .gain = elab_card_number(in->model->param, "gain", 1),
+                       .offset = elab_card_number(in->model->param, "offset", 0),
                        .table = t};
     memcpy(o.in, terminal, (size_t)(2 * n_axis) * sizeof *terminal);
     memcpy(o.out, terminal + 2 * n_axis, sizeof o.out);
