@@ -126,10 +126,10 @@ typedef struct ana_verified {
     const char *charge_node;
 } ana_verified;
 void ana_set_verify(ana *a, ana_verified *v);
-/* ana_tran in pieces, with the same steps as the whole. ana_tran_begin finds the first point;
+/* ana_tran with pauses, which change no step. ana_tran_begin finds the first point;
  * ana_tran_go accepts points up to the first at or behind `until` s, or to one that the sink
- * answers with VS_PAUSED (both: VS_PAUSED), or to the end; ana_tran_end with the status of the last
- * piece. The sink must stay as long. */
+ * answers with VS_PAUSED (both: VS_PAUSED), or to the end; ana_tran_end takes the status of the
+ * last ana_tran_go. The sink must stay as long. */
 VS_MUST_USE vs_status ana_tran_begin(ana *a, const ana_tran_opt *opt, const ana_sink *sink);
 VS_MUST_USE vs_status ana_tran_go(ana *a, double until);
 void ana_tran_end(ana *a, vs_status st);

@@ -165,10 +165,10 @@ static vs_status load_group(load *l, dev_group *g, const double *x)
     vec_clear(l->place);
     vec_extend(l->place, l->n_source);
     dev_begin(g, MDL_AC, x);
-    const int32_t block = DEV_BLOCK / g->lanes;
+    const int32_t batch = DEV_BATCH / g->lanes;
     const size_t pack = (size_t)fm->n_out * (size_t)g->lanes;
-    for (int32_t b = 0; b < g->n_pack && st == VS_OK; b += block) {
-        const int32_t e = b + block < g->n_pack ? b + block : g->n_pack;
+    for (int32_t b = 0; b < g->n_pack && st == VS_OK; b += batch) {
+        const int32_t e = b + batch < g->n_pack ? b + batch : g->n_pack;
         st = dev_eval(g, MDL_AC, c->dyn, x, b, e, false, c->out);
         for (int32_t p = b; p < e; p++)
             for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)

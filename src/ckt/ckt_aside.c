@@ -18,17 +18,17 @@ static size_t pack_size(const ckt_aside *g)
     return (size_t)g->dev.form[g->form].n_out * (size_t)g->dev.lanes;
 }
 
-size_t ckt_aside_room(const ckt_aside *g) { return pack_size(g) * DEV_BLOCK; }
+size_t ckt_aside_room(const ckt_aside *g) { return pack_size(g) * DEV_BATCH; }
 
 vs_status ckt_aside_eval(ckt_aside *g, const double *dyn, const double *x, double *out,
                          vs_status (*pack)(void *user, int32_t p, const double *out), void *user)
 {
-    const int32_t block = DEV_BLOCK / g->dev.lanes;
+    const int32_t batch = DEV_BATCH / g->dev.lanes;
     vs_status st = VS_OK;
     g->dev.lim_fresh = true;
     dev_begin(&g->dev, g->form, x);
-    for (int32_t b = 0; b < g->dev.n_pack && st == VS_OK; b += block) {
-        const int32_t e = b + block < g->dev.n_pack ? b + block : g->dev.n_pack;
+    for (int32_t b = 0; b < g->dev.n_pack && st == VS_OK; b += batch) {
+        const int32_t e = b + batch < g->dev.n_pack ? b + batch : g->dev.n_pack;
         st = dev_eval(&g->dev, g->form, dyn, x, b, e, false, out);
         for (int32_t p = b; p < e && st == VS_OK; p++)
             st = pack(user, p, out + (size_t)(p - b) * pack_size(g));

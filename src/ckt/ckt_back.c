@@ -61,7 +61,7 @@ struct ckt_back {
     size_t *place;       /* [n_inst] sums of an instance by its number */
     size_t n_sum;
     double *sum; /* [n_pairing][n_sum] */
-    double *out; /* [packs of a block][outputs][lanes] */
+    double *out; /* [packs of a batch][outputs][lanes] */
 };
 
 ckt_back *ckt_back_new(ckt *c)

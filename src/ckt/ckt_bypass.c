@@ -69,13 +69,13 @@ typedef struct moved {
     ckt *c;
     dev_group *g;
     const dev_lin_at *at;
-    int32_t block, n; /* packs of a piece, packs */
+    int32_t packs, n; /* of a piece; in all */
     _Atomic int status;
 } moved;
 
 static int32_t piece_end(const moved *m, int32_t i)
 {
-    const int32_t e = (i + 1) * m->block;
+    const int32_t e = (i + 1) * m->packs;
     return e < m->n ? e : m->n;
 }
 
@@ -83,7 +83,7 @@ static void select_piece(void *user, int32_t i, int worker)
 {
     moved *m = user;
     (void)worker;
-    dev_lin_select(m->g, m->at, i * m->block, piece_end(m, i));
+    dev_lin_select(m->g, m->at, i * m->packs, piece_end(m, i));
 }
 
 static void eval_piece(void *user, int32_t i, int worker)
@@ -91,7 +91,7 @@ static void eval_piece(void *user, int32_t i, int worker)
     moved *m = user;
     (void)worker;
     const vs_status st =
-        dev_lin_eval(m->g, m->at, i * m->block, piece_end(m, i), i % m->c->n_buffer);
+        dev_lin_eval(m->g, m->at, i * m->packs, piece_end(m, i), i % m->c->n_buffer);
     if (st != VS_OK)
         m->status = st;
 }
@@ -101,14 +101,14 @@ static void add_piece(void *user, int32_t i, int worker)
     moved *m = user;
     (void)worker;
     if (!m->c->bypass->fresh && m->status == VS_OK)
-        dev_lin_add(m->g, i * m->block, piece_end(m, i), i % m->c->n_buffer, &m->c->bypass->sums);
+        dev_lin_add(m->g, i * m->packs, piece_end(m, i), i % m->c->n_buffer, &m->c->bypass->sums);
 }
 
-static int32_t cut(moved *m, int32_t block, int32_t n)
+static int32_t cut(moved *m, int32_t packs, int32_t n)
 {
-    m->block = block;
+    m->packs = packs;
     m->n = n;
-    return (n + block - 1) / block;
+    return (n + packs - 1) / packs;
 }
 
 /* To look at an instance takes some 3 ns: pieces are larger. */
@@ -125,7 +125,7 @@ static void select_moved(moved *m, bool many)
 
 static void eval_moved(moved *m, bool many)
 {
-    const int32_t n = cut(m, DEV_BLOCK / m->g->lanes, dev_lin_gather(m->g));
+    const int32_t n = cut(m, DEV_BATCH / m->g->lanes, dev_lin_gather(m->g));
     if (many)
         pool_run_ordered(m->c->pool, n, m->c->n_buffer, eval_piece, add_piece, m);
     for (int32_t i = 0; i < n && !many; i++) {

@@ -55,7 +55,7 @@ static vs_status choose_bypass(const ckt *c, row_class *cl)
     return st;
 }
 
-/* How many blocks may be evaluated and wait for being stamped. */
+/* How many batches may be evaluated and wait for being stamped. */
 int ckt_buffers_of(const ckt *c)
 {
     const int n = c->pool ? 2 * pool_size(c->pool) + 2 : 1;

@@ -1,5 +1,5 @@
 /* ckt_image.c - what a circuit remembers between two points of a transient, as an image (image.h).
- * Left out is what the next load makes from the rest: matrices, blocks of outputs, dynamic inputs.
+ * Left out is what the next load makes from the rest: matrices, outputs, dynamic inputs.
  * Nothing in it depends on threads or lanes. */
 #include "ckt_priv.h"
 

@@ -57,7 +57,7 @@ struct ckt {
     ckt_fix *fix;      /* vec */
     csc a;
     int32_t *diag_slot; /* [n+1], -1: none */
-    double *out;        /* [n_buffer][out_size] blocks of outputs */
+    double *out;        /* [n_buffer][out_size] outputs of batches */
     size_t out_size;
     int32_t n_buffer;
     pool *pool;          /* NULL: one thread */
@@ -145,7 +145,7 @@ bool ckt_same_groups(const ckt *c, const int32_t *row, const uint8_t *in, const 
 /* Sets in[instances] for models of which ckt_make_groups may put rows with different variants on
  * one. */
 void ckt_mark_small(const ckt *c, uint8_t *in);
-/* Blocks that may be evaluated and not yet stamped. */
+/* How many batches may be evaluated and not yet stamped. */
 int ckt_buffers_of(const ckt *c);
 /* ckt_stamp.c: what `analysis()` and its kin see. */
 void ckt_fill_dyn(double *dyn, const ckt_env *env);

@@ -1,5 +1,5 @@
 /* ckt_stamp.c - one load: evaluate every device at x, sum up f, q and J.
- * Groups, blocks, instances and outputs are stamped in a fixed order: sums do not depend on
+ * Groups, batches, instances and outputs are stamped in a fixed order: sums do not depend on
  * threads. */
 #include "ckt_priv.h"
 
@@ -139,19 +139,18 @@ static void stamp_instance(const dev_form *fm, const double *out, int32_t lanes,
 }
 
 /* Packs [begin, end), instance by instance: the order of sums does not depend on the lanes. */
-static void stamp_packs(const dev_group *g, const dev_form *fm, const double *block, int32_t begin,
-                        int32_t end, load *l)
+static void stamp_packs(const dev_group *g, const dev_form *fm, const double *outputs,
+                        int32_t begin, int32_t end, load *l)
 {
     const size_t n_out = (size_t)fm->n_out;
     for (int32_t p = begin; p < end; p++) {
-        const double *out = block + (size_t)(p - begin) * n_out * (size_t)g->lanes;
+        const double *out = outputs + (size_t)(p - begin) * n_out * (size_t)g->lanes;
         for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
             stamp_instance(fm, out + (i - g->first[p]), g->lanes, fm->slot + (size_t)i * n_out, l);
     }
 }
 
-/* -- threads: blocks are evaluated at the same time and stamped one after the other, in their order
- * -- */
+/* -- threads: batches are evaluated at once and stamped one after the other, in their order -- */
 
 typedef struct parallel {
     ckt *c;
@@ -159,38 +158,38 @@ typedef struct parallel {
     mdl_form_kind form;
     const double *x;
     load *l;
-    int32_t block;      /* packs of a block */
+    int32_t batch;      /* packs of a batch */
     _Atomic int status; /* of an evaluation that failed, else VS_OK */
     double s_stamp;
 } parallel;
 
-static double *block_buffer(const ckt *c, int32_t i)
+static double *batch_buffer(const ckt *c, int32_t i)
 {
     return c->out + (size_t)(i % c->n_buffer) * c->out_size;
 }
 
-static int32_t block_end(const parallel *p, int32_t i)
+static int32_t batch_end(const parallel *p, int32_t i)
 {
-    const int32_t e = (i + 1) * p->block;
+    const int32_t e = (i + 1) * p->batch;
     return e < p->g->n_pack ? e : p->g->n_pack;
 }
 
-static void eval_block(void *user, int32_t i, int worker)
+static void eval_batch(void *user, int32_t i, int worker)
 {
     parallel *p = user;
     (void)worker;
-    const vs_status st = dev_eval(p->g, p->form, p->c->dyn, p->x, i * p->block, block_end(p, i),
-                                  false, block_buffer(p->c, i));
+    const vs_status st = dev_eval(p->g, p->form, p->c->dyn, p->x, i * p->batch, batch_end(p, i),
+                                  false, batch_buffer(p->c, i));
     if (st != VS_OK)
         p->status = st;
 }
 
-static void stamp_block(void *user, int32_t i, int worker)
+static void stamp_batch(void *user, int32_t i, int worker)
 {
     parallel *p = user;
     (void)worker;
     const double t0 = p->l->timed ? vs_seconds() : 0;
-    stamp_packs(p->g, &p->g->form[p->form], block_buffer(p->c, i), i * p->block, block_end(p, i),
+    stamp_packs(p->g, &p->g->form[p->form], batch_buffer(p->c, i), i * p->batch, batch_end(p, i),
                 p->l);
     if (p->l->timed)
         p->s_stamp += vs_seconds() - t0;
@@ -200,10 +199,10 @@ static void stamp_block(void *user, int32_t i, int worker)
 static vs_status load_group_parallel(ckt *c, dev_group *g, mdl_form_kind form, const double *x,
                                      load *l)
 {
-    parallel p = {.c = c, .g = g, .form = form, .x = x, .l = l, .block = DEV_BLOCK / g->lanes};
+    parallel p = {.c = c, .g = g, .form = form, .x = x, .l = l, .batch = DEV_BATCH / g->lanes};
     const double t0 = l->timed ? vs_seconds() : 0;
-    pool_run_ordered(c->pool, (g->n_pack + p.block - 1) / p.block, c->n_buffer, eval_block,
-                     stamp_block, &p);
+    pool_run_ordered(c->pool, (g->n_pack + p.batch - 1) / p.batch, c->n_buffer, eval_batch,
+                     stamp_batch, &p);
     if (l->timed) {
         const double all = vs_seconds() - t0;
         c->stat.s_stamp += l->timed * p.s_stamp;
@@ -221,14 +220,14 @@ static bool is_parallel(const ckt *c, const dev_group *g, const dev_form *fm)
     return c->pool && one * g->nb >= c->parallel_min && one >= PARALLEL_PER_OUT * fm->n_out;
 }
 
-static vs_status load_blocks_of(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
+static vs_status load_group_here(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
 {
     const dev_form *fm = &g->form[form];
     vs_status st = VS_OK;
     double t0 = l->timed ? vs_seconds() : 0;
-    const int32_t block = DEV_BLOCK / g->lanes;
-    for (int32_t b = 0; b < g->n_pack && st == VS_OK; b += block) {
-        const int32_t e = b + block < g->n_pack ? b + block : g->n_pack;
+    const int32_t batch = DEV_BATCH / g->lanes;
+    for (int32_t b = 0; b < g->n_pack && st == VS_OK; b += batch) {
+        const int32_t e = b + batch < g->n_pack ? b + batch : g->n_pack;
         st = dev_eval(g, form, c->dyn, x, b, e, false, c->out);
         const double t1 = l->timed ? vs_seconds() : 0;
         stamp_packs(g, fm, c->out, b, e, l);
@@ -249,7 +248,7 @@ static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const doub
         return ckt_bypass_eval(c, g, is_parallel(c, g, fm), &l->at, l->timed);
     dev_begin(g, form, x);
     const vs_status st = is_parallel(c, g, fm) ? load_group_parallel(c, g, form, x, l)
-                                               : load_blocks_of(c, g, form, x, l);
+                                               : load_group_here(c, g, form, x, l);
     dev_advance(g);
     if (g->lin)
         g->lin->all_limits = true;
@@ -322,9 +321,9 @@ static void load_pairs(ckt *c, const load *l)
         c->stat.s_stamp += l->timed * fmax(vs_seconds() - t0 - c->s_clock, 0);
 }
 
-/* Everything at x the general way, added to sums in memory, block by block. */
-static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
-                             double *fmx, double *qmx, bool *limited, int timed)
+/* Everything at x the general way, added to sums in memory, batch by batch. */
+static vs_status load_batches(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
+                              double *fmx, double *qmx, bool *limited, int timed)
 {
     load l = begin_load(c, env, x, f, q, fmx, qmx, timed);
     nat_sums native = native_sums(c, env, &l);
@@ -420,7 +419,7 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
     c->loaded = true;
     const vs_status st = tran && c->small
                              ? ckt_small_load(c, env, x, f, q, fmx, qmx, limited, timed)
-                             : load_blocks(c, env, x, f, q, fmx, qmx, limited, timed);
+                             : load_batches(c, env, x, f, q, fmx, qmx, limited, timed);
     if (st != VS_OK)
         return st;
     f[0] = fmx[0] = 0;
@@ -522,7 +521,8 @@ static void blame_group(ckt *c, dev_group *g, int32_t row, blamed *to)
 
 int ckt_blame(const ckt *cc, int32_t row, const char **device, double *amount, int n)
 {
-    ckt *c = (ckt *)(uintptr_t)cc; /* works in the block buffer; limits are written as they were */
+    ckt *c =
+        (ckt *)(uintptr_t)cc; /* works in the buffer of batches; limits are written as they were */
     if (n > BLAMED)
         n = BLAMED;
     if (n <= 0 || !c->loaded)

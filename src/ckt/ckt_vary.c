@@ -28,7 +28,7 @@ struct ckt_vary {
     varied *all; /* vec; after ckt_vary_ready what `back` did not take, sorted by group */
     ckt_back *back;
     group *group; /* vec */
-    double *out;  /* [packs of a block][outputs][lanes] */
+    double *out;  /* [packs of a batch][outputs][lanes] */
 };
 
 ckt_vary *ckt_vary_new(ckt *c)

@@ -3,7 +3,7 @@
  *         dev_advance after it; dev_accept / dev_restore at accepted and rejected points; _fini.
  *
  * A group has flat arrays only: instances of one parameter row share its setup values (cache), an
- * instance itself is n_u map entries and one row index. Outputs are not kept: a block of instances
+ * instance itself is n_u map entries and one row index. Outputs are not kept: a batch of instances
  * is evaluated into a small buffer and stamped from there while it is in the processor's cache.
  *
  * Kernels take packs of W instances (jit.h). Pack p has the instances first[p] .. first[p+1]-1 in
@@ -20,7 +20,7 @@
 #include "image.h"
 #include "mdl_compare.h"
 
-enum { DEV_BLOCK = 64 }; /* instances per block; a multiple of every W */
+enum { DEV_BATCH = 64 }; /* instances that are evaluated together at most; a multiple of every W */
 
 typedef enum dev_lim { DEV_LIM_ACC, DEV_LIM_OLD, DEV_LIM_NEW, DEV_N_LIM } dev_lim;
 

@@ -11,12 +11,12 @@ enum { MAX_LANES = 8 };
 #define WILD 1e13
 
 struct dev_lin_buffer {
-    int32_t *map; /* [DEV_BLOCK / W][n_u][W] */
-    int32_t *row; /* [DEV_BLOCK / W] */
+    int32_t *map; /* [DEV_BATCH / W][n_u][W] */
+    int32_t *row; /* [DEV_BATCH / W] */
     double
-        *lim[2]; /* [DEV_BLOCK / W][n_lim][W] limited voltages of the evaluation before; of this */
-    double *out; /* [DEV_BLOCK / W][n_out][W] */
-    double *change; /* [DEV_BLOCK][n_out] of what is held; in the places of i0 and q0 of i0 - G v0,
+        *lim[2]; /* [DEV_BATCH / W][n_lim][W] limited voltages of the evaluation before; of this */
+    double *out; /* [DEV_BATCH / W][n_out][W] */
+    double *change; /* [DEV_BATCH][n_out] of what is held; in the places of i0 and q0 of i0 - G v0,
                        q0 - C v0 */
 };
 
@@ -220,7 +220,7 @@ static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_v
 void dev_lin_init(dev_group *g, arena *mem, int buffers)
 {
     const dev_form *f = &g->form[MDL_APART];
-    const size_t w = (size_t)g->lanes, packs = (size_t)g->n_pack, most = DEV_BLOCK / w;
+    const size_t w = (size_t)g->lanes, packs = (size_t)g->n_pack, most = DEV_BATCH / w;
     struct dev_lin *l = g->lin = arena_new(mem, struct dev_lin);
     l->apart = f;
     list_inputs(g, l, mem);
@@ -252,7 +252,7 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
         for (int k = 0; k < 2; k++)
             l->buffer[i].lim[k] = arena_array(mem, double, most *(size_t)f->variant->lay.n_lim *w);
         l->buffer[i].out = arena_array(mem, double, most *(size_t)f->n_out *w);
-        l->buffer[i].change = arena_array(mem, double, DEV_BLOCK *(size_t)f->n_out);
+        l->buffer[i].change = arena_array(mem, double, DEV_BATCH *(size_t)f->n_out);
     }
     dev_lin_fresh(g);
 }

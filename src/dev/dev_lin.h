@@ -129,7 +129,7 @@ void dev_lin_begin(dev_group *g, const dev_lin_at *at); /* as dev_begin, too */
 void dev_lin_select(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end);
 /* Puts the g->lin->n_item marked instances into packs, and returns the number of packs. */
 int32_t dev_lin_gather(dev_group *g);
-/* Evaluates those packs from begin to end, end - begin <= DEV_BLOCK / W. Status: as dev_eval. */
+/* Evaluates those packs from begin to end, end - begin <= DEV_BATCH / W. Status: as dev_eval. */
 VS_MUST_USE vs_status dev_lin_eval(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end,
                                    int buffer);
 /* Adds what that evaluation changed. */

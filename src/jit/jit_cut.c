@@ -221,10 +221,10 @@ static void choose_cuts(const cutter *c, ir_val **begin)
 
 /* Objects of their own, of as many pieces each; small ones would only cost what LLVM needs to
  * begin. */
-static void choose_parts(const cutter *c, jit_cut *cut)
+static void choose_objects(const cutter *c, jit_cut *cut)
 {
-    enum { PART = 4000, MOST = 64 };
-    const int64_t n = c->sum[c->n] / PART, most = cut->n_piece < MOST ? cut->n_piece : MOST;
+    enum { OBJECT = 4000, MOST = 64 };
+    const int64_t n = c->sum[c->n] / OBJECT, most = cut->n_piece < MOST ? cut->n_piece : MOST;
     cut->n_object = (int32_t)(n < 1 ? 1 : n > most ? most : n);
     for (int32_t q = 0; q <= cut->n_object; q++)
         vec_push(cut->object, (int32_t)((int64_t)q * cut->n_piece / cut->n_object));
@@ -303,7 +303,7 @@ void jit_cut_init(jit_cut *cut, const ir_fn *fn, jit_cut_opt opt)
     add_weights(&c);
     choose_cuts(&c, &cut->begin);
     cut->n_piece = (int32_t)vec_len(cut->begin) - 1;
-    choose_parts(&c, cut);
+    choose_objects(&c, cut);
     find_homes(&c, cut);
     give_slots(&c, cut);
     if (cut->n_slot > MOST_SLOTS) { /* they are memory of the stack */

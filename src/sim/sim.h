@@ -40,7 +40,7 @@ typedef struct sim_hook {
     bool (*sync)(void *user, double time, double *h, double last, bool refused);
     double (*next)(void *user, double t);
     /* A point that was accepted and kept: x [n+1], ac: the operating point, and phasors z [2
-     * (n+1)], else NULL. VS_OK to go on; VS_PAUSED (transients in pieces), VS_STOP, < 0 to end. */
+     * (n+1)], else NULL. VS_OK to go on; VS_PAUSED (of sim_tran_go alone), VS_STOP, < 0 to end. */
     vs_status (*point)(void *user, double axis, const double *x, const double *z);
     /* The same for analyses whose points are not solutions (noise, poles, ...): row [n]. */
     vs_status (*row)(void *user, const double *row, size_t n);
@@ -163,7 +163,7 @@ VS_MUST_USE vs_status sim_build_for(sim *s, flat_ana_kind kind);
 VS_MUST_USE vs_status sim_run(sim *s, const flat_ana *a);
 /* Seconds of all analyses. */
 double sim_analysing(const sim_stat *st);
-/* A transient in pieces, with the points of the whole: sim_tran_begin; sim_tran_go to the first
+/* A transient with pauses, which change no point: sim_tran_begin; sim_tran_go to the first
  * point at or behind `until` seconds (VS_PAUSED), to a point whose hook pauses, or to the end;
  * sim_tran_end with the last status, also after a failure. Between them the circuit may not be
  * built again. Status: as sim_run; VS_PAUSED. */
