@@ -1,11 +1,12 @@
 /* chart_priv.h - between the files of src/chart:
- *     chart.c        formats, panels, labels, legends
- *     chart_scale.c  ranges, ticks and their numbers
- *     chart_curve.c  curves to paths of no more points than the picture shows
- *     chart_round.c  Smith and polar charts
- *     chart_svg.c    SVG, and pages around it
- *     chart_text.c   letters
- *     chart_cairo.c  PNG and PDF; the plug-in */
+ *     chart.c           formats, panels, labels, legends
+ *     chart_scale.c     ranges, ticks and their numbers
+ *     chart_curve.c     curves to paths of no more points than the picture shows
+ *     chart_round.c     Smith and polar charts
+ *     chart_svg.c       SVG, and pages around it
+ *     chart_text.c      letters
+ *     chart_terminal.c  pixels as kitty and sixel terminals take them
+ *     chart_cairo.c     PNG and PDF; the plug-in */
 #ifndef CHART_PRIV_H
 #define CHART_PRIV_H
 

@@ -5,7 +5,7 @@
  *     conv_inflate.c     bytes that zlib or gzip compressed
  *     conv_late.c        files that are written piece by piece
  *     conv_mat.c         MATLAB level 5
- *     conv_parquet*.c    Apache Parquet (conv_parquet.h)
+ *     conv_parquet*.c    Apache Parquet; with conv_thrift.c and conv_lz.c (conv_parquet.h)
  *     conv_plugin.c      plug-ins that are loaded when a file needs them
  *     conv_psf.c         PSF as text
  *     conv_touchstone.c  Touchstone

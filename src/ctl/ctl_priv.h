@@ -5,7 +5,9 @@
  *     ctl_list.c  listing
  *     ctl_show.c  show, showmod, devhelp, rusage
  *     ctl_step.c  transients that pause: stop, step, resume
- *     ctl_vec.c   let, print, write, meas, spectra, pictures
+ *     ctl_vec.c   let, print, echo, write, wrdata, display, setplot
+ *     ctl_shape.c vectors as arrays: let v[i][j], reshape, transpose, cross
+ *     ctl_wave.c  whole curves: spectra, meas, pictures
  *     ctl_image.c the state of all of these as an image
  *     ctl_dot.c   .meas .four .print of the deck, also as points come; the table of measures */
 #ifndef CTL_PRIV_H

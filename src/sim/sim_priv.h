@@ -1,5 +1,21 @@
-/* sim_priv.h - the engine itself, and what its files share: sim.c, its results (sim_out.c), the
- * analyses (sim_ana.c). */
+/* sim_priv.h - the engine itself, and what is between its files:
+ *     sim.c             deck, netlist, circuit
+ *     sim_ana.c         a function for each analysis card
+ *     sim_small.c       small-signal analyses
+ *     sim_hb.c          periodic states, and small signals on them
+ *     sim_gradient*.c   .sens tran, ac, noise: derivatives of measures
+ *     sim_match.c       .dcmatch, .acmatch: spread by random numbers
+ *     sim_vary.c        which devices and sources a number reaches (sim_vary.h)
+ *     sim_out.c         results: to the result file, to plots in memory
+ *     sim_part.c        files beside long runs whose plots are in memory
+ *     sim_card.c        cards that come after the deck
+ *     sim_client.c      what hosts ask for besides runs
+ *     sim_redo.c        changed values, into the netlist and circuit there are
+ *     sim_carry.c       the same while a transient rests
+ *     sim_memo.c        operating points that outlive their analysis
+ *     sim_reduce.c      .option rcreduce
+ *     sim_checkpoint.c  checkpoints of transients
+ *     sim_figures.c     figures of a run, as workers send them */
 #ifndef SIM_PRIV_H
 #define SIM_PRIV_H
 

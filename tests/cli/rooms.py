@@ -2,7 +2,9 @@
 """The command is a client of the library, and the library a guest of its host.   rooms.py BUILD
 
 The files of src/cli and src/ng include vsim/*.h and their own headers alone, and are compiled without any other
-folder of this tree. Nothing but the command reads the environment or writes to standard streams."""
+folder of this tree. Nothing but the command reads the environment or writes to standard streams. Where a private
+header lists the files of its room, it lists them all."""
+import fnmatch
 import glob
 import json
 import os
@@ -72,6 +74,23 @@ def rooms():
 
 
 class Rooms(unittest.TestCase):
+    def test_a_list_of_the_files_of_a_room_is_complete(self):
+        lists = 0
+        for path in sorted(glob.glob(os.path.join(ROOT, 'src', '*', '*_priv.h'))):
+            with open(path, encoding='utf-8') as f:
+                head = f.read().split('*/', 1)[0]
+            listed = re.findall(r'^ \*     (\w+\*?\.c)\s', head, re.M)
+            if not listed:
+                continue
+            lists += 1
+            named = re.findall(r'\b\w+\*?\.c\b', head)
+            for file in glob.glob(os.path.join(os.path.dirname(path), '*.c')):
+                name = os.path.basename(file)
+                self.assertTrue(any(fnmatch.fnmatch(name, n) for n in named), '%s does not list %s' % (path, name))
+            for n in listed:
+                self.assertTrue(glob.glob(os.path.join(os.path.dirname(path), n)), '%s lists %s' % (path, n))
+        self.assertGreater(lists, 10)
+
     def test_the_command_includes_public_headers_only(self):
         for room in CLIENTS:
             files = glob.glob(os.path.join(ROOT, 'src', room, '*.[ch]'))
