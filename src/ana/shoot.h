@@ -9,7 +9,7 @@
  *   dq = C dx,   dk = -G dx,   turn = alpha (q - q_n) - a (q_n - q_n-1)
  * makes the products with the monodromy matrix M = dx_N/dx_0, from the factors of each stage. A
  * piece between corners begins with steps that need no past, so that x_N depends on q(x_0) alone.
- * Use:    ana_pss (shoot.c): shoot_find_corners, shoot_make_grid; then Newton on x_0, from
+ * Use:    ana_shoot (shoot.c): shoot_find_corners, shoot_make_grid; then Newton on x_0, from
  *         shoot_pass and shoot_product, until x_N - x_0 is within tolerances; shoot_improve.
  * Source: Aprille & Trick, Proc. IEEE 60(1), 1972; Telichevesky, Kundert & White, "Efficient
  *         steady-state analysis based on matrix-free Krylov-subspace methods", DAC 1995; Hairer &

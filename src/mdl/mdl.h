@@ -107,7 +107,7 @@ const char **mdl_names(mdl_lib *lib);
 size_t mdl_n_loaded(const mdl_lib *lib);
 mdl_model *mdl_loaded(const mdl_lib *lib, size_t i);
 const va_module *mdl_module(const mdl_model *m);
-/* Unknowns of the model after mdl_form: those of the module and the implicit ones behind them. */
+/* Unknowns of the equation form (mdl_form.c): the module's, the implicit ones behind them. */
 int32_t mdl_n_unknown(const mdl_model *m);
 const va_unknown *mdl_unknown(const mdl_model *m, int32_t u);
 

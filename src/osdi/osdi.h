@@ -1,6 +1,6 @@
 /* osdi.h - compiled device models in OSDI libraries (.osdi files of OpenVAF), the second kind of
  * module.
- * Use:    osdi_lib_new; osdi_load per file; osdi_find a module by name; osdi_model_new per
+ * Use:    osdi_lib_new; osdi_load per file; osdi_find a module by name; osdi_model_get per
  *         parameter set; osdi_inst_new per device; src/ckt evaluates and stamps; osdi_lib_free
  *         frees all of it.
  * Source: the OSDI specification, versions 0.3 to 0.5 (osdi_abi.h).

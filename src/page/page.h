@@ -1,6 +1,6 @@
 /* page.h - the viewer's page: one HTML file of style, script and, if it stands alone, data.
- * Use:    page_put(out, title, NULL) for a server; page_begin, the data as JSON, page_end for a
- *         page that needs none. page_string for texts in JSON, page_bytes back.
+ * Use:    page_served for a server; page_begin, the data as JSON, page_end for a page that needs
+ *         none. page_string for texts in JSON, page_bytes back.
  * The page is put together from src/page/ by bundle.py when vsim is built; its script and style are
  * named by their hashes in page_policy, so that a browser runs no other. */
 #ifndef PAGE_H
