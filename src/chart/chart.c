@@ -101,7 +101,7 @@ static uint32_t between(uint32_t a, uint32_t b, double u)
     return rgb;
 }
 
-uint32_t chart_colour(const chart_curve *c, bool is_dark, bool alone)
+uint32_t chart_colour(const chart_curve *c, bool is_dark)
 {
     static const uint32_t on_light[] = {0x1f5fbf, 0xd1372c, 0x23883a, 0x8a3fb0, 0xc77a00,
                                         0x00838f, 0x5d4037, 0x7a7a00, 0xad1457, 0x455a64};
@@ -110,7 +110,6 @@ uint32_t chart_colour(const chart_curve *c, bool is_dark, bool alone)
     /* a family of one expression: from blue over green to red, with even brightness */
     static const uint32_t range[] = {0x3b4cc0, 0x2a9d8f, 0x8ab17d, 0xe9a23b, 0xb40426};
     const size_t n = VS_COUNT(on_light), k = (size_t)(c->colour < 0 ? 0 : c->colour);
-    (void)alone;
     if (isnan(c->shade))
         return is_dark ? on_dark[k % n] : on_light[k % n];
     const double u = fmin(fmax(c->shade, 0), 1) * (VS_COUNT(range) - 1);
@@ -218,16 +217,15 @@ static int draw_legend(const frame *f, double x, double y, double width, bool dr
         family = !isnan(p->curve[i].shade);
     if (family) {
         const chart_curve *a = &p->curve[0], *b = &p->curve[p->n_curve - 1];
-        (void)add_entry(&l, chart_colour(a, f->c->dark, false), a->name);
+        (void)add_entry(&l, chart_colour(a, f->c->dark), a->name);
         snprintf(more, sizeof more, "… %zu curves …", p->n_curve);
         (void)add_entry(&l, f->t->back, more);
-        (void)add_entry(&l, chart_colour(b, f->c->dark, false), b->name);
+        (void)add_entry(&l, chart_colour(b, f->c->dark), b->name);
         return l.row + 1;
     }
     for (size_t i = 0; i < p->n_curve; i++) {
         const bool room = l.row + 1 < l.rows || l.at < 0.6 * width || i + 1 == p->n_curve;
-        if (room &&
-            add_entry(&l, chart_colour(&p->curve[i], f->c->dark, p->n_curve < 2), p->curve[i].name))
+        if (room && add_entry(&l, chart_colour(&p->curve[i], f->c->dark), p->curve[i].name))
             continue;
         snprintf(more, sizeof more, "and %zu more", p->n_curve - i);
         l.width += 30 * f->s->em; /* the entry gets a line of its own */
@@ -278,7 +276,7 @@ static void draw_frame(frame *f, double top, double bottom, double left, double 
     s->clip(s, left, top, right - left, bottom - top);
     for (size_t i = 0; i < f->p->n_curve; i++)
         chart_draw_curve(s, &f->p->curve[i], &f->x, &f->y, f->p->style,
-                         chart_colour(&f->p->curve[i], f->c->dark, f->p->n_curve < 2));
+                         chart_colour(&f->p->curve[i], f->c->dark));
     s->clip(s, 0, 0, 0, 0);
     draw_marks(f);
     if (f->last) {

@@ -32,6 +32,7 @@ typedef enum chart_style {
     CHART_STEPS, /* each value up to the next point */
     CHART_COMB   /* from 0, or the lower end, to the point */
 } chart_style;
+/* The style of this name, "lines" to "comb", in any case; false: none. */
 bool chart_style_of(const char *name, chart_style *s);
 
 typedef struct chart_axis {

@@ -3,7 +3,7 @@
  *     chart_scale.c     ranges, ticks and their numbers
  *     chart_curve.c     curves to paths of no more points than the picture shows
  *     chart_round.c     Smith and polar charts
- *     chart_svg.c       SVG, and pages around it
+ *     chart_svg.c       SVG
  *     chart_text.c      letters
  *     chart_terminal.c  pixels as kitty and sixel terminals take them
  *     chart_cairo.c     PNG and PDF; the plug-in */
@@ -41,6 +41,7 @@ struct chart_surface {
     heap_owned owned;
 };
 
+/* Make *s a surface of SVG of that size, or of columns x rows letters; s->end completes `out`. */
 void chart_svg_begin(chart_surface *s, FILE *out, double width, double height);
 void chart_text_begin(chart_surface *s, FILE *out, int columns, int rows, bool colours);
 /* false: Cairo has no memory for the picture. */
@@ -61,7 +62,8 @@ bool chart_put_sixel(FILE *out, const uint32_t *pixel, int width, int height);
 typedef struct chart_theme {
     uint32_t back, text, frame, grid, faint;
 } chart_theme;
-uint32_t chart_colour(const chart_curve *c, bool dark, bool alone);
+/* 0xrrggbb of a curve: by its number, or by its place in its family. */
+uint32_t chart_colour(const chart_curve *c, bool dark);
 
 /* -- chart_scale.c -- */
 typedef struct chart_scale {
@@ -75,6 +77,7 @@ typedef struct chart_scale {
     bool plain;     /* no unit: each tick has its own prefix */
 } chart_scale;
 
+/* Whether a value can be drawn: it is finite, and on a logarithmic axis above 0. */
 bool chart_usable(double x, bool log);
 /* Extends the range to x; lo and hi are NAN before the first value. */
 void chart_widen(chart_scale *s, double x);
@@ -83,6 +86,7 @@ void chart_widen(chart_scale *s, double x);
 void chart_close(chart_scale *s, const chart_axis *a);
 /* Chooses steps for at most n ticks; round_lo, round_hi: moves that end of the range to a tick. */
 void chart_ticks(chart_scale *s, const chart_axis *a, int n, bool round_lo, bool round_hi);
+/* Where a value lies on the surface; at most ten lengths of the axis outside of it. */
 double chart_place(const chart_scale *s, double x);
 /* Calls f for each tick with its text, for minor ticks with NULL. */
 typedef void chart_tick_fn(void *user, double x, const char *text);
@@ -101,6 +105,7 @@ void chart_draw_curve(chart_surface *s, const chart_curve *c, const chart_scale 
 void chart_draw_round(chart_surface *s, const chart_panel *p, const chart_theme *t, bool dark,
                       double x, double y, double r);
 
+/* How many letters a text in UTF-8 has. */
 size_t chart_letters(const char *utf8);
 
 #endif

@@ -146,7 +146,7 @@ void chart_draw_round(chart_surface *s, const chart_panel *p, const chart_theme 
         polar_grid(&g, t);
     s->clip(s, x - r, y - r, 2 * r, 2 * r);
     for (size_t i = 0; i < p->n_curve; i++)
-        draw(&g, &p->curve[i], p->style, chart_colour(&p->curve[i], dark, p->n_curve < 2));
+        draw(&g, &p->curve[i], p->style, chart_colour(&p->curve[i], dark));
     s->clip(s, 0, 0, 0, 0);
     for (size_t i = 0; i < p->n_mark; i++) {
         const double mx = g.x + g.r * p->mark[i].x / g.most, my = g.y - g.r * p->mark[i].y / g.most;

@@ -83,7 +83,7 @@ bool swp_receive(int fd, swp_rec *r, size_t n_meas)
 char *swp_results_of(const swp_rec *r, int spool)
 {
     char *bytes = vs_malloc((size_t)r->n_bytes + 1);
-    for (int64_t i = 0; bytes && i < r->n_bytes;) {
+    for (int64_t i = 0; i < r->n_bytes;) {
         const ssize_t n = pread(spool, bytes + i, (size_t)(r->n_bytes - i), i);
         if (n <= 0) {
             vs_free(bytes);

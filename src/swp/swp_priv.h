@@ -241,7 +241,7 @@ swp_worker *swp_room(arena *mem, int n);
 void swp_let_go(swp_worker *all);
 /* Reads one record; swp_rec_fini by the caller. false: the worker has ended. */
 bool swp_receive(int fd, swp_rec *r, size_t n_meas);
-/* All results of a record in the spool, as malloc'ed bytes. NULL: errno */
+/* All results of a record in the spool, [r->n_bytes], for vs_free. NULL: they cannot be read. */
 char *swp_results_of(const swp_rec *r, int spool);
 /* Turn of the point to give out next; -1: none now. */
 int64_t swp_next(swp_crew *c);

@@ -25,7 +25,7 @@ void view_free(view **v);
  *   live  a run is writing the file: it grows, and need not exist yet
  *   why   out  what is wrong, also where VS_OK means that plots in front of damage were added: the
  *         end of a sentence about the file; else ""
- * Status: VS_OK, VS_EIO, VS_EINPUT, VS_EUNSUPPORTED. */
+ * Status: as conv_read. */
 VS_MUST_USE vs_status view_add(view *v, const char *path, bool live, char why[CONV_WHY]);
 /* Makes the indices of large files, in steps. Between steps it calls more(user, path, done), done
  * from 0 to 1, which returns false to stop. A request for a curve makes an index that is missing.
