@@ -123,6 +123,18 @@ static bool update_is_small(const ana *a, const newton_eq *eq, const double *x, 
     return true;
 }
 
+/* size_i = sum_j |J_ij x_j|; [n+1] */
+static void size_rows(const ana *a, const double *x, double *size)
+{
+    const csc *m = a->jac;
+    memset(size, 0, sizeof(double) * (size_t)(a->n + 1));
+    if (a->latent)
+        ckt_latent_sizes(a->c, x, size);
+    for (int32_t j = 0; !a->latent && j < m->n; j++)
+        for (int32_t k = m->colptr[j]; k < m->colptr[j + 1]; k++)
+            size[m->row[k] + 1] += fabs(m->val[k] * x[j + 1]);
+}
+
 /* A row with |r_i| <= c eps sum_j |J_ij x_j| is solved as well as doubles allow: x solves equations
  * that differ from the given ones by rounding only. No iteration improves such a row, though nodes
  * that hang on 1e-9 S may still move far. So the run converges if all other rows pass their tests,
@@ -130,15 +142,9 @@ static bool update_is_small(const ana *a, const newton_eq *eq, const double *x, 
  * current is known to 1e-11 A, and amplifiers behind it follow this rounding for ever.) */
 static bool only_rounding_is_left(ana *a, const newton_eq *eq, const double *x)
 {
-    const csc *m = a->jac;
     double *size = a->size;
     bool others = false;
-    memset(size, 0, sizeof(double) * (size_t)(a->n + 1));
-    if (a->latent)
-        ckt_latent_sizes(a->c, x, size);
-    for (int32_t j = 0; !a->latent && j < m->n; j++)
-        for (int32_t k = m->colptr[j]; k < m->colptr[j + 1]; k++)
-            size[m->row[k] + 1] += fabs(m->val[k] * x[j + 1]);
+    size_rows(a, x, size);
     for (int32_t i = 1; i <= a->n; i++) {
         const bool rounding = fabs(a->r[i]) <= ROUNDING * size[i];
         if (!rounding && !(fabs(a->r[i]) <= residual_tolerance(a, i)))
@@ -159,14 +165,10 @@ static bool only_rounding_is_left(ana *a, const newton_eq *eq, const double *x)
  * the given ones. Asked where a solution costs much more than this look. */
 static bool all_is_rounding(ana *a, const double *x)
 {
-    const csc *m = a->jac;
     double *size = a->size;
     if (a->latent || !ana_factors_are_dear(a))
         return false;
-    memset(size, 0, sizeof(double) * (size_t)(a->n + 1));
-    for (int32_t j = 0; j < m->n; j++)
-        for (int32_t k = m->colptr[j]; k < m->colptr[j + 1]; k++)
-            size[m->row[k] + 1] += fabs(m->val[k] * x[j + 1]);
+    size_rows(a, x, size);
     for (int32_t i = 1; i <= a->n; i++)
         if (!(fabs(a->r[i]) <= ROUNDING * size[i]))
             return false;
@@ -461,24 +463,28 @@ static bool update_ends_it(ana *a, const newton_eq *eq, const verdict *v, bool l
            (update_is_small(a, eq, x, STALLED_STRICT) || only_rounding_is_left(a, eq, x));
 }
 
-/* The largest residual, in tolerances. */
-static double worst_residual(const ana *a)
+/* The largest residual that is more than rounding, in tolerances of the accepted points: those of
+ * the iterate fall with its currents, and a residual that is all of a current stays at 1 / reltol
+ * of them. */
+static double worst_residual(ana *a, const newton_eq *eq, const double *x)
 {
-    double worst = 0;
+    double worst = 0, *size = a->size;
+    size_rows(a, x, size);
     for (int32_t i = 1; i <= a->n; i++)
-        worst = norm_max(worst, fabs(a->r[i]) / residual_tolerance(a, i));
+        if (!(fabs(a->r[i]) <= ROUNDING * size[i]))
+            worst = norm_max(worst, fabs(a->r[i]) / (a->opt.reltol * eq->rmax[i] + a->tol_r[i]));
     return worst;
 }
 
 /* Newton that comes down an exponential leaves 1/e of the residual in each iteration: slow, but it
  * ends, and a shorter step would begin it again. */
 #define PROGRESS 0.6
-static bool may_go_on(const ana *a, const newton_eq *eq, int iter, double *worst)
+static bool may_go_on(ana *a, const newton_eq *eq, const double *x, int iter, double *worst)
 {
     if (iter < eq->itl || eq->itl_more <= eq->itl)
         return iter <= eq->itl;
     const double before = *worst;
-    *worst = worst_residual(a);
+    *worst = worst_residual(a, eq, x);
     return iter == eq->itl || (iter <= eq->itl_more && *worst <= PROGRESS * before);
 }
 
@@ -514,7 +520,7 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
     *rep = (newton_report){0};
     if (eq->damp)
         memset(a->dx_prev, 0, sizeof(double) * (size_t)(a->n + 1));
-    for (env.iter = 1; may_go_on(a, eq, env.iter, &worst); env.iter++) {
+    for (env.iter = 1; may_go_on(a, eq, x, env.iter, &worst); env.iter++) {
         verdict v;
         rep->iter = env.iter;
         if (is_stopped(a, eq))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Transients that stopped where they should not, or followed what no step can resolve.
 stubborn.py VSIM [test...]"""
+import math
 import os
 import re
 import subprocess
@@ -130,6 +131,54 @@ print last near far
         self.assertAlmostEqual(v['last'] * 1e9, 40, places=6)
         self.assertLess(v['near'], 2e-13)  # is, gmin: 2.3e-19 A, 7.5e-14 A
         self.assertGreater(v['far'], 1e-11)
+
+    def test_a_breakdown_is_limited_like_a_junction(self):
+        """10 mA turn round at a node without capacitance, so that Newton asks for 1e10 V. A diode that
+        lets 1e9 A flow at the next iterate needs one iteration for each factor of e down from
+        there, and a shorter step meets the same edge. v = bv + n kT/q ln(i / ibv) in breakdown."""
+        vt = 1.380649e-23 * 300.15 / 1.602176634e-19
+        for device, kind in (('d1 0 k', 'd'), ('m1 k 0 0', 'vdmos vto=3 cgdmin=0 cgdmax=0 cgs=0 cjo=0')):
+            text, v = self.run_deck('''* a node without capacitance that breaks down
+i1 0 k pulse(-10m 10m 1n 1p 1p 2n 5n)
+%s db
+.model db %s is=1e-15 bv=50 ibv=1m
+.control
+tran 0.05n 6n
+let before = v(k)[0]
+meas tran behind find v(k) at=2n
+let last = time[length(time)-1]
+print before behind last
+.endc
+.end
+''' % (device, kind))
+            self.assertNotIn('too small', text)
+            self.assertAlmostEqual(v['last'] * 1e9, 6, places=6)
+            # 1e-3: reltol of the update test, of voltages up to 50 V and 0.8 V
+            self.assertLess(abs(v['behind'] - (50 + vt * math.log(10))), 1e-3 * 50)
+            self.assertLess(abs(v['before'] + vt * math.log(10e-3 / 1e-15)), 1e-3 * 0.8)
+
+    def test_newton_comes_down_an_exponential_in_one_attempt(self):
+        """1 uA falls on 0.1 Tohm beside a diode that is off: the first iterates ask for 1e5 V and
+        leave it more than 1e4 times the current, the next ones 1/e of it each. That is more
+        iterations than itl4 = 10, but 30 are allowed while residuals fall. They are compared with
+        tolerances that do not fall with them; those of the two diodes with 5 micro-ohm never fall,
+        and do not count: they are rounding of 2 V."""
+        self.write('deck.sp', '''* a node without capacitance comes down an exponential
+i1 0 k pulse(-20n 1u 1n 1p 1p 2n 5n)
+r1 k 0 1e11
+d1 k 0 da
+vn 1 0 2
+d2 1 2 dn
+d3 2 0 dn
+.model da d is=1e-8
+.model dn d is=1e-12 rs=5e-6
+.tran 0.05n 6n
+.end
+''')
+        done = subprocess.run([VSIM, 'profile', 'deck.sp'], cwd=self.tmp.name, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout[-3000:])
+        self.assertRegex(done.stdout, ' 0 because Newton did not converge')
 
 
 if __name__ == '__main__':
