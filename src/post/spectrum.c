@@ -131,44 +131,84 @@ static double smooth_at(const double *x, const double *y, int64_t n, int64_t k, 
     return line + square * (a + third * (t - x[k - 1]));
 }
 
-/* The curve at n equal steps from `from` on, times the window. */
-static bool sample(post_env *e, const post_fft_card *c, const post_val *v, double *from,
-                   double *span, cplx *out)
+bool post_sampler_begin(post_env *e, const post_fft_card *c, double first, double last,
+                        post_sampler *s)
 {
-    double *x, *y, *window = arena_array(e->mem, double, c->n);
-    if (!post_over_time(e, v, &x, &y, ".fft"))
-        return false;
-    const int64_t m = v->n;
-    const double slack = 1e-9 * (x[m - 1] - x[0]), a = isnan(c->from) ? x[0] : c->from,
-                 b = isnan(c->to) ? x[m - 1] : c->to;
-    if (!(b > a) || a < x[0] - slack || b > x[m - 1] + slack)
+    const double slack = 1e-9 * (last - first), a = isnan(c->from) ? first : c->from,
+                 b = isnan(c->to) ? last : c->to;
+    *s = (post_sampler){.first = first, .last = last, .from = a, .span = b - a, .n = c->n};
+    if (!(b > a) || a < first - slack || b > last + slack)
         return post_fail(e, "%g .. %g s is outside the transient, which goes from %g to %g s", a, b,
-                         x[0], x[m - 1]);
-    if (!post_window_values(e, c->window, c->alfa, c->n, window))
-        return false;
-    int64_t k = 0;
-    for (int64_t i = 0; i < c->n; i++) {
-        const double t = fmin(fmax(a + (b - a) * ((double)i / (double)c->n), x[0]), x[m - 1]);
-        while (k + 2 < m && x[k + 1] <= t)
-            k++;
-        out[i] = window[i] * smooth_at(x, y, m, k, t);
-    }
-    *from = a;
-    *span = b - a;
+                         first, last);
+    s->out = arena_array(e->mem, double, c->n);
     return true;
 }
 
-bool post_fft_make(post_env *e, const post_fft_card *c, post_plot **out)
+void post_sampler_end(post_sampler *s)
+{
+    vec_free(s->x);
+    vec_free(s->y);
+}
+
+/* Takes the samples between points whose neighbours are known. */
+static void take_samples(post_sampler *s, const double *x, const double *y, int64_t m, bool final)
+{
+    for (; s->i < s->n; s->i++) {
+        const double t =
+            fmin(fmax(s->from + s->span * ((double)s->i / (double)s->n), s->first), s->last);
+        while (s->k + 2 < m && x[s->k + 1] <= t)
+            s->k++;
+        if (!final && s->k + 2 >= m)
+            return;
+        s->out[s->i] = smooth_at(x, y, m, s->k, t);
+    }
+}
+
+/* Drops the points in front of the one before s->k. */
+static void drop_points(post_sampler *s)
+{
+    const int64_t drop = s->k > 1 ? s->k - 1 : 0;
+    if (!drop)
+        return;
+    const size_t left = vec_len(s->x) - (size_t)drop;
+    memmove(s->x, s->x + drop, left * sizeof *s->x);
+    memmove(s->y, s->y + drop, left * sizeof *s->y);
+    for (int64_t k = 0; k < drop; k++) {
+        (void)vec_pop(s->x);
+        (void)vec_pop(s->y);
+    }
+    s->k -= drop;
+}
+
+void post_sampler_feed(post_sampler *s, const double *x, const double *y, int64_t n, bool final)
+{
+    if (final && !vec_len(s->x)) {
+        take_samples(s, x, y, n, true);
+        return;
+    }
+    for (int64_t k = 0; k < n && s->i < s->n; k++) {
+        vec_push(s->x, x[k]);
+        vec_push(s->y, y[k]);
+    }
+    if (s->i < s->n) {
+        take_samples(s, s->x, s->y, (int64_t)vec_len(s->x), final);
+        drop_points(s);
+    }
+}
+
+bool post_fft_of(post_env *e, const post_fft_card *c, const post_sampler *s, const char *name,
+                 const char *type, post_plot **out)
 {
     const post_plot *now = e->set->current;
-    post_val v;
     cplx *x = arena_alloc(e->mem, (size_t)c->n * sizeof *x);
-    double from = 0, span = 1;
-    if (!post_eval(e, c->expr, &v) || !sample(e, c, &v, &from, &span, x))
+    double *window = arena_array(e->mem, double, c->n);
+    if (!post_window_values(e, c->window, c->alfa, c->n, window))
         return false;
-    if (c->freq > 0 && llround(c->freq * span) > c->n / 2)
+    for (int64_t i = 0; i < c->n; i++)
+        x[i] = window[i] * s->out[i];
+    if (c->freq > 0 && llround(c->freq * s->span) > c->n / 2)
         return post_fail(e, "freq=%g is above half the rate of the samples, %g Hz", c->freq,
-                         (double)c->n / span / 2);
+                         (double)c->n / s->span / 2);
     fft((double *)x, c->n, false);
     post_plot *p = post_plot_new(e->set, "fft", now->title, "FFT");
     p->scale = post_plot_add(e->set, p, "frequency", "frequency", false);
@@ -176,17 +216,31 @@ bool post_fft_make(post_env *e, const post_fft_card *c, post_plot **out)
     p->tone = c->freq;
     p->band[0] = c->fmin;
     p->band[1] = c->fmax;
-    post_vec *s = post_plot_add(e->set, p, v.name, v.type, true);
-    for (int64_t k = 0; k <= c->n / 2; k++) { /* phases count from time 0, not from `from` */
+    post_vec *v = post_plot_add(e->set, p, name, type, true);
+    for (int64_t k = 0; k <= c->n / 2; k++) { /* phases count from time 0, not from s->from */
         const bool once = k == 0 || k == c->n / 2;
-        const double turns = fmod((double)k * (from / span), 1);
+        const double turns = fmod((double)k * (s->from / s->span), 1);
         const cplx a = x[k] * cexp(-2 * I * M_PI * turns) * ((once ? 1.0 : 2.0) / (double)c->n);
-        post_vec_push(p->scale, (double)k / span, 0);
-        post_vec_push(s, creal(a), cimag(a));
+        post_vec_push(p->scale, (double)k / s->span, 0);
+        post_vec_push(v, creal(a), cimag(a));
     }
     e->set->current = p;
     *out = p;
     return true;
+}
+
+bool post_fft_make(post_env *e, const post_fft_card *c, post_plot **out)
+{
+    post_val v;
+    post_sampler s;
+    double *x, *y;
+    if (!post_eval(e, c->expr, &v) || !post_over_time(e, &v, &x, &y, ".fft") ||
+        !post_sampler_begin(e, c, x[0], x[v.n - 1], &s))
+        return false;
+    post_sampler_feed(&s, x, y, v.n, true);
+    const bool good = post_fft_of(e, c, &s, v.name, v.type, out);
+    post_sampler_end(&s);
+    return good;
 }
 
 /* -- the figures of a tone -- */

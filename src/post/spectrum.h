@@ -36,6 +36,27 @@ VS_MUST_USE bool post_fft_read(post_env *e, const char *text, diag_span at, post
  * frequency; its values are complex amplitudes of cosines, whose phases count from time 0. false: a
  * message was given. */
 VS_MUST_USE bool post_fft_make(post_env *e, const post_fft_card *c, post_plot **p);
+/* The same of a curve whose points are not in memory at once: post_sampler_begin; post_sampler_feed
+ * for each run of points, in order; post_fft_of; post_sampler_end. The samples are those of all
+ * points at once, bit by bit. */
+typedef struct post_sampler {
+    double first, last; /* s, ends of the axis */
+    double from, span;  /* s, of the samples */
+    double *out;        /* [n] in env->mem, [i] so far */
+    int64_t n, i;
+    double *x, *y; /* vecs: points that the next samples need */
+    int64_t k;     /* the one of these in front of the next sample */
+} post_sampler;
+/* false: a message was given. */
+VS_MUST_USE bool post_sampler_begin(post_env *e, const post_fft_card *c, double first, double last,
+                                    post_sampler *s);
+/*   x      in  [n] the axis
+ *   final  no points follow */
+void post_sampler_feed(post_sampler *s, const double *x, const double *y, int64_t n, bool final);
+void post_sampler_end(post_sampler *s);
+/* As post_fft_make. */
+VS_MUST_USE bool post_fft_of(post_env *e, const post_fft_card *c, const post_sampler *s,
+                             const char *name, const char *type, post_plot **p);
 /* Prints the table of the spectral lines (of the harmonics alone if the card has a fundamental),
  * and the figures. */
 void post_fft_print(post_env *e, const post_fft_card *c, const post_plot *p, FILE *out);

@@ -555,6 +555,54 @@ static void put_spectrum(work *w, const post_plot *p, const char *unit)
     }
 }
 
+/* The spectrum of a large curve, by samples that pieces give. *done false: the expression needs all
+ * points at once. false: a message was given. */
+static bool sample_pieces(work *w, const view_fft *q, size_t plot, const post_fft_card *card,
+                          post_plot **made, const char **type, bool *done)
+{
+    const view_question part = {.expr = q->expr, .x0 = q->from, .x1 = q->to};
+    const char *why = "";
+    curve ends = {0};
+    post_sampler s;
+    if (!find_ends(w, plot, &ends, &why))
+        return fail(w, why);
+    w->e.set->current = w->f->set.plot[plot];
+    if (!post_sampler_begin(&w->e, card, ends.x0, ends.x1, &s))
+        return false;
+    bool good = view_samples(w->f, plot, &w->e, &part, &s, type, done, &why);
+    if (!good && !w->d.n_error)
+        (void)fail(w, why);
+    if (good && *done)
+        good = post_fft_of(&w->e, card, &s, q->expr, *type, made);
+    post_sampler_end(&s);
+    return good;
+}
+
+/* false: a message was given. */
+static bool make_spectrum(work *w, const view_fft *q, size_t plot, post_plot **made,
+                          const char **type)
+{
+    const post_fft_card card = {.expr = q->expr,
+                                .window = q->window,
+                                .from = q->from,
+                                .to = q->to,
+                                .fmin = NAN,
+                                .fmax = NAN,
+                                .alfa = 3,
+                                .n = q->n};
+    const view_question whole = {.expr = q->expr};
+    bool done = false;
+    post_val y;
+    if (is_large(w, &whole, plot) && !sample_pieces(w, q, plot, &card, made, type, &done))
+        return false;
+    if (done)
+        return true;
+    if (!value_of(w, plot, q->expr, &y))
+        return false;
+    *type = y.type;
+    return post_fft_make(&w->e, &card, made);
+}
+
 bool view_spectrum(view *v, const view_fft *q, FILE *out)
 {
     work w;
@@ -562,17 +610,9 @@ bool view_spectrum(view *v, const view_fft *q, FILE *out)
         const size_t n = vec_len(w.g->member);
         const size_t plot = w.g->member[q->member >= 0 && (size_t)q->member < n ? q->member : 0];
         post_plot *made = NULL;
-        post_val y;
-        const post_fft_card c = {.expr = q->expr,
-                                 .window = q->window,
-                                 .from = q->from,
-                                 .to = q->to,
-                                 .fmin = NAN,
-                                 .fmax = NAN,
-                                 .alfa = 3,
-                                 .n = q->n};
-        if (value_of(&w, plot, q->expr, &y) && post_fft_make(&w.e, &c, &made))
-            put_spectrum(&w, made, fig_unit(y.type));
+        const char *type = NULL;
+        if (make_spectrum(&w, q, plot, &made, &type))
+            put_spectrum(&w, made, fig_unit(type));
         if (made)
             post_plot_destroy(w.e.set, made);
     }

@@ -25,6 +25,7 @@ typedef struct pieces {
     post_carry carry;  /* functions of the whole curve */
     view_known *known; /* what they have found */
     view_thin *out;
+    post_sampler *samples; /* NULL: points that are shown are wanted */
 } pieces;
 
 /* Points [from, to), of which the vectors have [lo, lo + n). */
@@ -241,6 +242,20 @@ static void keep_points(pieces *s, const piece *p, const post_val *y)
     }
 }
 
+/* Gives the real parts of the piece's points in sight to the sampler. */
+static void feed_samples(pieces *s, const piece *p, const post_val *y)
+{
+    const int64_t from = p->from > s->from ? p->from : s->from, to = p->to < s->to ? p->to : s->to,
+                  n = to - from, w = 1 + y->complex;
+    if (n < 1)
+        return;
+    double *re = arena_array(s->e->mem, double, n);
+    for (int64_t k = 0; k < n; k++)
+        re[k] = y->v[(from - p->lo + k) * w];
+    post_sampler_feed(s->samples, s->f->set.plot[s->plot]->scale->v + (from - p->lo), re, n,
+                      to == s->to);
+}
+
 /* Makes room for the points of all pieces together. Of all points there are few
  * (view_may_be_whole). */
 static void make_room(pieces *s)
@@ -276,8 +291,10 @@ static bool do_piece(pieces *s, const piece *p, bool *parts, const char **why)
         t->type = y.type;
         t->complex = y.complex;
     }
-    *parts &= (y.n == p->n || y.n == 1) && y.complex == t->complex;
-    if (*parts && y.n == p->n)
+    *parts &= (y.n == p->n || (y.n == 1 && !s->samples)) && y.complex == t->complex;
+    if (*parts && s->samples)
+        feed_samples(s, p, &y);
+    else if (*parts && y.n == p->n)
         keep_points(s, p, &y);
     else if (*parts)
         keep_number(s, &y);
@@ -330,8 +347,7 @@ bool view_may_be_whole(diag *d, diag_span at, int64_t n)
     return n <= VIEW_WHOLE;
 }
 
-bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q, view_thin *to,
-                 bool *thin, const char **why)
+static pieces begin(view_file *f, size_t plot, post_env *e, const view_question *q, view_thin *to)
 {
     pieces s = {.f = f, .plot = plot, .e = e, .q = q, .out = to, .all = view_n_point(f, plot)};
     post_plot *p = f->set.plot[plot];
@@ -339,10 +355,24 @@ bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q,
         if (!strcmp(p->vec[k]->name, q->expr))
             s.own = p->vec[k];
     *to = (view_thin){0};
-    *why = "";
     view_forget_plot(f, plot);
     e->set->current = p;
     post_carry_init(&s.carry, s.all);
+    return s;
+}
+
+static void end(pieces *s)
+{
+    view_forget_plot(s->f, s->plot);
+    post_carry_fini(&s->carry);
+    vec_free(s->place);
+}
+
+bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q, view_thin *to,
+                 bool *thin, const char **why)
+{
+    pieces s = begin(f, plot, e, q, to);
+    *why = "";
     *thin = find_places(&s);
     bool good = !*thin || (find_range(&s, why) &&
                            (q->columns || view_may_be_whole(e->d, e->span, s.to - s.from)) &&
@@ -352,8 +382,26 @@ bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q,
         good = do_pieces(&s, thin, why);
     }
     to->part = to->single ? 1 : s.to - s.from;
-    view_forget_plot(f, plot);
-    post_carry_fini(&s.carry);
-    vec_free(s.place);
+    end(&s);
+    return good;
+}
+
+bool view_samples(view_file *f, size_t plot, post_env *e, const view_question *q, post_sampler *to,
+                  const char **type, bool *done, const char **why)
+{
+    enum { NEIGHBOURS = 2 }; /* of a sample's points, which the curve between them depends on */
+    view_thin t;
+    pieces s = begin(f, plot, e, q, &t);
+    s.samples = to;
+    *why = "";
+    *done = find_places(&s);
+    bool good = !*done || (find_range(&s, why) && prepare(&s, done, why));
+    if (good && *done) {
+        s.from = s.from > NEIGHBOURS ? s.from - NEIGHBOURS : 0;
+        s.to = s.all - s.to > NEIGHBOURS ? s.to + NEIGHBOURS : s.all;
+        good = do_pieces(&s, done, why);
+    }
+    *type = t.type;
+    end(&s);
     return good;
 }

@@ -11,6 +11,7 @@
 
 #include "carry.h"
 #include "idx.h"
+#include "spectrum.h"
 #include "view.h"
 
 /* Plots of one file that are alike but for the values of a sweep. */
@@ -94,6 +95,12 @@ bool view_may_be_whole(diag *d, diag_span at, int64_t n);
  * about the file). */
 bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q, view_thin *to,
                  bool *thin, const char **why);
+
+/* The same for the samples of a spectrum, from q->x0 to q->x1. *done: false if the expression needs
+ * all points at once; *to is to be fed from its beginning on then.
+ *   type  out  the expression's */
+bool view_samples(view_file *f, size_t plot, post_env *e, const view_question *q, post_sampler *to,
+                  const char **type, bool *done, const char **why);
 
 /* -- view_measure.c -- */
 typedef struct view_measures {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "out.h"
+#include "spectrum.h"
 #include "stream.h"
 #include "view.h"
 
@@ -534,6 +535,78 @@ START_TEST(a_spectrum_has_its_tone)
 }
 END_TEST
 
+/* The amplitudes that post_fft_make finds with all points in memory: [n / 2 + 1], for vs_free. */
+static double *whole_spectrum(const view_fft *q)
+{
+    str_pool names;
+    post_set set;
+    diag d;
+    arena mem;
+    post_plot *p;
+    const char *why;
+    str_pool_init(&names);
+    post_set_init(&set, &names);
+    diag_init(&d);
+    arena_init(&mem);
+    ck_assert_int_eq(post_load(&set, path, false, &why), VS_OK);
+    post_env e = {.set = &set, .d = &d, .mem = &mem};
+    const post_fft_card c = {.expr = q->expr,
+                             .window = q->window,
+                             .from = q->from,
+                             .to = q->to,
+                             .fmin = NAN,
+                             .fmax = NAN,
+                             .alfa = 3,
+                             .n = q->n};
+    ck_assert(post_fft_make(&e, &c, &p));
+    double *out = vs_calloc((size_t)q->n, sizeof *out);
+    for (int64_t k = 0; k <= q->n / 2; k++)
+        out[k] = hypot(p->vec[1]->v[2 * k], p->vec[1]->v[2 * k + 1]);
+    arena_fini(&mem);
+    diag_fini(&d);
+    post_set_fini(&set);
+    str_pool_fini(&names);
+    return out;
+}
+
+/* Samples that pieces give are those of all points, to the last bit; more or fewer samples than
+ * points, over all of the axis and over a part that begins and ends within pieces. */
+START_TEST(a_spectrum_of_a_large_plot_is_that_of_all_its_points)
+{
+    static const view_fft q[] = {
+        {.expr = "v(out)", .from = NAN, .to = NAN, .n = 1024, .window = "rectangular"},
+        {.expr = "v(out)", .from = 65530.25, .to = 131100.75, .n = 262144, .window = "hann"},
+        {.expr = "2*v(out)+time", .from = 10.5, .to = 70000, .n = 16, .window = "hann"},
+        {.expr = "integ(v(out))", .from = 70000, .to = 140000, .n = 4096, .window = "blackman"},
+        {.expr = "v(out)-mean(v(out))", .from = NAN, .to = NAN, .n = 4096, .window = "hann"},
+        {.expr = "delay(v(out),3)", .from = NAN, .to = NAN, .n = 64, .window = "hann"}};
+    write_large(150000, 123457);
+    view *v = open_view();
+    for (size_t i = 0; i < VS_COUNT(q); i++) {
+        char *text;
+        size_t n;
+        FILE *out = stream_text(&text, &n);
+        const bool good = view_spectrum(v, &q[i], out);
+        stream_close(out);
+        ck_assert_msg(good, "%s", text);
+        double *want = whole_spectrum(&q[i]);
+        const int64_t lines = q[i].n / 2 + 1;
+        ck_assert_int_eq(memcmp(numbers_of(text) + lines, want, (size_t)lines * sizeof *want), 0);
+        vs_free(want);
+        vs_free(text);
+    }
+    const view_fft outside = {.expr = "v(out)", .from = 1, .to = 150001, .n = 64, .window = "hann"};
+    char *text;
+    size_t n;
+    FILE *out = stream_text(&text, &n);
+    ck_assert(!view_spectrum(v, &outside, out));
+    stream_close(out);
+    ck_assert_ptr_nonnull(strstr(text, "is outside the transient"));
+    vs_free(text);
+    view_free(&v);
+}
+END_TEST
+
 int main(void)
 {
     close(mkstemp(path));
@@ -553,6 +626,7 @@ int main(void)
     tcase_add_test(t, mistakes_in_expressions_over_large_plots_are_told);
     tcase_add_test(t, values_between_points_are_on_the_line);
     tcase_add_test(t, a_spectrum_has_its_tone);
+    tcase_add_test(t, a_spectrum_of_a_large_plot_is_that_of_all_its_points);
     tcase_add_test(t, measures_between_cursors_are_those_of_the_curve);
     tcase_add_test(t, measures_of_extremes_say_so_and_have_exact_values_at_cursors);
     suite_add_tcase(s, t);
