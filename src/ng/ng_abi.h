@@ -105,7 +105,8 @@ NG_API char *ngSpice_CurPlot(void);
 NG_API char **ngSpice_AllPlots(void);
 NG_API char **ngSpice_AllVecs(char *plot);
 NG_API bool ngSpice_running(void); /* a run in the background is under way */
-/* As vsim_session_break, for times from 0 on, s. */
+/* As vsim_session_break, for times from 0 on, s: of the transient under way or paused, else of the
+ * next one, whose end forgets them. false: no such time, or no circuit. */
 NG_API bool ngSpice_SetBkpt(double time);
 /* Between these two calls vectors neither move nor grow: a run waits at its next point. Both answer
  * 1. */

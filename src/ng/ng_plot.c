@@ -260,8 +260,11 @@ void ng_end_plot(void *user, const vsim_plot *p, bool paused)
     vsim_vector v;
     if (!p || !vsim_plot_vector(p, 0, &v))
         return;
-    if (!strncmp(vsim_plot_id(p), "tran", 4))
+    const bool tran = !strncmp(vsim_plot_id(p), "tran", 4);
+    if (tran)
         ng_status("--ready--");
+    if (tran && !paused)
+        (void)vsim_session_break(ng.session, -1); /* those of one run, as in ngspice */
     if (!paused)
         ng_sayf("stdout", "No. of Data Rows : %zu", v.n);
 }

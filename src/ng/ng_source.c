@@ -52,8 +52,10 @@ bool ng_take_step(void *user, double time, double *h, double last, bool refused)
 bool ngSpice_SetBkpt(double time)
 {
     ng_enter();
-    const bool good =
-        ng.session && isfinite(time) && time >= 0 && vsim_session_break(ng.session, time);
+    const bool there = ng.session && vsim_session_deck(ng.session);
+    if (!there)
+        ng_sayf("stderr", "Error: no circuit loaded.");
+    const bool good = there && isfinite(time) && time >= 0 && vsim_session_break(ng.session, time);
     ng_leave();
     return good;
 }

@@ -16,12 +16,15 @@
     X(ngSpice_Init) X(ngSpice_Init_Sync) X(ngSpice_Command) X(ngSpice_Circ) X(ngGet_Vec_Info) \
     X(ngSpice_CurPlot) X(ngSpice_AllPlots) X(ngSpice_AllVecs) X(ngSpice_running) \
     X(ngSpice_SetBkpt) X(ngSpice_Init_Evt) X(ngGet_Evt_NodeInfo) X(ngSpice_AllEvtNodes)
+#define NEWER(X) /* which ngspice 39 lacks, but for the last */ \
+    X(ngSpice_LockRealloc) X(ngSpice_UnlockRealloc) X(ngSpice_nospinit) X(ngSpice_nospiceinit) \
+    X(ngSpice_Reset) X(ngCM_Input_Path)
 /* clang-format on */
 static struct {
 #define X(name) __typeof__(name) *name;
     FUNCTIONS(X)
+    NEWER(X)
 #undef X
-    __typeof__(ngSpice_LockRealloc) *lock, *unlock; /* newer versions have them */
 } ng;
 
 enum { PATIENCE = 30000 }; /* times 10 ms */
@@ -31,6 +34,7 @@ static bool verbose; /* print lines of text too */
 static long n_data, n_stat, n_source, n_sync;
 static volatile bool thread_ended;
 static double sync_limit;
+static double break_at;             /* in s, 0: none; the host asks for it when a step begins */
 static double redo_at = INFINITY;   /* the first attempt that reaches it is to be shorter */
 static double redone_at = INFINITY; /* where that one ended: the source jumps there */
 static double last_accepted = -1;
@@ -115,6 +119,10 @@ static int on_sync(double t, double *delta, double old, int redo, int id, int pl
     (void)id;
     (void)user;
     n_sync++;
+    if (break_at > 0 && t > 0) {
+        printf("asked by the host %d\n", ng.ngSpice_SetBkpt(break_at));
+        break_at = 0;
+    }
     if (sync_limit > 0 && *delta > sync_limit)
         *delta = sync_limit;
     if (place == 0) { /* a point was accepted, the next step is planned */
@@ -288,12 +296,12 @@ static void wait_for_thread(void)
 static double time_so_far(void)
 {
     char name[] = "time";
-    if (ng.lock)
-        ng.lock();
+    if (ng.ngSpice_LockRealloc)
+        ng.ngSpice_LockRealloc();
     const ng_vector *v = ng.ngGet_Vec_Info(name);
     const double t = v && v->length ? v->real[v->length - 1] : -1;
-    if (ng.unlock)
-        ng.unlock();
+    if (ng.ngSpice_UnlockRealloc)
+        ng.ngSpice_UnlockRealloc();
     return t;
 }
 
@@ -420,6 +428,105 @@ static void scene_redo(void)
     v = ng.ngGet_Vec_Info(out);
     printf("points %d, places wrong %ld, last %.3f\n", n_accepted == n, n_wrong_place,
            v->real[n - 1]);
+}
+
+static bool a_point_at(double t)
+{
+    char name[] = "time";
+    const ng_vector *v = ng.ngGet_Vec_Info(name);
+    for (int i = 0; v && i < v->length; i++)
+        if (fabs(v->real[i] / t - 1) < 1e-9)
+            return true;
+    return false;
+}
+
+static void print_points(void)
+{
+    printf("points at 0.12345 ms %d, 0.54321 ms %d, 0.76543 ms %d\n", a_point_at(1.2345e-4),
+           a_point_at(5.4321e-4), a_point_at(7.6543e-4));
+}
+
+/* Breakpoints: without a circuit, before a run, in a pause, from the host's callback; each for one
+ * run. */
+static void scene_breakpoint(void)
+{
+    int ident = 1;
+    printf("without a circuit %d\n", ng.ngSpice_SetBkpt(1e-3));
+    circuit("slow\nv1 in 0 sin(0 1 1k)\nr1 in out 1k\nc1 out 0 10n\n.tran 50u 1m\n.end\n");
+    printf("before a run %d\n", ng.ngSpice_SetBkpt(1.2345e-4));
+    command("stop when time > 0.3m");
+    command("run");
+    printf("in a pause %d\n", ng.ngSpice_SetBkpt(5.4321e-4));
+    command("delete all");
+    command("resume");
+    print_points();
+    ng.ngSpice_Init_Sync(NULL, NULL, on_sync, &ident, NULL);
+    break_at = 7.6543e-4;
+    command("run");
+    print_points();
+}
+
+/* What no other scene asks; circbyline takes a deck line by line. */
+static void scene_commands(const char *path)
+{
+    char source[300];
+    command("circbyline a divider");
+    command("circbyline v1 a 0 dc 3");
+    command("circbyline r1 a b 1k");
+    command("circbyline r2 b 0 rm");
+    command("circbyline .model rm r r=2k");
+    command("circbyline .op");
+    command("circbyline .end");
+    command("esave none");
+    command("run");
+    vector("b");
+    command("show r1");
+    command("showmod r2");
+    command("listing logical");
+    command("stop when time > 1m");
+    command("status");
+    command("delete all");
+    command("rusage time");
+    command("devhelp resistor");
+    command("set mine = 4");
+    command("let x = $mine");
+    vector("x");
+    command("unset mine");
+    command("altermod rm r = 1k");
+    command("op");
+    vector("b");
+    snprintf(source, sizeof source, "source %s", path);
+    command(source);
+    command("op");
+    vector("b");
+    command("remcirc");
+    command("op");
+    vector("b");
+    command("destroy");
+    plots();
+}
+
+/* ngCM_Input_Path and ngSpice_Reset. main called ngSpice_nospinit and, where an argument says so,
+ * ngSpice_nospiceinit before ngSpice_Init. */
+static void scene_begin(const char *folder)
+{
+    circuit("with a file\nv1 a 0 3\nr1 a b 1k\n.include \"parts.inc\"\n.end\n");
+    command("op");
+    vector("b");
+    printf("folder %s\n", strcmp(ng.ngCM_Input_Path(folder), folder) ? "another" : "ours");
+    circuit("with a file\nv1 a 0 3\nr1 a b 1k\n.include \"parts.inc\"\n.end\n");
+    command("set mine = 4");
+    command("op");
+    vector("b");
+    command("let x = $mine");
+    vector("x");
+    printf("reset %d\n", ng.ngSpice_Reset());
+    plots();
+    vector("b");
+    command("op");
+    circuit("with a file\nv1 a 0 6\nr1 a b 1k\n.include \"parts.inc\"\n.end\n");
+    command("op");
+    vector("b");
 }
 
 /* The name of a file alone is `source`. */
@@ -585,46 +692,73 @@ static void scene_many(long n)
     printf("%ld runs, grown by %ld KiB\n", n, grown * (sysconf(_SC_PAGESIZE) / 1024));
 }
 
+static void *load(const char *path)
+{
+    void *lib = dlopen(path, RTLD_NOW);
+    if (!lib) {
+        printf("%s\n", dlerror());
+        return NULL;
+    }
+#define X(name) ng.name = (__typeof__(name) *)dlsym(lib, #name);
+    FUNCTIONS(X)
+    NEWER(X)
+#undef X
+    return lib;
+}
+
+/* 0, or 2: there is no such scene. */
+static int play(const char *name, const char *argument)
+{
+    const struct {
+        const char *name;
+        void (*play)(void);
+    } plain[] = {{"plots", scene_plots},
+                 {"changes", scene_changes},
+                 {"background", scene_background},
+                 {"halt", scene_halt},
+                 {"source", scene_source},
+                 {"kicad", scene_kicad},
+                 {"wrong", scene_wrong},
+                 {"text", scene_text},
+                 {"redo", scene_redo},
+                 {"alter", scene_alter},
+                 {"events", scene_events},
+                 {"script", scene_script},
+                 {"breakpoint", scene_breakpoint}};
+    const struct {
+        const char *name;
+        void (*play)(const char *path);
+    } with_path[] = {{"file", scene_file}, {"commands", scene_commands}, {"begin", scene_begin}};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (!strcmp(plain[i].name, name)) {
+            plain[i].play();
+            return 0;
+        }
+    for (size_t i = 0; argument && i < sizeof with_path / sizeof *with_path; i++)
+        if (!strcmp(with_path[i].name, name)) {
+            with_path[i].play(argument);
+            return 0;
+        }
+    if (strcmp(name, "many"))
+        return 2;
+    scene_many(argument ? atol(argument) : 400);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
         return 2;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    void *lib = dlopen(argv[1], RTLD_NOW);
-    if (!lib) {
-        printf("%s\n", dlerror());
+    if (!load(argv[1]))
         return 2;
-    }
-#define X(name) ng.name = (__typeof__(name) *)dlsym(lib, #name);
-    FUNCTIONS(X)
-#undef X
-    ng.lock = (__typeof__(ngSpice_LockRealloc) *)dlsym(lib, "ngSpice_LockRealloc");
-    ng.unlock = (__typeof__(ngSpice_LockRealloc) *)dlsym(lib, "ngSpice_UnlockRealloc");
-    verbose = argc > 3 && !strcmp(argv[3], "-v");
+    verbose = !strcmp(argv[argc - 1], "-v");
     quiet = !strcmp(argv[2], "many");
-    const bool script = !strcmp(argv[2], "script");
+    const bool script = !strcmp(argv[2], "script"), begin = !strcmp(argv[2], "begin");
+    if (begin && !strcmp(argv[argc - 1], "none"))
+        printf("start files %d %d\n", ng.ngSpice_nospinit(), ng.ngSpice_nospiceinit());
     const int rc = ng.ngSpice_Init(on_char, on_stat, on_exit_, on_data, script ? NULL : on_init,
                                    script ? NULL : on_thread, NULL);
     printf("init %d\n", rc);
-    const struct {
-        const char *name;
-        void (*play)(void);
-    } scene[] = {
-        {"plots", scene_plots}, {"changes", scene_changes}, {"background", scene_background},
-        {"halt", scene_halt},   {"source", scene_source},   {"kicad", scene_kicad},
-        {"wrong", scene_wrong}, {"text", scene_text},       {"redo", scene_redo},
-        {"alter", scene_alter}, {"events", scene_events},   {"script", scene_script}};
-    for (size_t i = 0; i < sizeof scene / sizeof *scene; i++)
-        if (!strcmp(scene[i].name, argv[2])) {
-            scene[i].play();
-            return 0;
-        }
-    if (!strcmp(argv[2], "file") && argc > 3) {
-        scene_file(argv[3]);
-        return 0;
-    }
-    if (strcmp(argv[2], "many"))
-        return 2;
-    scene_many(argc > 3 ? atol(argv[3]) : 400);
-    return 0;
+    return play(argv[2], argc > 3 ? argv[3] : NULL);
 }

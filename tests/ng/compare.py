@@ -58,10 +58,10 @@ def near(a, b):
 class Same(unittest.TestCase):
     maxDiff = None
 
-    def same(self, scene, change=lambda lines: lines):
+    def same(self, scene, change=lambda lines: lines, *path):
         if not has_ngspice():
             self.skipTest('libngspice.so.0 of ngspice is not installed')
-        want, have = (change(facts(play(lib, scene)[1])) for lib in ('libngspice.so.0', OURS))
+        want, have = (change(facts(play(lib, scene, *path)[1])) for lib in ('libngspice.so.0', OURS))
         for w, h in zip(want, have):
             if len(w) != len(h) or not all(near(a, b) for a, b in zip(w, h)):
                 self.fail('ngspice: %s\nours:    %s' % (' '.join(w), ' '.join(h)))
@@ -92,6 +92,17 @@ class Same(unittest.TestCase):
     def test_a_circuit_without_event_nodes(self):
         self.same('events')
 
+    def test_breakpoints_of_the_host(self):
+        """Where each library paused is its own."""
+        self.same('breakpoint', lambda lines: [x for x in lines if x[:2] != ['cb', 'data'] and 'scale' not in x])
+
+    def test_commands_that_no_other_scene_gives(self):
+        with tempfile.TemporaryDirectory() as folder:
+            deck = os.path.join(folder, 'c.cir')
+            with open(deck, 'w', encoding='utf-8') as f:
+                f.write('* c\nv1 a 0 6\nr1 a b 1k\nr2 b 0 1k\n.end\n')
+            self.same('commands', lambda lines: lines, deck)
+
     def test_calls_of_kicad(self):
         self.same('kicad', lambda lines: [x for x in lines if x[:2] != ['command', 'bg_run:']])
 
@@ -118,6 +129,42 @@ class Ours(unittest.TestCase):
         code, out = play(OURS, 'script')
         self.assertEqual(code, 0)
         self.has(out, 'vector I(va): ', 'vectors of tran1: b time', 'points told 0')
+
+    def test_breakpoints_are_those_of_one_run(self):
+        code, out = play(OURS, 'breakpoint', '-v')
+        self.assertEqual(code, 0)
+        self.has(out, 'cb char stderr Error: no circuit loaded.\nwithout a circuit 0\n', 'before a run 1', 'in a pause 1',
+                 'points at 0.12345 ms 1, 0.54321 ms 1, 0.76543 ms 0', 'asked by the host 1',
+                 'points at 0.12345 ms 0, 0.54321 ms 0, 0.76543 ms 1')
+
+    def test_what_show_status_rusage_and_devhelp_say(self):
+        with tempfile.NamedTemporaryFile('w', suffix='.cir') as f:
+            f.write('* c\nv1 a 0 6\nr1 a b 1k\nr2 b 0 1k\n.end\n')
+            f.flush()
+            code, out = play(OURS, 'commands', f.name, '-v')
+        self.assertEqual(code, 0)
+        self.has(out, 'stdout Circuit: a divider', 'resistance', 'command show r1: 0', 'command showmod r2: 0',
+                 'r1 a b 1k', 'command listing logical: 0', 'stop when time > 1m', 'command status: 0',
+                 'command rusage time: 0', 'resistance', 'command devhelp resistor: 0')
+        self.assertNotIn('stderr', out)
+
+    def test_start_files_folder_and_reset(self):
+        """A .spiceinit that names a folder, the folder of ngCM_Input_Path, and the library as it was at first."""
+        with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as folder:
+            for name, text in ((os.path.join(home, '.spiceinit'), "* mine\nset sourcepath = ( '%s' )\n" % folder),
+                               (os.path.join(folder, 'parts.inc'), 'r2 b 0 2k\n')):
+                with open(name, 'w', encoding='utf-8') as f:
+                    f.write(text)
+            env = dict(os.environ, HOME=home)
+            for last, begin, first in ((('read',), 'init 0', 'b type 3 flags 1 real 1 complex 0 last 2 alone'),
+                                       (('none',), 'start files 0 0\ninit 0', 'none')):
+                done = subprocess.run([CLIENT, OURS, 'begin', folder, *last], cwd=home, env=env, capture_output=True,
+                                      text=True, timeout=300)
+                self.assertEqual(done.returncode, 0)
+                self.has(done.stdout, begin, 'vector b: %s\nfolder ours' % first, 'cb init Operating Point',
+                         'vector b: b type 3 flags 1 real 1 complex 0 last 2 alone', 'vector x: x type 0', 'last 4 alone',
+                         'reset 0\ncurrent const, plots const\nvector b: none', 'circuit: 0', 'cb init Operating Point',
+                         'vector b: b type 3 flags 1 real 1 complex 0 last 4 alone')
 
     def test_halt_and_resume(self):
         code, out = play(OURS, 'halt')
