@@ -122,6 +122,16 @@ static void prompt_of(const talk *t, char *buf, size_t size)
 /* State for libedit's callbacks, which take no argument of the caller; set while a line is read. */
 static const vsim_session *completing;
 
+/* What libedit takes for a word of a vector's name: `out` of v(out), `m1[gm]` of @m1[gm]. */
+static const char *word_of(const char *name, size_t *size)
+{
+    const char *open = strchr(name, '('), *word = open ? open + 1 : name + (name[0] == '@');
+    *size = strlen(word);
+    if (open && *size && word[*size - 1] == ')')
+        --*size;
+    return word;
+}
+
 static char *next_word(const char *begin, int state)
 {
     static const char *const command[] = {
@@ -138,17 +148,20 @@ static char *next_word(const char *begin, int state)
     for (; at < n; at++)
         if (!strncmp(command[at], begin, len))
             return strdup(command[at++]);
-    for (; p && at - n < vsim_plot_vector_count(p); at++)
-        if (vsim_plot_vector(p, at - n, &v) && !strncmp(v.name, begin, len)) {
-            at++;
-            return strdup(v.name);
-        }
+    while (p && at - n < vsim_plot_vector_count(p)) {
+        size_t size;
+        const char *word =
+            vsim_plot_vector(p, at++ - n, &v) ? word_of(v.name, &size) : word_of("", &size);
+        if (size >= len && !strncmp(word, begin, len))
+            return strndup(word, size);
+    }
     return NULL;
 }
 
 static char **complete(const char *text, int from, int to)
 {
-    (void)from, (void)to;
+    (void)to;
+    rl_completion_append_character = from && rl_line_buffer[from - 1] == '(' ? 0 : ' ';
     return rl_completion_matches(text, next_word);
 }
 #endif

@@ -2,11 +2,15 @@
 """The program under the name ngspice: options, names, log, messages, as programs that start one read them.
 
     ngspice.py VSIM [unittest arguments]"""
+import fcntl
 import os
+import pty
 import re
+import select
 import struct
 import subprocess
 import sys
+import termios
 import unittest
 
 import folder
@@ -437,6 +441,14 @@ class Talking(Folder):
         self.assertTrue(1e-6 < at[0] < 2e-6)
         self.assertAlmostEqual(at[1], 4e-6, delta=1e-11)
 
+    def test_a_transient_goes_on_by_points(self):
+        out = self.talk('stop when time > 1u\nrun\nprint length(time)\ndelete all\nstep 3\nprint length(time)\n'
+                        'step\nprint length(time)\nstep none\nresume\nprint time[length(time)-1]\n', '-p')
+        at = [float(x) for x in re.findall(r'length\(time\) = (\S+)', out.stdout)]
+        self.assertEqual([x - at[0] for x in at], [0, 3, 4], out.stdout)
+        self.assertIn("step takes a number of points, not 'none'", out.stderr)
+        self.assertIn('time[length(time)-1] = 4.0', out.stdout)
+
     def test_run_writes_the_file_of_r(self):
         self.talk('run\n', '-i', '-r', 'o.raw')
         self.assertEqual(header(self.raw())[0][0][2], 'Plotname: Transient Analysis')
@@ -451,6 +463,71 @@ class Talking(Folder):
         self.write('d.cir', RC + 'M1 a b c d none\n.end\n')
         self.assertIn('Error: d.cir:5:12: ', self.ngspice('-p', 'd.cir', input='', code=1).stderr)
         self.assertIn('d.cir:5:12: error: ', self.call(VSIM, '-p', 'd.cir', input='', code=1).stderr)
+
+
+def edits_lines():
+    with open(VSIM, 'rb') as f:
+        return b'libedit.so' in f.read()
+
+
+class Typing(Folder):
+    """Commands typed at a terminal: libedit completes words and remembers lines."""
+    PROMPT = rb'ngspice \d+ -> '
+
+    def start(self, *args):
+        if not edits_lines():
+            self.skipTest('vsim was built without libedit')
+        self.terminal, far = pty.openpty()
+        self.addCleanup(os.close, self.terminal)
+        env = dict(os.environ, TERM='vt100', HOME=self.tmp.name)
+        self.program = subprocess.Popen([self.path('ngspice'), *args], cwd=self.tmp.name, env=env, stdin=far, stdout=far,
+                                        stderr=far, start_new_session=True,
+                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))  # ctrl-c is SIGINT
+        os.close(far)
+        self.addCleanup(self.program.wait)
+        self.addCleanup(self.program.kill)
+        return self.until(self.PROMPT)
+
+    def until(self, pattern):
+        """What the terminal shows until it shows the pattern."""
+        seen = b''
+        while not re.search(pattern, seen):
+            ready, _, _ = select.select([self.terminal], [], [], 60)
+            self.assertTrue(ready, seen)
+            try:
+                more = os.read(self.terminal, 4096)
+            except OSError:  # the program has ended
+                more = b''
+            self.assertTrue(more, seen)
+            seen += more
+        return seen
+
+    def press(self, keys, pattern):
+        """Types keys; what is shown until a line of the answer, then a prompt, has come."""
+        os.write(self.terminal, keys)
+        return self.until(rb'(?s)\n' + pattern + rb'\r?\n.*' + self.PROMPT)
+
+    def test_words_are_completed_and_lines_remembered(self):
+        self.deck(RC)
+        self.start('d.cir')
+        self.press(b'ech\t[of a command]\r', rb'\[of a command\]')
+        self.press(b'op\r', rb'No. of Data Rows : 1')
+        self.press(b'print ou\t\r', rb'out = 1\.0+e\+00')
+        self.press(b'print v(ou\t)\r', rb'v\(out\) = 1\.0+e\+00')
+        self.press(b'print i(v\t)\r', rb'i\(v1\) = \S+')
+        self.press(b'\x10\x10\x10\r', rb'out = 1\.0+e\+00')                # ctrl-p: three lines before
+        self.press(b'\x10\x10\x10\x10\x10\x10\r', rb'\[of a command\]')  # six lines before
+        os.write(self.terminal, b'quit 3\r')
+        self.assertEqual(self.program.wait(120), 3)
+
+    def test_ctrl_c_drops_a_line_and_ends_open_blocks(self):
+        self.deck(RC)
+        self.start('d.cir')
+        os.write(self.terminal, b'while 1\r')
+        self.until(rb'\n> ')
+        os.write(self.terminal, b'\x03')
+        self.until(self.PROMPT)
+        self.press(b'echo here\r', rb'here')
 
 
 MODULE = """`include "disciplines.vams"
