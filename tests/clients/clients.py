@@ -7,6 +7,7 @@ The packages are those of packages.txt beside this file; `./bootstrap clients` i
 build/clients (VSIM_CLIENTS names another virtual environment). One that is missing skips its class."""
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,14 @@ class Client(unittest.TestCase):
         with open(name, 'w', encoding='utf-8') as f:
             f.write(text)
         return name
+
+    def leads_to(self, wrong, told, path):
+        """The error names the file, and the line and column where the wrong word stands in it."""
+        found = re.search(r'Error: \S*?%s:(\d+):(\d+): ' % re.escape(os.path.basename(path)), told)
+        self.assertTrue(found, told)
+        with open(path, encoding='utf-8') as f:
+            line = f.read().splitlines()[int(found.group(1)) - 1]
+        self.assertEqual(line[int(found.group(2)) - 1:].split()[0], wrong, told)
 
 
 @unittest.skipUnless(there('spicelib'), 'spicelib is not there')
@@ -154,7 +163,7 @@ class Vlsir(Client):
         with self.assertRaises(Exception) as failed:
             bench.run(vs.SimOptions(simulator=vs.SupportedSimulators.NGSPICE,
                                     fmt=vs.ResultFormat.SIM_DATA, rundir='run'))
-        self.assertRegex(repr(failed.exception), r'Error: netlist\.sp:\d+:\d+: ')
+        self.leads_to('nothing', repr(failed.exception), 'run/netlist.sp')
 
 
 @unittest.skipUnless(there('cicsim'), 'cicsim is not there')
@@ -203,7 +212,8 @@ echo "MEAS_END"
         self.assertAlmostEqual(float(found['v_end']), 1.8, delta=0.02)  # five time constants: 1.8 (1 - e^-5)
 
     def test_an_error_leads_to_its_line(self):
-        self.assertIn("Error: tran_SchTt.spi:", self.cicsim(self.BENCH.replace('C1 OUT 0 1n', 'C1 OUT 0 none')))
+        out = self.cicsim(self.BENCH.replace('C1 OUT 0 1n', 'C1 OUT 0 none'))
+        self.leads_to('none', out, 'output_tran/tran_SchTt.spi')
 
 
 @unittest.skipUnless(there('chipify'), 'chipify is not there')

@@ -99,7 +99,7 @@ class Shared:
         out, err = self.play(BROKEN, 'ngspice-shared')
         self.assertIn('raised', out, err)
         self.assertIn("q1: unknown model 'nomodel'", err + out)
-        self.assertRegex(err + out, r'circuit:\d+:\d+: ')
+        self.assertRegex(err + out, r"(?is)circuit:(\d+):12: .*\1 \| q1 a out 0 nomodel\b.*\^~")
 
 
 class PySpice(Shared, unittest.TestCase):
