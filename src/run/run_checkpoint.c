@@ -56,6 +56,8 @@ static void keep(void *user)
     image im = image_take();
     const double t0 = vs_seconds();
     const char *path = run_checkpoint_path(r), *why = put_together(r, &im);
+    if (!why)
+        run_undo_first(r);
     if (!why && sim_checkpoint_write(&im, path))
         why = files_why(errno);
     r->kept_at = vs_coarse_seconds();

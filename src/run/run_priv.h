@@ -91,12 +91,15 @@ VS_MUST_USE vs_status run_restart_end(run *r);
 const char *run_checkpoint_path(run *r);
 /* To call before a block appends to a file: notes its present length beside the checkpoint. */
 void run_append(void *user, const char *path);
+/* To call before a checkpoint is written: the first of a run removes the checkpoint of an earlier
+ * run that has notes, which would be taken for those of the new one. */
+void run_undo_first(run *r);
 /* To call when a checkpoint was written: the next append to each file is noted anew. */
 void run_undo_kept(run *r);
 /* For a run that goes on: cuts files to the lengths that they had when the checkpoint was written.
  * Status: VS_OK; VS_EIO, VS_EINPUT: a file cannot be cut (message). */
 VS_MUST_USE vs_status run_undo(run *r);
-void run_undo_end(run *r); /* the run is done: removes the notes */
+void run_undo_end(run *r); /* the run is done: removes the checkpoint and the notes */
 
 /* -- run_guard.c -- */
 typedef struct run_guard {

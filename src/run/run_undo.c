@@ -46,10 +46,15 @@ void run_append(void *user, const char *path)
                      notes_path(r), files_why(errno), path);
 }
 
+void run_undo_first(run *r)
+{
+    struct stat sb;
+    if (!r->n_kept && !stat(notes_path(r), &sb))
+        run_undo_end(r);
+}
+
 void run_undo_kept(run *r)
 {
-    if (!r->n_kept)
-        unlink(notes_path(r)); /* left by an earlier run */
     r->kept = true;
     r->n_kept++;
     vec_clear(r->longer);
@@ -108,8 +113,9 @@ vs_status run_undo(run *r)
     return st;
 }
 
+/* The notes go last: a kill in between leaves no checkpoint that lacks them. */
 void run_undo_end(run *r)
 {
-    unlink(notes_path(r));
     unlink(run_checkpoint_path(r));
+    unlink(notes_path(r));
 }
