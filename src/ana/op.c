@@ -405,8 +405,7 @@ static void explain_failure(ana *a, const newton_eq *eq, const op_progress *p)
     ana_log_end(&log);
 }
 
-/* The node with the largest contribution above MOST_CURRENT at the last load, 0: none. */
-static int32_t node_of_absurd_current(const ana *a)
+int32_t op_node_of_absurd_current(const ana *a)
 {
     int32_t node = 0;
     for (int32_t i = 1; i <= a->n; i++)
@@ -429,7 +428,7 @@ static double far_carried(const ana *a, const double *x, int32_t node)
 static vs_status judge(ana *a, const newton_eq *eq, const double *x, op_progress *p)
 {
     const int32_t carried = carried_by_gmin(a, eq, x);
-    const int32_t node = carried ? carried : node_of_absurd_current(a);
+    const int32_t node = carried ? carried : op_node_of_absurd_current(a);
     if (!node)
         return VS_OK;
     if (!p->doubtful || (p->by_gmin && !carried)) {
@@ -441,6 +440,14 @@ static vs_status judge(ana *a, const newton_eq *eq, const double *x, op_progress
         copy(a, a->x_doubtful, x);
     }
     return VS_NOCONV;
+}
+
+void op_tell_absurd_current(ana *a, const char *where, int32_t node, double current, double v)
+{
+    diag_warning(a->d, DIAG_NOWHERE,
+                 "%s: a current of %.3g A flows at %s, %.4g V: a short, or a junction far up "
+                 "(models continue their exponentials as straight lines there)",
+                 where, current, ana_unknown_text(a, node), v);
 }
 
 /* No method found another point than a->x_doubtful. Leakage or a short it may be, and is told. */
@@ -463,10 +470,7 @@ static vs_status settle(ana *a, const op_progress *p, double *x)
                      "operating point: %s is at %.4g V because gmin carries %.3g A there", who,
                      a->x_doubtful[i], p->doubtful_current);
     else
-        diag_warning(a->d, DIAG_NOWHERE,
-                     "operating point: a current of %.3g A flows at %s, %.4g V: a short, or a "
-                     "junction far up (models continue their exponentials as straight lines there)",
-                     p->doubtful_current, who, a->x_doubtful[i]);
+        op_tell_absurd_current(a, "operating point", i, p->doubtful_current, a->x_doubtful[i]);
     copy(a, x, a->x_doubtful);
     a->st.op_method = p->doubtful_method;
     return VS_OK;

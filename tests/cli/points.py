@@ -54,6 +54,22 @@ class Points(folder.Folder):
         self.assertEqual(x['v(a)'], 5)
         self.assertIn('models continue their exponentials as straight lines there', said)
 
+    def sweep(self, to):
+        """What is said of .dc to that voltage of a source across a junction of 1e-14 A."""
+        self.write('deck.sp', 'sweep\nv1 a 0 0\nd1 a 0 dm\n.model dm d is=1e-14\n'
+                   '.dc v1 0 %g 0.5\n.end\n' % to)
+        done = subprocess.run([VSIM, '-n', '--no-output', 'deck.sp'], cwd=self.tmp.name,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stderr
+
+    def test_a_diode_across_a_swept_source_is_told_once(self):
+        # the exponential has 1e6 A at kT/q ln(1e20) = 1.19 V
+        said = self.sweep(5)
+        self.assertIn('dc sweep, at the value 1.5: a current of', said)
+        self.assertEqual(said.count('straight lines there'), 1)
+        self.assertEqual(self.sweep(1), '')
+
 
 if __name__ == '__main__':
     VSIM = os.path.abspath(sys.argv.pop(1))
