@@ -107,7 +107,7 @@ VS_MUST_USE vs_status shoot_pass(ana_shot *s, bool derive);
 /* x_N of the last pass, [n+1], the shot's. */
 const double *shoot_end(const ana_shot *s);
 /* to [n+1] = M v + dx_N/dlnT dlnt, v [n+1], after a pass with `derive`. Status: VS_OK,
- * VS_ESINGULAR. */
+ * VS_ESINGULAR, VS_STOP. */
 VS_MUST_USE vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to);
 /* Currents that only slopes of charges determine, at all points (see there). Status as shoot_pass.
  */

@@ -162,6 +162,8 @@ vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to)
     add_product(s, s->c0, 1, v, s->wave.q);
     for (size_t k = 0; k < vec_len(s->step) && st == VS_OK; k++) {
         const int32_t n = shoot_stages(s, (int32_t)k, g);
+        if (s->sink->stop && s->sink->stop(s->sink->user))
+            st = VS_STOP;
         for (int32_t i = 0; i < n && st == VS_OK; i++, at++) {
             shoot_lin *l = s->keeps ? &s->kept[at] : &s->lin;
             if (!s->keeps)
