@@ -369,19 +369,22 @@ static vs_status begin_pass(ana_shot *s, now *w)
     return VS_OK;
 }
 
-/* Linearisations of all stages are kept where they fit into so many bytes. */
-enum { DENSE_STATES = 100 };
+/* Columns of all states cost a solution each at a stage. Products of GMRES, tens of them, cost one
+ * too where linearisations of all stages are kept, which they are if they fit into so many bytes;
+ * else some 25, by the evaluation and the factors. */
+enum { DENSE_STATES = 100, DENSE_IF_NOT_KEPT = 1000 };
 static const double most_bytes = 1e9;
 static void plan_memory(ana_shot *s, bool derive)
 {
     const int32_t n = shoot_n_stage(s);
     const double each = 8.0 * (4.0 * s->nnz + 2.0 * fmax(s->a->lu.stat.nnz_lu, s->nnz));
-    s->dense = vec_len(s->state) <= DENSE_STATES;
-    if (!derive || s->dense)
-        return;
-    s->keeps = n * each < most_bytes;
-    while (s->keeps && vec_len(s->kept) < (size_t)n)
+    const size_t n_state = vec_len(s->state);
+    s->keeps = n_state > DENSE_STATES && n * each < most_bytes;
+    s->dense = n_state <= (s->keeps ? DENSE_STATES : DENSE_IF_NOT_KEPT);
+    while (derive && s->keeps && vec_len(s->kept) < (size_t)n)
         vec_push(s->kept, ((shoot_lin){0}));
+    for (size_t i = 0; !s->keeps && i < vec_len(s->kept); i++)
+        lin_end(&s->kept[i]);
 }
 
 static bool asked_to_stop(ana_shot *s, double part)
