@@ -7,6 +7,7 @@ Xschem 2.8.1 opens a display even for a netlist alone, so it runs below Xvfb. `-
 examples that take minutes. Where Debian's ngspice is there, it runs what vsim runs, and both must agree."""
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -163,7 +164,11 @@ touch done
         self.xschem(netlists, [XSCHEM + '/xschem_library/examples/flop.sch'])
         code, _, said = self.batch(self.path('bin/ngspice'), netlists, 'flop')
         self.assertEqual(code, 1)
-        self.assertRegex(said, r'(?m)^Error: flop\.spice:\d+:\d+: ')
+        told = re.search(r"(?m)^Error: flop\.spice:(\d+):(\d+): .*'(\w+)'", said)
+        self.assertTrue(told, said)
+        with open(os.path.join(netlists, 'flop.spice'), encoding='utf-8') as f:
+            line = f.read().splitlines()[int(told[1]) - 1]
+        self.assertEqual(line[int(told[2]) - 1:].split()[0], told[3], said)
 
 
 @unittest.skipIf(why_no_lepton(), why_no_lepton())
