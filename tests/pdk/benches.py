@@ -214,7 +214,7 @@ def compile_osdi(va, folder):
         to = os.path.join(folder, source + '.osdi')
         os.makedirs(os.path.dirname(to), exist_ok=True)
         subprocess.run([program, '--target_cpu', 'generic', '-o', to, os.path.join(va, source + '.va')], check=True,
-                       capture_output=True, timeout=600)
+                       capture_output=True, timeout=3600)  # a minute; on a loaded machine many
     return folder
 
 
