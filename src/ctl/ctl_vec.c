@@ -466,13 +466,18 @@ vs_status ctl_setscale(ctl *c, const char *text)
     return VS_OK;
 }
 
+/* Types of vectors: ngspice's, and the names that vsim gives to more of them. */
+/* clang-format off */
+static const char *const types[] = {
+    "notype", "time", "frequency", "voltage", "current", "voltage-density", "current-density",
+    "voltage^2-density", "current^2-density", "voltage^2", "current^2", "pole", "zero", "s-param",
+    "temperature", "temp-sweep", "res-sweep", "charge", "decibel", "phase", "impedance",
+    "admittance", "power", "capacitance", "onoise-spectrum", "inoise-spectrum", "res",
+};
+/* clang-format on */
+
 vs_status ctl_settype(ctl *c, const char *text)
 {
-    static const char *const types[] = {
-        "notype",      "time",   "frequency",       "voltage",         "current",
-        "temperature", "charge", "decibel",         "phase",           "impedance",
-        "admittance",  "power",  "onoise-spectrum", "inoise-spectrum", "res",
-        "capacitance", "s-param"};
     char **w = ctl_words(c, text);
     vs_status st = VS_OK;
     bool known = false;

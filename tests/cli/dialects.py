@@ -100,6 +100,7 @@ let sum = f[0]+f[1]+f[2]+f[3]
 let g = abs(-3)$ a comment
 print sum g
 settype s-param g
+settype temp-sweep f
 pyplot out v(1)
 if $oscompiled = 6 | $oscompiled = 7
   echo a system it knows
