@@ -371,9 +371,11 @@ static void look_at_node(doctor *w, int32_t k, const node_facts *n)
                      "at node '%s' capacitances sum up to %.3g F and conductances to %.3g S: while "
                      "the nodes around it rest, its voltage grows by e each %.3g s",
                      w->f->node[k], n->farad, n->siemens, -n->farad / n->siemens);
-        diag_note(w->d, n->negative->span,
-                  "advice: a model that is meant so works with steps far above that only; tight "
-                  "tolerances lead below it");
+        diag_note(
+            w->d, n->negative->span,
+            "advice: a model that is meant so works with steps far above that only, and tight "
+            "tolerances lead below it; method=gear, for under the trapezoidal rule such a "
+            "voltage rings, too, and grows");
     }
     if (n->small && n->large && n->most * DBL_EPSILON > n->least * w->o->reltol) {
         w->n_found++;
