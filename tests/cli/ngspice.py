@@ -492,7 +492,7 @@ class Typing(Folder):
         """What the terminal shows until it shows the pattern."""
         seen = b''
         while not re.search(pattern, seen):
-            ready, _, _ = select.select([self.terminal], [], [], 60)
+            ready, _, _ = select.select([self.terminal], [], [], 120)
             self.assertTrue(ready, seen)
             try:
                 more = os.read(self.terminal, 4096)
