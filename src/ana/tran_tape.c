@@ -384,32 +384,33 @@ static vs_status begin(back *w, ana_tape *t, int32_t n_measure)
     return lu_analyze(&w->lu, &w->at) == VS_OK ? VS_OK : singular(w, t->o.tstop);
 }
 
+static vs_status not_finite(const back *w, const ckt_env *env, vs_status st)
+{
+    diag_error(w->t->a->d, DIAG_NOWHERE, "a device gives a value that is not finite at t = %.9g s",
+               env->time);
+    return st < 0 ? st : VS_NOCONV;
+}
+
 /* The Jacobian of a load at x into val [nnz+1]. */
 static vs_status load(back *w, const ckt_env *env, const double *x, double *val)
 {
     ana *a = w->t->a;
     bool limited;
     const vs_status st = ckt_load(a->c, env, x, a->f, a->q, a->fmax, a->qmax, &limited);
-    if (st != VS_OK) {
-        diag_error(a->d, DIAG_NOWHERE, "a device gives a value that is not finite at t = %.9g s",
-                   env->time);
-        return st < 0 ? st : VS_NOCONV;
-    }
+    if (st != VS_OK)
+        return not_finite(w, env, st);
     memcpy(val, a->jac->val, (size_t)csc_nnz(a->jac) * sizeof *val);
     return VS_OK;
 }
 
-/* C: what doubling alpha adds, over alpha. */
+/* w->g = G + alpha C, w->c = C. */
 static vs_status linearise(back *w, const ckt_env *env, const double *x)
 {
-    ckt_env twice = *env;
-    twice.alpha = 2 * env->alpha;
-    vs_status st = load(w, env, x, w->g);
-    if (st == VS_OK)
-        st = load(w, &twice, x, w->c);
-    for (int32_t k = 0; k < csc_nnz(w->t->a->jac); k++)
-        w->c[k] = (w->c[k] - w->g[k]) / env->alpha;
-    return st;
+    ana *a = w->t->a;
+    const vs_status st = ckt_load_apart(a->c, env, x, w->g, w->c);
+    for (int32_t k = 0; k < csc_nnz(a->jac); k++)
+        w->g[k] += env->alpha * w->c[k];
+    return st == VS_OK ? VS_OK : not_finite(w, env, st);
 }
 
 static void add_diagonal(back *w, int32_t unknown, double g)

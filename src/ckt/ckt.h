@@ -289,6 +289,10 @@ typedef struct ckt_noise_gain { /* row: f += gain n, or with `rate`: q += gain n
  * Status: VS_OK; VS_NOCONV: a NaN or infinity (ckt_blame does not know it). */
 VS_MUST_USE vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise,
                                   double *g, double *cap);
+/* The same in the analysis of env, without noise: analysis("tran") holds in a transient. Form
+ * MDL_AC is needed. Status as ckt_load_ac. */
+VS_MUST_USE vs_status ckt_load_apart(ckt *c, const ckt_env *env, const double *x, double *g,
+                                     double *cap);
 /* Adds what lines and delays contribute to G + j omega C to val [2 nnz], re and im in turn. */
 void ckt_ac_delays(const ckt *c, double omega, double *val);
 /* Whether G and C depend on env->freq: an expression has `hertz`. */

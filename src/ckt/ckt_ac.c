@@ -209,8 +209,9 @@ void ckt_fill_dyn_ac(double *dyn, const ckt_env *env, bool noise)
     dyn[IR_DYN_LIMIT] = 0;
 }
 
-vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g,
-                      double *cap)
+/* With c->dyn as it is. */
+static vs_status load_parts(ckt *c, const ckt_env *env, const double *x, bool noise, double *g,
+                            double *cap)
 {
     const size_t nv = (size_t)csc_nnz(&c->a) + 1;
     load l = {.c = c, .g = g, .cap = cap, .noise = noise};
@@ -218,7 +219,6 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
     memset(cap, 0, nv * sizeof *cap);
     vec_clear(c->noise);
     vec_clear(c->noise_gain);
-    ckt_fill_dyn_ac(c->dyn, env, noise);
     c->stat.n_load++;
     nat_ac native = {g, cap, noise, take_native_noise, c};
     nat_load_ac(&c->nat, true, env, x, &native);
@@ -235,6 +235,20 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
         if (!(fabs(g[k]) <= DBL_MAX && fabs(cap[k]) <= DBL_MAX))
             st = VS_NOCONV;
     return st;
+}
+
+vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g,
+                      double *cap)
+{
+    ckt_fill_dyn_ac(c->dyn, env, noise);
+    return load_parts(c, env, x, noise, g, cap);
+}
+
+vs_status ckt_load_apart(ckt *c, const ckt_env *env, const double *x, double *g, double *cap)
+{
+    ckt_fill_dyn(c->dyn, env);
+    c->dyn[IR_DYN_LIMIT] = 0;
+    return load_parts(c, env, x, false, g, cap);
 }
 
 void ckt_ac_delays(const ckt *c, double omega, double *val)
