@@ -78,15 +78,14 @@ static vs_status deliver(ana *a, double value, bool first, const double *x, cons
     return st != VS_OK ? st : out;
 }
 
-/* Tells the first point with a current that no circuit has. The first point of a sweep is an
- * operating point, which tells its own. */
-static bool tell_current(ana *a, double value, bool first, const double *x)
+/* Tells the first point with a current that no circuit has, in nested sweeps once as well. */
+static void tell_current(ana *a, double value, const double *x)
 {
-    const int32_t node = op_node_of_absurd_current(a);
-    if (node && !first)
+    const int32_t node = a->told_current ? 0 : op_node_of_absurd_current(a);
+    if (node)
         op_tell_absurd_current(a, arena_printf(&a->d->mem, "dc sweep, at the value %.6g", value),
                                node, a->fmax[node], x[node]);
-    return node != 0;
+    a->told_current |= node != 0;
 }
 
 vs_status ana_dc(ana *a, int32_t source, const double *value, size_t n, double *x, bool warm,
@@ -94,7 +93,7 @@ vs_status ana_dc(ana *a, int32_t source, const double *value, size_t n, double *
 {
     double original = ckt_source_dc(a->c, source);
     vs_status st = VS_OK;
-    bool told = false;
+    a->told_current &= warm;
     for (size_t k = 0; k < n && st == VS_OK; k++) {
         if (k == 0) {
             ckt_set_source_dc(a->c, source, value[0]);
@@ -105,7 +104,7 @@ vs_status ana_dc(ana *a, int32_t source, const double *value, size_t n, double *
         if (st == VS_NOCONV)
             diag_note(a->d, DIAG_NOWHERE, "in the dc sweep, at the value %.6g", value[k]);
         if (st == VS_OK) {
-            told = told || tell_current(a, value[k], k == 0, x);
+            tell_current(a, value[k], x);
             st = deliver(a, value[k], k == 0, x, sink);
         }
         if (sink->progress && st == VS_OK)

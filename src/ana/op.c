@@ -469,8 +469,9 @@ static vs_status settle(ana *a, const op_progress *p, double *x)
         diag_warning(a->d, DIAG_NOWHERE,
                      "operating point: %s is at %.4g V because gmin carries %.3g A there", who,
                      a->x_doubtful[i], p->doubtful_current);
-    else
+    else if (!a->told_current)
         op_tell_absurd_current(a, "operating point", i, p->doubtful_current, a->x_doubtful[i]);
+    a->told_current |= !p->by_gmin;
     copy(a, x, a->x_doubtful);
     a->st.op_method = p->doubtful_method;
     return VS_OK;
@@ -649,6 +650,7 @@ vs_status op_of_tran(ana *a, double *x)
     if (take_over(a, a->memo[1], x))
         return VS_OK;
     ckt_state_zero(a->c);
+    a->told_current = false;
     const vs_status st = op_solve(a, x, begin_at(a, true, x), true);
     a->alpha_lu = NAN;
     a->repivot = false;
@@ -672,6 +674,7 @@ vs_status ana_op(ana *a, double *x, bool warm, bool tran_op)
         return VS_OK;
     if (!warm)
         ckt_state_zero(a->c);
+    a->told_current &= warm;
     newton_eq eq = ana_static_eq(a, tran_op);
     vs_status st = op_solve(a, x, warm || begin_at(a, tran_op, x), tran_op);
     const ana_step done = {.is_static = true, .columns = a->lu.stat.n_column};

@@ -206,12 +206,16 @@ rhs cur_value(cur *q)
     return parse_value(q, diag_join(span, net_tok_span(card, &card->tok[k - 1])), NULL);
 }
 
-/* In "a='1' + b=2" a line break before the plus was lost. The token before such a plus; NULL: there
- * is none. */
+enum { MOST_AHEAD = 64 }; /* tokens; lists of 100,000 words are read word by word */
+
+/* In "a='1' + b=2" a line break before the plus was lost. The token before such a plus, among the
+ * next MOST_AHEAD; NULL: there is none. */
 static const net_tok *before_lost_break(const cur *q)
 {
     const net_tok *t = q->card->tok;
-    for (int32_t k = q->i + 1; k + 2 < q->card->n_tok && t[k].punct != '='; k++)
+    const int32_t most = q->card->n_tok - 2, near = q->i + MOST_AHEAD,
+                  end = near < most ? near : most;
+    for (int32_t k = q->i + 1; k < end && t[k].punct != '='; k++)
         if (t[k].kind == NET_T_WORD && !strcmp(t[k].text, "+") && t[k + 1].kind == NET_T_WORD &&
             t[k + 2].punct == '=' && t[k - 1].kind == NET_T_EXPR)
             return &t[k - 1];

@@ -54,10 +54,10 @@ class Points(folder.Folder):
         self.assertEqual(x['v(a)'], 5)
         self.assertIn('models continue their exponentials as straight lines there', said)
 
-    def sweep(self, to):
+    def sweep(self, to, outer='', begin=0):
         """What is said of .dc to that voltage of a source across a junction of 1e-14 A."""
-        self.write('deck.sp', 'sweep\nv1 a 0 0\nd1 a 0 dm\n.model dm d is=1e-14\n'
-                   '.dc v1 0 %g 0.5\n.end\n' % to)
+        self.write('deck.sp', 'sweep\nv1 a 0 0\nv2 b 0 0\nr2 b 0 1k\nd1 a 0 dm\n'
+                   '.model dm d is=1e-14\n.dc v1 %g %g 0.5 %s\n.end\n' % (begin, to, outer))
         done = subprocess.run([VSIM, '-n', '--no-output', 'deck.sp'], cwd=self.tmp.name,
                               capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -68,6 +68,8 @@ class Points(folder.Folder):
         said = self.sweep(5)
         self.assertIn('dc sweep, at the value 1.5: a current of', said)
         self.assertEqual(said.count('straight lines there'), 1)
+        for begin in 0, 4.5:  # the inner sweeps begin without the current, and with it
+            self.assertEqual(self.sweep(5, 'v2 0 3 1', begin).count('straight lines there'), 1)
         self.assertEqual(self.sweep(1), '')
 
 
