@@ -207,7 +207,7 @@ static void length(call *k) { *k->out = post_number(k->e, (double)k->c->all); }
 
 /* -- sites -- */
 
-typedef enum kind { NEIGHBOUR, RUNNING, ONE } kind;
+typedef enum kind { NEIGHBOUR, RUNNING, ONE, DELAY } kind;
 
 static const struct {
     const char *name;
@@ -222,7 +222,8 @@ static const struct {
              {"stddev", ONE, stddev, 0},     {"max", ONE, most, NAN},
              {"maximum", ONE, most, NAN},    {"vecmax", ONE, most, NAN},
              {"min", ONE, least, NAN},       {"minimum", ONE, least, NAN},
-             {"vecmin", ONE, least, NAN},    {"norm", ONE, norm, 0}};
+             {"vecmin", ONE, least, NAN},    {"norm", ONE, norm, 0},
+             {"delay", DELAY, leave, 0}};
 
 static size_t find(const char *name)
 {
@@ -244,17 +245,44 @@ static post_site *next_site(post_carry *c, size_t i)
     return !strcmp(s->name, table[i].name) ? s : NULL;
 }
 
+/* Whether there is a running function inside of the argument: in front of a piece its sums go back
+ * from there, with other roundings than those of the whole. */
+static bool is_over_running(const post_carry *c)
+{
+    for (size_t k = c->inner; k < c->at; k++)
+        if (table[find(c->site[k].name)].what == RUNNING)
+            return true;
+    return false;
+}
+
+/* Whether the function takes these arguments over a piece. */
+static bool takes(const post_carry *c, size_t i, const post_val *arg, int n_arg)
+{
+    const bool is_delay = table[i].what == DELAY,
+               needs_axis = !strcmp(table[i].name, "integ") || table[i].run == leave;
+    return n_arg == 1 + is_delay && arg->n == c->n && (!needs_axis || post_axis(arg)) &&
+           (!is_delay ||
+            (arg[1].n == 1 && !arg[1].complex && isfinite(arg[1].v[0]) && !is_over_running(c)));
+}
+
+/* Notes the delay of a site; false: it was another one in the first piece. */
+static bool note_delay(post_site *s, double by)
+{
+    const bool same = !s->fed || s->sum[0] == by;
+    s->sum[0] = by;
+    s->fed = true;
+    return same;
+}
+
 post_carried post_carry_call(post_env *e, const char *name, const post_val *arg, int n_arg,
                              post_val *out)
 {
     post_carry *c = e->carry;
     const size_t i = find(name);
-    const bool needs_axis =
-        i < VS_COUNT(table) && (!strcmp(name, "integ") || table[i].run == leave);
-    if (i == VS_COUNT(table) || n_arg != 1 || arg->n != c->n || (needs_axis && !post_axis(arg)))
+    if (i == VS_COUNT(table) || !takes(c, i, arg, n_arg))
         return POST_CARRY_NOT;
     call k = {.e = e, .c = c, .s = next_site(c, i), .y = arg, .out = out};
-    c->lost |= !k.s;
+    c->lost |= !k.s || (table[i].what == DELAY && !note_delay(k.s, arg[1].v[0]));
     if (!k.s)
         return POST_CARRY_NOT;
     table[i].run(&k);
@@ -264,6 +292,19 @@ post_carried post_carry_call(post_env *e, const char *name, const post_val *arg,
 int64_t post_carry_margin(const post_carry *c)
 {
     return vec_len(c->site) ? (int64_t)vec_len(c->site) + 2 : 0;
+}
+
+int post_carry_delays(const post_carry *c, double *back, double *ahead)
+{
+    int n = 0;
+    *back = *ahead = 0;
+    for (size_t k = 0; k < vec_len(c->site); k++)
+        if (table[find(c->site[k].name)].what == DELAY) {
+            *back = fmax(*back, c->site[k].sum[0]);
+            *ahead = fmax(*ahead, -c->site[k].sum[0]);
+            n++;
+        }
+    return n;
 }
 
 bool post_carry_runs(const post_carry *c)

@@ -6,6 +6,8 @@
  *         front of the next piece: with a copy of it post_carry_copy goes on from there.
  * Method: a call of such a function is a site, known by its place in the order of evaluation.
  *         - neighbours (deriv, group_delay): vectors have some points more on each side of a piece.
+ *         - delay: vectors reach as far back or ahead as it does, too. The axis has to rise,
+ *           and no running function stands inside.
  *         - running (integ, avg, cph): a site has its sum at the piece's first point.
  *         - one value of all (mean, sum, stddev, max, min, norm): a pass of its own, behind those
  *           of such functions inside its argument; its values are wrong up to then.
@@ -19,9 +21,10 @@
 
 typedef struct post_site {
     const char *name;    /* the function's; static */
-    bool known, fed;     /* of one value of all: is it known, does this pass find it? */
+    bool known, fed;     /* of one value of all: is it known, does this pass find it? fed also: the
+                          * delay is known */
     int phase;           /* of stddev: 1 when the mean is known */
-    double sum[2], mean; /* real and imaginary part, or an extreme, or turns of a phase */
+    double sum[2], mean; /* real and imaginary part, an extreme, turns of a phase, a delay */
 } post_site;
 
 typedef struct post_carry {
@@ -40,6 +43,8 @@ void post_carry_fini(post_carry *c);
 void post_carry_piece(post_carry *c, int64_t from, int64_t to, int64_t lo, int64_t n);
 /* Points that vectors need on each side of a piece, once it was evaluated for the first time. */
 int64_t post_carry_margin(const post_carry *c);
+/* The number of delays, and the longest ones back and ahead, 0 or more, in units of the axis. */
+int post_carry_delays(const post_carry *c, double *back, double *ahead);
 /* Whether there are sites whose values in a piece depend on what is in front of it. */
 bool post_carry_runs(const post_carry *c);
 /* At the end of a pass over all points, or over a few if `none`: what that one found is dropped.

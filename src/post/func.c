@@ -394,6 +394,15 @@ static bool f_interpolate(fargs *f)
     return true;
 }
 
+/* y at t, straight between the points of x; the first or the last one outside. */
+static double held(const double *x, const double *y, int64_t n, double t)
+{
+    const bool rises = x[n - 1] >= x[0];
+    if (rises ? t < x[0] : t > x[0])
+        return y[0];
+    return (rises ? t > x[n - 1] : t < x[n - 1]) ? y[n - 1] : post_interpolate(x, y, n, t);
+}
+
 /* delay(y, s): y at x - s, straight between points; the first value where that is before it, the
  * last one behind. */
 static bool f_delay(fargs *f)
@@ -413,11 +422,8 @@ static bool f_delay(fargs *f)
             y[k] = part ? cimag(v) : creal(v);
             at[k] = axis_at(x, k);
         }
-        for (int64_t k = 0; k < n; k++) {
-            const double t = at[k] - by->v[0], v = post_interpolate(at, y, n, t);
-            const bool first = fabs(t - at[0]) < fabs(t - at[n - 1]);
-            f->out->v[(1 + f->a->complex) * k + part] = isnan(v) ? y[first ? 0 : n - 1] : v;
-        }
+        for (int64_t k = 0; k < n; k++)
+            f->out->v[(1 + f->a->complex) * k + part] = held(at, y, n, at[k] - by->v[0]);
     }
     return true;
 }

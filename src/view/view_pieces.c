@@ -1,6 +1,7 @@
 /* view_pieces.c - expressions over large plots: piece by piece, of which the points that a picture
  * shows are kept. Functions of the whole curve carry on from piece to piece (carry.h); what they
- * found is kept for the next window. Memory is that of a piece, whatever the points. */
+ * found is kept for the next window. Memory is that of a piece, and of the points that delays reach
+ * to, WIDEST at most, whatever the points. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +10,10 @@
 #include "vec.h"
 #include "view_priv.h"
 
-enum { PIECE = 1 << 16 }; /* points */
+enum {
+    PIECE = 1 << 16,   /* points */
+    WIDEST = 4 * PIECE /* that delays may add to a piece */
+};
 
 typedef struct pieces {
     view_file *f;
@@ -97,18 +101,59 @@ static bool value_of(pieces *s, bool *parts, post_val *y)
     return good;
 }
 
-/* The points, and as many on both sides as functions of the curve need. */
-static piece piece_of(const pieces *s, int64_t from, int64_t to)
+static void add_margin(const pieces *s, int64_t *lo, int64_t *hi)
 {
-    const int64_t more = post_carry_margin(&s->carry), lo = from > more ? from - more : 0,
-                  hi = s->all - to > more ? to + more : s->all;
-    return (piece){from, to, lo, hi - lo};
+    const int64_t more = post_carry_margin(&s->carry);
+    *lo = *lo > more ? *lo - more : 0;
+    *hi = s->all - *hi > more ? *hi + more : s->all;
+}
+
+/* Moves *lo and *hi by the longest delays. false: *why. */
+static bool add_delay(const pieces *s, double back, double ahead, int64_t *lo, int64_t *hi,
+                      const char **why)
+{
+    static const int32_t axis = 0;
+    const int32_t plot = (int32_t)s->plot;
+    double x0, x1;
+    bool rises;
+    return !idx_read(s->f->x, plot, &axis, 1, *lo, 1, &x0, why) &&
+           !idx_read(s->f->x, plot, &axis, 1, *hi - 1, 1, &x1, why) &&
+           !idx_range(s->f->x, plot, x0 - back, x1 + ahead, lo, hi, &rises, why);
+}
+
+/* The points, and as many on both sides as functions of the curve need: in whatever order delays
+ * and functions of neighbours stand inside each other, each delay may be the longest one, with all
+ * neighbours around it. false: *why. */
+static bool piece_of(const pieces *s, int64_t from, int64_t to, piece *p, const char **why)
+{
+    double back, ahead;
+    int64_t lo = from, hi = to;
+    bool good = true;
+    add_margin(s, &lo, &hi);
+    for (int n = post_carry_delays(&s->carry, &back, &ahead); n > 0 && good && s->rises; n--) {
+        good = add_delay(s, back, ahead, &lo, &hi, why);
+        add_margin(s, &lo, &hi);
+    }
+    *p = (piece){from, to, lo, hi - lo};
+    return good;
+}
+
+/* Whether a delay needs more than a piece may have, or the axis does not rise. */
+static bool is_too_wide(const pieces *s, const piece *p)
+{
+    double back, ahead;
+    return post_carry_delays(&s->carry, &back, &ahead) &&
+           (!s->rises || p->n - (p->to - p->from) > WIDEST);
 }
 
 /* Reads and computes a piece. *parts false: the value of a part is not that part of the value.
  * false: a message was given, or *why. */
 static bool compute(pieces *s, const piece *at, bool *parts, post_val *y, const char **why)
 {
+    *y = (post_val){0};
+    *parts = !is_too_wide(s, at);
+    if (!*parts)
+        return true;
     post_carry_piece(&s->carry, at->from, at->to, at->lo, at->n);
     return view_load_part(s->f, s->plot, s->place, vec_len(s->place), at->lo, at->n, why) &&
            value_of(s, parts, y);
@@ -171,9 +216,10 @@ static bool pass(pieces *s, bool *parts, const char **why)
     bool good = true;
     for (int64_t at = 0; at < s->all && good && *parts; at += PIECE) {
         post_val y;
+        piece p;
         const arena_pos before = arena_mark(s->e->mem);
-        const piece p = piece_of(s, at, at + PIECE < s->all ? at + PIECE : s->all);
-        good = compute(s, &p, parts, &y, why);
+        good = piece_of(s, at, at + PIECE < s->all ? at + PIECE : s->all, &p, why) &&
+               compute(s, &p, parts, &y, why);
         arena_release(s->e->mem, before);
     }
     return good;
@@ -319,9 +365,9 @@ static bool do_pieces(pieces *s, bool *parts, const char **why)
         int64_t end = at + PIECE < s->all ? at + PIECE : s->all;
         if (!runs)
             end = end < s->to ? end : s->to;
-        const piece p = piece_of(s, at, end);
+        piece p;
         note(s, at);
-        good = do_piece(s, &p, parts, why);
+        good = piece_of(s, at, end, &p, why) && do_piece(s, &p, parts, why);
     }
     return good;
 }

@@ -232,8 +232,8 @@ static seen look_at(view *v, const char *expr, int64_t columns)
 
 START_TEST(expressions_by_pieces_have_the_extremes_of_all_points)
 {
-    /* the last two need all points at once, the first of them because of single values; the peak
-     * is in the second piece of 65536 points */
+    /* the last but one needs all points at once, because of single values; the peak is in the
+     * second piece of 65536 points */
     static const char *const expr[] = {"v(out)*2-1",
                                        "sqrt(v(out)+1e6)",
                                        "db(v(out)+100)",
@@ -312,7 +312,98 @@ START_TEST(functions_of_the_whole_curve_carry_on_from_piece_to_piece)
 }
 END_TEST
 
-/* All points of 2e7: 16 bytes for each of them, of one vector and three operations. */
+enum { N_UNEVEN = 70000, GAP = 150 };
+
+/* Steps of an axis that go from nothing to 1000 times the least one, a value that is no number. */
+static void write_uneven(double x[N_UNEVEN])
+{
+    static const double step[] = {0.25, 0, 0.001, 0.5, 0, 0, 1, 0.125, 0.013};
+    out_file *f;
+    uint32_t noise = 1;
+    double at = -3;
+    ck_assert_int_eq(out_open(&f, path, OUT_RAW), VS_OK);
+    ck_assert_int_eq(out_plot_begin(f, "t", "Transient Analysis", vectors, 3, false), VS_OK);
+    for (int k = 0; k < N_UNEVEN; k++) {
+        noise = noise * 1664525 + 1013904223;
+        x[k] = at;
+        ck_assert_int_eq(out_point(f, (double[]){at, k == GAP ? NAN : noise * 0x1p-32, 7}), VS_OK);
+        at += step[k % VS_COUNT(step)];
+    }
+    ck_assert_int_eq(out_plot_end(f), VS_OK);
+    ck_assert_int_eq(out_close(&f, NULL), VS_OK);
+}
+
+static bool is_same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+/* A window's points, all of which the picture has, against those of the whole curve y. Returns how
+ * many there are. */
+static size_t check_window(view *v, const char *expr, const double *x, const double *y, int first,
+                           int last)
+{
+    size_t n;
+    bool good;
+    int from = first;
+    const view_question q = {
+        .expr = expr, .x0 = x[first], .x1 = x[last], .columns = 1000, .member = -1};
+    char *text = curve_of(v, q, &n, &good);
+    ck_assert_msg(good, "%s", text);
+    const double *few = numbers_of(text);
+    const int points = (int)((n - (size_t)((const char *)few - text)) / (2 * sizeof *few));
+    while (from > 0 && x[from - 1] == x[first])
+        from--;
+    from -= from > 0; /* the point in front of the window */
+    ck_assert_int_ge(points, last - from + 1);
+    for (int k = 0; k < points; k++) {
+        ck_assert(few[k] == x[from + k]);
+        ck_assert_msg(is_same(few[points + k], y[from + k]),
+                      "%s at %d, window from %d: %.17g, not %.17g", expr, from + k, first,
+                      few[points + k], y[from + k]);
+    }
+    vs_free(text);
+    return (size_t)points;
+}
+
+/* Windows of some points are a piece each: with them, one begins and one ends at each of some
+ * hundred points, at the beginning, at the end, and where pieces of 65536 points meet. */
+START_TEST(delays_by_pieces_have_the_bits_of_the_whole)
+{
+    static const char *const expr[] = {"delay(v(out),0)",
+                                       "delay(v(out),0.37)",
+                                       "delay(v(out),-0.25)",
+                                       "delay(v(out),1e9)",
+                                       "delay(v(out),-1e9)",
+                                       "delay(delay(v(out),5),-3.1)",
+                                       "delay(delay(v(out),-3),7)",
+                                       "deriv(delay(deriv(v(out)+time),1.3))",
+                                       "mag(delay(j(v(out))+1,12))",
+                                       "delay(v(out)-mean(time),20000)",
+                                       "delay(integ(time),4)"};
+    static const int place[][2] = {
+        {0, 200}, {65536 - 100, 65536 + 60}, {N_UNEVEN - 150, N_UNEVEN - 60}};
+    static double x[N_UNEVEN];
+    write_uneven(x);
+    view *v = open_view();
+    for (size_t i = 0; i < VS_COUNT(expr); i++) {
+        char all[128]; /* a single value: it needs all points at once */
+        size_t n;
+        bool good;
+        snprintf(all, sizeof all, "(%s)+0*v(out)[0]", expr[i]);
+        const view_question whole = {.expr = all, .x0 = NAN, .x1 = NAN, .member = -1};
+        char *text = curve_of(v, whole, &n, &good);
+        ck_assert_msg(good, "%s", text);
+        const double *y = numbers_of(text) + N_UNEVEN;
+        ck_assert(i > 0 || isnan(y[GAP]));
+        for (size_t k = 0; k < VS_COUNT(place); k++)
+            for (int at = place[k][0]; at < place[k][1]; at++)
+                ck_assert(check_window(v, expr[i], x, y, at, at + 40) > 40);
+        vs_free(text);
+    }
+    view_free(&v);
+}
+END_TEST
+
+/* A delay reaches to all points of 2e7, since they all are at 0: 16 bytes for each of them, of one
+ * vector and three operations. */
 START_TEST(an_expression_that_needs_too_much_is_refused)
 {
     enum { POINTS = 20000000 };
@@ -621,6 +712,7 @@ int main(void)
     tcase_add_test(t, a_point_has_a_value_for_each_signal);
     tcase_add_test(t, expressions_by_pieces_have_the_extremes_of_all_points);
     tcase_add_test(t, functions_of_the_whole_curve_carry_on_from_piece_to_piece);
+    tcase_add_test(t, delays_by_pieces_have_the_bits_of_the_whole);
     tcase_add_test(t, one_number_of_a_large_plot_is_a_point);
     tcase_add_test(t, an_expression_that_needs_too_much_is_refused);
     tcase_add_test(t, mistakes_in_expressions_over_large_plots_are_told);
