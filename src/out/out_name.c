@@ -133,9 +133,11 @@ const char *out_own_name(char buf[OUT_NAME], const char *name)
     const char *hash = strstr(name, "#branch");
     if (!fits(name))
         return name;
-    if (hash && !hash[7]) {
-        const size_t skip = letter_at(name);
-        snprintf(buf, OUT_NAME, "i(%.*s)", (int)((size_t)(hash - name) - skip), name + skip);
+    const bool in_v = hash && voltage && !strcmp(hash + 7, ")"); /* v(v1#branch), of vdb(...) */
+    if (hash && (in_v || !hash[7])) {
+        const char *element = name + (in_v ? 2 : 0);
+        element += letter_at(element);
+        snprintf(buf, OUT_NAME, "i(%.*s)", (int)(hash - element), element);
         return buf;
     }
     if (current || voltage) {

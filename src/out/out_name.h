@@ -23,8 +23,8 @@ const char *out_ng_type(const char *name, const char *type);
 /* The name of a vector in ngspice's memory: "v(out)" -> "out", "i(x1.l1)" -> "l.x1.l1#branch". */
 const char *out_ng_memory(char buf[OUT_NAME], const char *name);
 /* From ngspice's names to ours, for names that a user types: "l.x1.l1#branch" -> "i(x1.l1)",
- * "i(@m.x1.m1[id])" -> "@x1.m1[id]", "v(v-sweep)" -> "v-sweep". Gives `name` itself if nothing
- * changes. */
+ * "v(v1#branch)" (of a measure's vdb(v1#branch)) -> "i(v1)", "i(@m.x1.m1[id])" -> "@x1.m1[id]",
+ * "v(v-sweep)" -> "v-sweep". Gives `name` itself if nothing changes. */
 const char *out_own_name(char buf[OUT_NAME], const char *name);
 /* Whether a plot's first vector, of this name and type, is the axis of the others. */
 bool out_is_axis(const char *name, const char *type);

@@ -3,6 +3,7 @@
 
     ngspice.py VSIM [unittest arguments]"""
 import fcntl
+import math
 import os
 import pty
 import re
@@ -132,6 +133,16 @@ class Options(Folder):
         self.assertLess(value['e'], 1e-9 * value['k'], out)  # rounding of a few numbers of its size
         self.assertLess(value['g'], 1e-9)
         self.assertEqual(value['c'], 1e-3)
+
+    def test_measures_read_currents_in_functions_of_nodes(self):
+        """vdb(v1#branch), as in ngspice's examples/vbic; the current is (1 + jwRC)/R."""
+        self.deck('functions\nv1 a 0 ac 1\nr1 a b 1k\nc1 a b 1n\nvm b 0 0\n.control\nac lin 3 100k 300k\n'
+                  'meas ac size find vm(vm#branch) at=200k\nmeas ac db find vdb(vm#branch) at=200k\n.endc\n')
+        out = self.ngspice('-b', 'd.cir').stdout
+        value = {k: float(v) for k, v in re.findall(r'(?m)^(\w+) += +(\S+)$', out)}
+        exact = abs(1 + 2j * math.pi * 200e3 * 1e-6) / 1e3
+        self.assertAlmostEqual(value['size'] / exact, 1, delta=1e-5)  # seven digits are printed
+        self.assertAlmostEqual(value['db'], 20 * math.log10(exact), delta=1e-4)
 
     def test_no_result_file_unless_asked_for(self):
         self.deck(RC + '.op\n')
