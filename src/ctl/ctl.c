@@ -839,6 +839,7 @@ ctl *ctl_new(sim *s, const ctl_opt *o)
                       .seed = &c->seed,
                       .number = number_of,
                       .user = c};
+    ctl_take_start(c);
     return c;
 }
 
@@ -1007,6 +1008,7 @@ void ctl_use(ctl *c, sim *s, bool none)
     ctl_end_run(c);
     c->s = s;
     c->none = none;
+    ctl_take_start(c);
 }
 
 void ctl_set_log(ctl *c, FILE *log)

@@ -96,6 +96,7 @@ struct ctl {
     size_t n_back;    /* so many of them have been reached */
     int jump_errors, n_jump_failed; /* errors at the last goto; jumps in a row with new ones */
     const char *label;              /* where FLOW_GOTO leads to, in the memory of the statements */
+    bool started;                   /* a start-up file has set its variables */
     bool spent;                     /* the budget of turns is spent, a message said so */
     bool none;    /* there is no circuit: a session has none yet, or a block removed its own */
     bool removed; /* a block removed it: nothing runs behind the block */
@@ -127,6 +128,8 @@ bool ctl_whole_value(ctl *c, const char *name, int absent, int lo, int hi, int *
 bool ctl_table_form(ctl *c, post_table *t);
 /* Restarts the sequence of numbers that sunif, sgauss and rnd draw. */
 vs_status ctl_seed(ctl *c, double seed);
+/* Sets what the start-up file of the first circuit sets, but for variables that have a value. */
+void ctl_take_start(ctl *c);
 /* Sets a variable to the words [n], which are copied; n = 0: a flag. */
 void ctl_put(ctl *c, const char *name, const char *const *word, size_t n);
 void ctl_free_vars(ctl *c);

@@ -380,6 +380,19 @@ static bool effect_of(ctl *c, const char *name, vs_status *st)
     return true;
 }
 
+void ctl_take_start(ctl *c)
+{
+    const net_var *v = sim_deck(c->s)->start;
+    for (size_t i = 0; i < vec_len(v) && !c->started; i++) {
+        vs_status st; /* what fails has its message, as in a block */
+        if (ctl_get(c, v[i].name))
+            continue;
+        ctl_put(c, v[i].name, v[i].word, vec_len(v[i].word));
+        (void)effect_of(c, str_intern_lower(c->names, v[i].name, strlen(v[i].name)), &st);
+    }
+    c->started |= vec_len(v) > 0;
+}
+
 /* Prints all variables; a '*' marks those that nobody has set. */
 static void print_variables(ctl *c)
 {

@@ -250,6 +250,10 @@ typedef struct net_draws {
     double by;            /* how far they are moved, in standard deviations; 0: none is */
 } net_draws;
 
+typedef struct net_var {      /* of .control blocks, set by the start-up file */
+    const char *name, **word; /* word: vec; none: a flag */
+} net_var;
+
 typedef struct net_deck {
     arena *mem;
     const char *title;
@@ -257,6 +261,7 @@ typedef struct net_deck {
     int32_t n_sub;       /* definitions, the deck itself is number 0 */
     const char **hdl;    /* vec; pre_osdi files of .control blocks, resolved */
     diag_span *hdl_span; /* vec */
+    net_var *start;      /* vec; each name once */
     bool vary; /* gauss, agauss, unif, aunif, limit(a,b) draw with `seed`, `sample` (flat_random):
                   set by the owner before an expansion. Else they have their nominal values */
     uint64_t seed;

@@ -1,5 +1,5 @@
-/* net_init.c - ngspice's start-up file: the models that it loads and the folders that it names. Of
- * its commands only those that say what a deck needs have a meaning here.
+/* net_init.c - ngspice's start-up file: the models that it loads, the folders that it names, and
+ * the variables that it sets for .control blocks. Its other commands have no meaning here.
  * Source: ngspice manual, "Initialization files"; docs/pdk-ihp.md shows one. */
 #include <string.h>
 #include <sys/stat.h>
@@ -7,14 +7,8 @@
 #include "io.h"
 #include "files.h"
 #include "net_priv.h"
+#include "option.h"
 #include "vec.h"
-
-/* Variables of ngspice that vsim needs not, or that have no meaning here: dialects, windows,
- * threads. */
-static const char *const silent[] = {
-    "ngbehavior",   "ng_nomodcheck",  "num_threads", "interactive", "noaskquit",   "nomoremode",
-    "skywaterpdk",  "enable_noisy_r", "noinit",      "filetype",    "color0",      "color1",
-    "osdi_enabled", "numdgt",         "history",     "editor",      "hcopydevtype"};
 
 typedef struct init {
     net_deck *deck;
@@ -27,21 +21,34 @@ typedef struct init {
     uint32_t pos, end; /* of the line */
 } init;
 
-/* The next word, without its quotes. false: none. */
-static bool next_word(init *r, diag_span *at, const char **word)
+/* The next character that is not blank, which stays; 0: the line ends. */
+static char peek(init *r)
 {
-    while (r->pos < r->end && strchr(" \t\r=(),", r->s[r->pos]))
+    while (r->pos < r->end && strchr(" \t\r", r->s[r->pos]))
+        r->pos++;
+    return r->pos < r->end ? r->s[r->pos] : 0;
+}
+
+/* The next word between `gaps`, without its quotes. false: none. */
+static bool word_between(init *r, const char *gaps, diag_span *at, const char **word)
+{
+    while (r->pos < r->end && strchr(gaps, r->s[r->pos]))
         r->pos++;
     if (r->pos >= r->end)
         return false;
     const char quote = strchr("\"'", r->s[r->pos]) ? r->s[r->pos] : 0;
     const uint32_t from = r->pos += quote != 0;
-    while (r->pos < r->end && (quote ? r->s[r->pos] != quote : !strchr(" \t\r=(),", r->s[r->pos])))
+    while (r->pos < r->end && (quote ? r->s[r->pos] != quote : !strchr(gaps, r->s[r->pos])))
         r->pos++;
     *at = (diag_span){r->file, from, r->pos - from};
     *word = arena_strndup(r->mem, r->s + from, r->pos - from);
     r->pos += quote != 0 && r->pos < r->end;
     return true;
+}
+
+static bool next_word(init *r, diag_span *at, const char **word)
+{
+    return word_between(r, " \t\r=(),", at, word);
 }
 
 static bool is_file(const char *path)
@@ -110,39 +117,91 @@ static void add_osdi(init *r)
         net_add_osdi(r->deck, r->d, r->mem, net_find_file(r->d, r->mem, word, r->file, r->opt), at);
 }
 
-static void set_variable(init *r, diag_span name_at, const char *name)
+static void add_folders(init *r)
 {
     diag_span at;
     const char *word;
-    if (!strcmp(name, "sourcepath")) {
-        while (next_word(r, &at, &word))
-            if (strcmp(word, "$sourcepath") != 0)
-                vec_push(*r->folder, net_find_file(r->d, r->mem, word, r->file, NULL));
-        return;
-    }
-    for (size_t i = 0; i < VS_COUNT(silent); i++)
-        if (!strcmp(silent[i], name))
+    while (next_word(r, &at, &word))
+        if (strcmp(word, "$sourcepath") != 0)
+            vec_push(*r->folder, net_find_file(r->d, r->mem, word, r->file, NULL));
+}
+
+static void remove_variable(init *r, const char *name)
+{
+    for (size_t i = 0; i < vec_len(r->deck->start); i++)
+        if (!str_casecmp(r->deck->start[i].name, name)) {
+            r->deck->start[i] = vec_last(r->deck->start);
+            (void)vec_pop(r->deck->start);
             return;
-    diag_warning(r->d, name_at, "the variable '%s' has no effect here", name);
+        }
+}
+
+/* What follows a name: nothing, = value, = ( value ... ). In mem. */
+static net_var read_values(init *r, const char *name)
+{
+    const char **word = NULL, *one;
+    diag_span at;
+    if (peek(r) == '=') {
+        r->pos++;
+        const bool list = peek(r) == '(';
+        r->pos += list;
+        while ((list ? peek(r) != ')' : !vec_len(word)) && word_between(r, " \t\r()", &at, &one)) {
+            if (*one == '$')
+                diag_warning(r->d, at, "'%s' is taken as it stands in a start-up file", one);
+            vec_push(word, one);
+        }
+        r->pos += list && peek(r) == ')';
+    }
+    vec_freeze(r->mem, word);
+    return (net_var){name, word};
+}
+
+/* Options, and the present plot, are of a circuit: ngspice has none yet. */
+static bool is_of_circuit(const char *name)
+{
+    bool is = !str_casecmp(name, "curplot");
+    for (int i = 0; i < OPTION_N && !is; i++)
+        is = !str_casecmp(name, option_table[i].name) && str_casecmp(name, "seed") != 0;
+    return is;
+}
+
+/* name | name = value | name = ( value ... ), several in a row */
+static void set_variables(init *r)
+{
+    diag_span at;
+    const char *name;
+    while (next_word(r, &at, &name)) {
+        if (!str_casecmp(name, "sourcepath")) {
+            add_folders(r);
+            return;
+        }
+        const net_var v = read_values(r, name);
+        if (is_of_circuit(name)) {
+            diag_warning(r->d, at, "the variable '%s' has no effect in a start-up file", name);
+            continue;
+        }
+        remove_variable(r, name);
+        vec_push(r->deck->start, v);
+    }
 }
 
 static void read_line(init *r)
 {
-    diag_span at, second;
-    const char *word, *name;
+    diag_span at;
+    const char *word;
     if (!next_word(r, &at, &word) || strchr("*#$;", word[0]) || !strcmp(word, "echo"))
         return;
-    if (!strcmp(word, "osdi") || !strcmp(word, "pre_osdi")) {
+    if (!strcmp(word, "osdi") || !strcmp(word, "pre_osdi"))
         add_osdi(r);
-        return;
-    }
-    const bool set = !strcmp(word, "set") || !strcmp(word, "setcs");
-    if ((set || !strcmp(word, "unset")) && next_word(r, &second, &name))
-        set_variable(r, second, name);
-    else if (!set)
+    else if (!strcmp(word, "set") || !strcmp(word, "setcs"))
+        set_variables(r);
+    else if (!strcmp(word, "unset"))
+        while (next_word(r, &at, &word))
+            remove_variable(r, word);
+    else
         diag_warning(r->d, at,
-                     "'%s' has no effect in a start-up file; osdi FILE, set sourcepath = ( FOLDER "
-                     "... ) have",
+                     "'%s' has no effect in a start-up file; osdi FILE, set NAME = VALUE, "
+                     "set sourcepath = ( FOLDER ... ) have",
                      word);
 }
 

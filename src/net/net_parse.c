@@ -1038,6 +1038,7 @@ static vs_status read_all(reader *r, int32_t file)
     freeze_sub(r, deck->top);
     vec_freeze(r->mem, deck->hdl);
     vec_freeze(r->mem, deck->hdl_span);
+    vec_freeze(r->mem, deck->start);
     vec_freeze(r->mem, deck->control);
     vec_free(r->chain);
     vec_free(r->open);

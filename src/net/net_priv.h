@@ -28,8 +28,8 @@ diag_span net_lex_raw_line(net_lex *l);
 /* If a continuation follows the line end at `nl`: the offset after its '+', else 0. */
 uint32_t net_lex_join(const char *s, uint32_t len, uint32_t nl);
 
-/* The start-up file of the deck at `path`, if there is one: models to deck->hdl, folders for
- * includes (vec). */
+/* The start-up file of the deck at `path`, if there is one: models to deck->hdl, variables
+ * to deck->start, folders for includes (vec). */
 void net_init_file(net_deck *deck, diag *d, arena *mem, const char *path, const net_opt *opt,
                    const char ***folder);
 

@@ -566,6 +566,17 @@ class StartFile(Folder):
         self.deck(self.DECK)
         self.assertIn('i(v1) = -6.0', self.ngspice('-b', 'd.cir').stdout)
 
+    def test_variables_are_those_of_blocks(self):
+        self.write('.spiceinit', "set mine=4 flag\nset list = ( a 'b' )\nset gone=1 mine = 5\nunset gone\n"
+                   'set given=file\nset numdgt=3\nset reltol=1\n')
+        self.deck(RC + '.control\necho mine $mine given $given flag $?flag gone $?gone\n'
+                  'foreach x $list\necho item $x.\nend\n.endc\n')
+        done = self.ngspice('-b', '-D', 'given=word', 'd.cir')
+        self.assertIn('mine 5 given word flag 1 gone 0\n', done.stdout)
+        self.assertIn('item a.\nitem b.\n', done.stdout)
+        self.assertRegex(done.stderr, r"\.spiceinit:7:5: the variable 'reltol' has no effect in a start-up file")
+        self.assertEqual(done.stderr.count('.spiceinit'), 1)
+
     def test_one_that_is_nowhere_is_a_warning(self):
         self.write('.spiceinit', 'osdi nowhere/lin.osdi\n')
         self.deck(RC + '.control\nop\nprint v(out)\n.endc\n')

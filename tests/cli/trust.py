@@ -182,9 +182,9 @@ class Native(Library):
         self.assertFalse(self.ran())
 
     def test_the_user_s_own_start_up_file_is_read_but_not_its_strangers(self):
-        self.write('home/.spiceinit', 'set nosuchvariable\n')
-        self.assertIn('nosuchvariable', self.vsim(TOP + '.op\n.end\n', code=0).stderr)
-        self.assertIn('nosuchvariable', self.vsim(TOP + '.op\n.end\n', cwd='home', code=0).stderr)
+        self.write('home/.spiceinit', 'nosuchcommand\n')
+        self.assertIn('nosuchcommand', self.vsim(TOP + '.op\n.end\n', code=0).stderr)
+        self.assertIn('nosuchcommand', self.vsim(TOP + '.op\n.end\n', cwd='home', code=0).stderr)
 
 
 class Sandbox(Library):
