@@ -80,6 +80,7 @@ vs_status ana_new(ana **out, ckt *c, const option_set *opt, diag *d)
     a->jac = ckt_pattern(c);
     a->st.op_method = "none";
     a->alpha_lu = NAN;
+    a->inside = INFINITY;
     a->clock_cost = measure_clock();
     arena_init(&a->mem);
     allocate(a);

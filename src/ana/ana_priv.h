@@ -75,6 +75,7 @@ struct ana {
     double clock_cost;           /* s, of reading the clock */
     double alpha_lu;             /* 1/s, alpha of the present factors, NAN: none */
     bool repivot;                /* the last run failed: choose new pivots */
+    double inside;               /* V: homotopies accept no node beyond; INFINITY */
     bool told_current;           /* of a current that no circuit has: once a sweep */
     double *f, *q, *fmax, *qmax; /* [n+1] of the last load */
     double *r;                   /* [n+1] residual with all terms */

@@ -60,6 +60,8 @@ typedef struct op_progress {
 #define FAR_GMIN 1e-12   /* S; OSDI devices may have a gmin of their own, that no option changes: */
 #define FAR_SHARE 0.1    /* a node of theirs moves by so much of itself for FAR_GMIN to ground, */
                          /* which is then all that ten junctions conduct there */
+#define OUTSIDE 3        /* times the largest voltage source and a volt: far outside of supplies */
+#define JUNCTIONS 1      /* V */
 #define MOST_CURRENT 1e6 /* A; no device of a circuit has more */
 
 static double gmin_current(const ana *a, const double *x, int32_t i)
@@ -133,11 +135,23 @@ static int32_t carried_by_gmin(ana *a, const newton_eq *base, const double *x)
     return node;
 }
 
-/* Newton at eq from x_good; x_good moves only on success. */
+/* The largest node voltage. */
+static double node_range(const ana *a, const double *x)
+{
+    double most = 0;
+    for (int32_t i = 1; i <= a->n; i++)
+        if (a->gdiag[i] && !a->u[i].internal) /* those of devices may be temperatures */
+            most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* Newton at eq from x_good; x_good moves only on success, and not to outside of a->inside. */
 static vs_status attempt(ana *a, const newton_eq *eq, newton_report *rep)
 {
     copy(a, a->x_try, a->x_good);
     vs_status st = newton_run(a, eq, a->x_try, rep);
+    if (st == VS_OK && node_range(a, a->x_try) > a->inside)
+        st = VS_NOCONV;
     if (st == VS_OK)
         copy(a, a->x_good, a->x_try);
     return st;
@@ -480,26 +494,34 @@ static vs_status settle(ana *a, const op_progress *p, double *x)
 typedef struct homotopy {
     const char *name;
     vs_status (*run)(ana *, const newton_eq *, double *reached);
-    double *reached;
 } homotopy;
+
+/* The last may find what is not stable. */
+enum { N_HOMOTOPY = 4, N_STABLE = 3 };
+static const homotopy homotopies[N_HOMOTOPY] = {{"limited Newton", limited_newton},
+                                                {"gmin stepping", gmin_stepping},
+                                                {"source stepping", source_stepping},
+                                                {"pseudo-transient", pseudo_transient}};
+
+/* From the start value to a->x_good. */
+static vs_status run_homotopy(ana *a, const newton_eq *eq, const homotopy *m, double *reached)
+{
+    start_value(a, a->x_good);
+    ckt_reset_limits(a->c);
+    return m->run(a, eq, reached);
+}
 
 /* Each method from the start value, until one finds a point of the circuit. Limited Newton comes
  * first if plain Newton found one that is none, and last otherwise. */
 static vs_status try_homotopies(ana *a, const newton_eq *eq, double *x, op_progress *p)
 {
-    enum { N = 4 };
-    const homotopy method[N] = {{"limited Newton", limited_newton, &p->limited},
-                                {"gmin stepping", gmin_stepping, &p->gmin},
-                                {"source stepping", source_stepping, &p->source},
-                                {"pseudo-transient", pseudo_transient, &p->pseudo}};
+    double *const reached[N_HOMOTOPY] = {&p->limited, &p->gmin, &p->source, &p->pseudo};
     const size_t first = p->doubtful ? 0 : 1;
     vs_status st = VS_NOCONV;
-    for (size_t i = 0; i < N && st == VS_NOCONV; i++) {
-        const homotopy *m = &method[(first + i) % N];
-        start_value(a, a->x_good);
-        ckt_reset_limits(a->c);
-        st = m->run(a, eq, m->reached);
-        a->st.op_method = m->name;
+    for (size_t i = 0; i < N_HOMOTOPY && st == VS_NOCONV; i++) {
+        const size_t k = (first + i) % N_HOMOTOPY;
+        st = run_homotopy(a, eq, &homotopies[k], reached[k]);
+        a->st.op_method = homotopies[k].name;
         if (st == VS_OK)
             st = judge(a, eq, a->x_good, p);
     }
@@ -508,16 +530,7 @@ static vs_status try_homotopies(ana *a, const newton_eq *eq, double *x, op_progr
     return st;
 }
 
-/* The largest node voltage, and the largest value of a voltage source. */
-static double node_range(const ana *a, const double *x)
-{
-    double most = 0;
-    for (int32_t i = 1; i <= a->n; i++)
-        if (a->gdiag[i] && !a->u[i].internal) /* those of devices may be temperatures */
-            most = fmax(most, fabs(x[i]));
-    return most;
-}
-
+/* The largest value of a voltage source. */
 static double source_range(ana *a, const newton_eq *eq)
 {
     double most = 0;
@@ -528,26 +541,38 @@ static double source_range(ana *a, const newton_eq *eq)
     return most;
 }
 
-/* Plain Newton may end at a point far outside of the supplies, with all junctions of a loop of gain
- * conducting, although there is one inside. If x is outside and limited Newton finds a point with
- * less than half the range, x becomes that one. */
-#define OUTSIDE 10 /* times the largest voltage source */
+/* The first homotopy that ends inside of a range, with points inside of it alone, to a->x_good; its
+ * name to st.op_method. */
+static vs_status find_inside(ana *a, const newton_eq *eq, double range)
+{
+    vs_status st = VS_NOCONV;
+    a->inside = range;
+    for (int k = 0; k < N_STABLE && st == VS_NOCONV && !a->stopped; k++) {
+        double ignored;
+        st = run_homotopy(a, eq, &homotopies[k], &ignored);
+        if (st == VS_OK && carried_by_gmin(a, eq, a->x_good))
+            st = VS_NOCONV;
+        if (st == VS_OK)
+            a->st.op_method = homotopies[k].name;
+    }
+    a->inside = INFINITY;
+    return st;
+}
+
+/* A point far outside of the supplies may be one with all junctions of a loop of gain conducting,
+ * although there is one inside. If x is outside and a homotopy finds one with less than half the
+ * range, x becomes that one. */
 static vs_status look_inside(ana *a, const newton_eq *eq, double *x)
 {
     const double supply = source_range(a, eq), range = node_range(a, x);
-    if (supply == 0 || range <= OUTSIDE * supply)
+    const double outside = OUTSIDE * (supply + JUNCTIONS);
+    if (supply == 0 || range <= outside)
         return VS_OK;
-    double ignored;
-    start_value(a, a->x_good);
-    ckt_reset_limits(a->c);
-    const vs_status st = limited_newton(a, eq, &ignored);
-    if (st < 0)
-        return st;
-    if (st == VS_OK && node_range(a, a->x_good) < range / 2) {
+    const vs_status st = find_inside(a, eq, fmin(outside, range / 2));
+    if (st == VS_OK)
         copy(a, x, a->x_good);
-        a->st.op_method = "limited Newton";
-        return VS_OK;
-    }
+    if (st != VS_NOCONV)
+        return st;
     ckt_reset_limits(a->c);
     return load_at(a, eq, eq->env.gmin, x) ? VS_OK : VS_NOCONV;
 }
@@ -563,11 +588,12 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
     vs_status st = first_newton(a, &eq, x, warm, &p.first);
     if (st == VS_OK)
         st = judge(a, &eq, x, &p);
-    if (st == VS_OK && !warm && !a->only_newton)
-        st = look_inside(a, &eq, x);
     a->homotopy = st == VS_NOCONV;
     if (st == VS_NOCONV && !a->only_newton && !a->stopped)
         st = try_homotopies(a, &eq, x, &p);
+    a->homotopy = st == VS_OK;
+    if (st == VS_OK && !warm && !a->only_newton)
+        st = look_inside(a, &eq, x);
     a->homotopy = false;
     if (a->stopped) {
         a->st.s_op += vs_seconds() - t0;

@@ -35,6 +35,20 @@ class Points(folder.Folder):
             # i_c = 10 mA less what 1000 times the base needs: 1/(1000 beta) of it
             self.assertAlmostEqual(x['v(b)'], 1.008 * KT_Q * math.log(amps / 0.48e-15), delta=2e-6)
 
+    def test_a_loop_of_gain_closes_inside_of_the_supplies(self):
+        """The fT bench of a transistor that saturates: with amperes into its base the circuit has another
+        solution, far above the supply, to which Newton comes at these currents and resistances."""
+        for amps, out, re, rbx, other in ((51.2e-3, 0.3, 0.16, 4.2, 28.5), (48.5e-3, 0.3, 0.15, 3, 22),
+                                          (0.152, 0.5, 0.29, 7.8, 23.3)):
+            x, said = self.op('vce 1 0 3\nvgain 1 c 0\nf 0 2 vgain -1000\nl 2 b 1g\nc 2 0 1g\n'
+                              'ic 0 c %g\nq1 c b e e m\nre e 0 %g\n'
+                              '.model m npn (level=4 is=2f nf=0.99 ibei=2e-18 nei=0.95 iben=5f nen=1.36\n'
+                              '+ ibci=0.16f ikf=1 ikr=2m re=%g rci=2.7 rbx=%g rbi=2 vef=500 ver=3 avc1=4\n'
+                              '+ avc2=30 isp=1f ibcip=1f rbp=265 rs=26 wsp=1 ikp=1m gamm=6p vo=0.5m)'
+                              % (amps, out, re, rbx))
+            self.assertEqual(said, '')
+            self.assertLess(x['v(b)'], 1, '%g V is the other' % other)
+
     def test_a_current_that_only_gmin_could_carry_is_no_operating_point(self):
         _, said = self.op('i1 0 a 1m\nr1 a b 1k\nd1 0 b dm\n.model dm d is=1e-15', code=3)
         self.assertRegex(said, r"no operating point found: node '[ab]' would be at 1e\+09 V")
