@@ -585,6 +585,7 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
     a->st.op_method = "Newton";
     a->st.n_op++;
     a->stopped = false;
+    a->inside = INFINITY; /* a run that found no memory did not come to set it */
     vs_status st = first_newton(a, &eq, x, warm, &p.first);
     if (st == VS_OK)
         st = judge(a, &eq, x, &p);
