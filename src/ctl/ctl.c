@@ -245,11 +245,16 @@ static vs_status cmd_interactive(ctl *c, const char *text)
     return refuse(c, "'%.*s' is a command of ngspice that is not supported here", (int)n, c->line);
 }
 
-/* Removes the circuit of a deck, for a block: a deck has one alone. Results stay. */
+/* Removes the circuit of a deck, for a block. One that `mc_source` read leaves the deck's circuit
+ * in use, with the parameters of this reading. Results stay. */
 static vs_status remove_circuit(ctl *c)
 {
     if (c->none)
         return ctl_fail(c, "there is no circuit to remove");
+    if (c->n_source > 0) {
+        c->n_source--;
+        return VS_OK;
+    }
     ctl_end_run(c);
     c->none = c->removed = true;
     return VS_OK;
@@ -266,6 +271,13 @@ static vs_status cmd_session(ctl *c, const char *text)
         return remove_circuit(c);
     const bool reads = !str_casecmp(word, "source") || !str_casecmp(word, "cd");
     return reads ? cmd_refused(c, text) : cmd_interactive(c, text);
+}
+
+/* Reads the deck again, beside the circuit in use, which remcirc brings back. */
+static vs_status cmd_mc_source(ctl *c, const char *text)
+{
+    c->n_source += !c->none;
+    return ctl_reset(c, text);
 }
 
 static vs_status cmd_pyplot(ctl *c, const char *text)
@@ -361,7 +373,7 @@ static const command commands[] = {
     {"altermod", ctl_altermod, false},
     {"alterparam", ctl_alterparam, false},
     {"reset", ctl_reset, false},
-    {"mc_source", ctl_reset, false},
+    {"mc_source", cmd_mc_source, false},
     {"save", ctl_save, false},
     {"show", ctl_show, true},
     {"showmod", ctl_showmod, true},
@@ -502,7 +514,7 @@ static bool interrupted(ctl *c)
 static bool ends_when_stopped(vs_status (*run)(ctl *, const char *))
 {
     return run == ctl_analysis || run == ctl_run_all || run == ctl_resume || run == ctl_step ||
-           run == ctl_reset || run == cmd_shell || run == cmd_session;
+           run == ctl_reset || run == cmd_mc_source || run == cmd_shell || run == cmd_session;
 }
 
 static vs_status dispatch(ctl *c)

@@ -321,13 +321,21 @@ static void list_subcircuits(const net_sub *in, const char ***name)
         }
 }
 
-/* Appends the names of the parameters on a subcircuit's line. */
-static void list_parameters(const net_sub *sub, const char ***name)
+static void list_names(const net_card *card, const char ***name)
 {
-    const net_tok *t = sub->head->tok;
-    for (int32_t k = 0; k + 1 < sub->head->n_tok; k++)
+    const net_tok *t = card->tok;
+    for (int32_t k = 0; k + 1 < card->n_tok; k++)
         if (t[k].kind == NET_T_WORD && t[k + 1].punct == '=')
             vec_push(*name, t[k].text);
+}
+
+/* Appends the names of the parameters on a subcircuit's line and of its .param cards. */
+static void list_parameters(const net_sub *sub, const char ***name)
+{
+    list_names(sub->head, name);
+    for (size_t i = 0; i < vec_len(sub->card); i++)
+        if (sub->card[i].kind == NET_CARD_PARAM)
+            list_names(&sub->card[i], name);
 }
 
 /* false: a message with the nearest of the names. */
@@ -358,7 +366,7 @@ static const char *altered_name(ctl *c, char **w)
     vec_clear(name);
     if (ok)
         list_parameters(find_subcircuit(sim_deck(c->s)->top, first), &name);
-    ok = ok && is_listed(c, "the line of the subcircuit has no parameter", w[1], name);
+    ok = ok && is_listed(c, "the subcircuit has no parameter", w[1], name);
     vec_free(name);
     const size_t n = strlen(first) + 1 + strlen(w[1]);
     return ok ? str_intern_lower(c->names, arena_printf(&c->scratch, "%s.%s", first, w[1]), n)

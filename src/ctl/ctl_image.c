@@ -99,6 +99,7 @@ static void block_image(ctl *c, image *im)
     IMAGE_ONE(im, c->seed);
     IMAGE_ONE(im, c->e.degrees);
     IMAGE_ONE(im, c->n_picture);
+    IMAGE_ONE(im, c->n_source);
     IMAGE_ONE(im, c->n_turn);
     IMAGE_ONE(im, c->spent);
 }

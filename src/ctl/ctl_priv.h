@@ -100,6 +100,7 @@ struct ctl {
     bool spent;                     /* the budget of turns is spent, a message said so */
     bool none;    /* there is no circuit: a session has none yet, or a block removed its own */
     bool removed; /* a block removed it: nothing runs behind the block */
+    int n_source; /* circuits that mc_source read from the deck and no remcirc has removed since */
 };
 
 typedef enum ctl_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_GOTO, FLOW_QUIT } ctl_flow;

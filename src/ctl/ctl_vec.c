@@ -47,6 +47,41 @@ static post_vec *let_target(ctl *c, const post_plot *p, const char *name, bool n
     return first ? post_plot_find(first, name) : v;
 }
 
+/* v(NODE), where no node may be so called: a vector of this name. */
+static bool is_voltage(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 3 && !str_ncasecmp(name, "v(", 2) && name[n - 1] == ')' &&
+           2 + strcspn(name + 2, " \t()'\"$,<>") == n - 1;
+}
+
+static bool may_name(const char *name)
+{
+    const bool limit = !str_ncasecmp(name, "lin-", 4) || !str_ncasecmp(name, "cut-", 4);
+    return is_voltage(name) || (*name && !strpbrk(name, " \t()'\"$+*/<>") &&
+                                (!strchr(name, '-') || limit) && (*name < '0' || *name > '9'));
+}
+
+/* Takes "> word" off the end of an expression of ngspice's manner, where no vector is so called:
+ * a file, as ngspice takes it. What is left is in scratch. */
+static vs_status take_file(ctl *c, const char **text)
+{
+    const char *mark = strrchr(*text, '>');
+    if (!mark || mark == *text || !strchr(" \t", mark[-1]) || !strchr(" \t", mark[1]) ||
+        !sim_opts(c->s)->manner.ngspice)
+        return VS_OK;
+    const char *word = mark + strspn(mark, "> \t");
+    double x;
+    if (!*word || word[strcspn(word, " \t()+-*/^?:<>=&|")] || str_spice_number(word, NULL, &x) ||
+        post_is_vector(&c->e, word))
+        return VS_OK;
+    diag_warning(c->d, ctl_place(c, mark, strlen(mark)),
+                 "there is no vector '%s': what the command prints goes to a file of this name, as "
+                 "with ngspice",
+                 word);
+    return ctl_redirect(c, text);
+}
+
 /* let name = expr | let name[i][j] = expr | let plot.name = expr */
 vs_status ctl_let(ctl *c, const char *text)
 {
@@ -67,11 +102,13 @@ vs_status ctl_let(ctl *c, const char *text)
     const char *whole = name;
     post_plot *p = plot_of(c, &name);
     post_val v;
-    const bool limit = !str_ncasecmp(name, "lin-", 4) || !str_ncasecmp(name, "cut-", 4);
-    if (!*name || strpbrk(name, " \t()'\"$+*/<>") || (strchr(name, '-') && !limit) ||
-        (*name >= '0' && *name <= '9'))
+    if (!may_name(name))
         return ctl_fail(c, "'%s' cannot be the name of a vector", name);
-    if (!post_eval(&c->e, eq + 1, &v))
+    const char *value = eq + 1;
+    const vs_status file = take_file(c, &value);
+    if (file)
+        return file;
+    if (!post_eval(&c->e, value, &v))
         return VS_EINPUT;
     if (v.derived && sim_opts(c->s)->manner.ngspice) /* in ngspice's files the type shows in the
                                                         name */
@@ -491,7 +528,8 @@ vs_status ctl_settype(ctl *c, const char *text)
     }
     for (size_t i = 1; i < vec_len(w) && !st; i++) {
         const char *name = w[i];
-        post_vec *v = post_plot_find(plot_of(c, &name), name);
+        const post_plot *p = plot_of(c, &name);
+        post_vec *v = let_target(c, p, name, name != w[i]);
         if (v)
             v->type = str_intern_lower(c->names, w[0], strlen(w[0]));
         else

@@ -206,6 +206,7 @@ static vs_status read_request(ctl *c, const char *text, request *r)
             i++; /* the grid's steps are chosen here */
         else if (str_casecmp(w[i], "linear") && str_casecmp(w[i], "linplot") &&
                  str_casecmp(w[i], "lingrid") && str_casecmp(w[i], "nointerp") &&
+                 str_casecmp(w[i], "plainplot") &&   /* names are found without */
                  str_casecmp(w[i], "retraceplot")) { /* lines go back with their axis anyway */
             for (const char *s = w[i]; *s; s++)
                 vec_push(r->list, *s);

@@ -60,6 +60,8 @@ static const char *voltage(behav *b, int32_t hi, int32_t lo)
 static const char *current(behav *b, const char *element)
 {
     size_t i = 0;
+    if (element == b->in->name && b->in->expr_is_v && !b->in->is_row)
+        return "I(out)";
     while (i < vec_len(b->branch) && b->branch[i] != element)
         i++;
     if (i == vec_len(b->branch))

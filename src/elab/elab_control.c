@@ -22,12 +22,13 @@ static bool ref_ready(elab *e, const char *name)
     return elab_branch(e, name) >= 0 || elab_find(e, name) < 0;
 }
 
-static bool expr_ready(elab *e, const net_expr *x)
+/* `self`: the element itself, whose current its own voltage may depend on. */
+static bool expr_ready(elab *e, const char *self, const net_expr *x)
 {
     if (x->op == NET_IBRANCH)
-        return ref_ready(e, x->name);
+        return x->name == self || ref_ready(e, x->name);
     for (int32_t i = 0; i < x->n_arg; i++)
-        if (!expr_ready(e, x->arg[i]))
+        if (!expr_ready(e, self, x->arg[i]))
             return false;
     return true;
 }
@@ -39,7 +40,7 @@ bool elab_ready(elab *e, const flat_inst *in)
     for (size_t i = 0; i < vec_len(in->ref); i++)
         if (!ref_ready(e, in->ref[i]))
             return false;
-    return !in->expr || expr_ready(e, in->expr);
+    return !in->expr || expr_ready(e, in->name, in->expr);
 }
 
 /* -- independent sources -- */

@@ -263,7 +263,9 @@ void flat_plan_moved(flat_plan *p, const flat_param *old, flat_param *list, cons
 bool flat_plan_param(flat_plan *p, const char *name, double *value)
 {
     const scope *root = p->c.root;
-    const int32_t k = map_get(&root->b->param_slot, map_key(name), -1);
+    int32_t k = map_get(&root->b->param_slot, map_key(flat_csparam_name(&p->c, name)), -1);
+    if (k < 0)
+        k = map_get(&root->b->param_slot, map_key(name), -1);
     if (k < 0 || !root->param[k].v || root->param[k].state != P_DONE || root->param[k].str)
         return false;
     *value = root->param[k].value;

@@ -291,6 +291,13 @@ static bool find_vector(post_env *e, const char *name, post_val *out)
     return false;
 }
 
+bool post_is_vector(post_env *e, const char *name)
+{
+    post_val v;
+    double x;
+    return find_vector(e, name, &v) || (e->number && e->number(e->user, name, &x));
+}
+
 static bool no_vector(post_env *e, const char *name)
 {
     post_fail(e, "there is no vector '%s'%s%s", name,
@@ -616,9 +623,11 @@ static bool name_or_call(parser *p, post_val *out)
 {
     const char *a = p->s;
     const diag_span outside = p->e->span;
-    if (*p->s == '@') { /* @m1[gm] */
-        while (name_char(*p->s))
-            p->s++;
+    const char *at = a + strcspn(a, "@"), *end = a;
+    while (name_char(*end))
+        end++;
+    if (at < end && (at == a || at[-1] == '.')) { /* @m1[gm], dc1.@m1[gm] */
+        p->s = end;
         const char *close = *p->s == '[' ? strchr(p->s, ']') : NULL;
         if (close)
             p->s = close + 1;

@@ -65,6 +65,8 @@ bool post_eval_next(post_env *e, const char **text, post_val *out);
 /* The expressions of a list; "all", "allv", "alli" and "PLOT.all" stand for many. vec, the caller
  * frees it, also NULL. */
 bool post_eval_list(post_env *e, const char *text, post_val **out);
+/* Whether a name stands for a vector, a constant or a number of the deck. No message. */
+bool post_is_vector(post_env *e, const char *name);
 /* Evaluates an expression that must be a single real number. false: a message was given. */
 bool post_eval_number(post_env *e, const char *text, double *x);
 /* Appends the names of the vectors that a text needs to the vec *list, interned, so that a run can

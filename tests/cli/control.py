@@ -102,6 +102,12 @@ class Blocks(Folder):
         self.assertIn('dir=below\n', subprocess.run([VSIM, '-q', 'below/d.sp'], cwd=self.tmp.name, capture_output=True,
                                                     text=True, timeout=60).stdout)
 
+    def test_alterparam_changes_parameters_in_the_body_of_a_subcircuit(self):
+        out, _ = self.run_deck('sub\nv1 a 0 1\nx1 a 0 part rs=1\n.subckt part p n rs=2\n.param rb={2*rs} rc=4\n'
+                               'r1 p n {rb}\nr2 p n {rc}\n.ends\n.control\nop\nprint i(v1)\nalterparam part rc=1\nreset\nop\n'
+                               'print i(v1)\nalterparam part rb=0.5\nreset\nop\nprint i(v1)\n.endc\n', '-q')
+        self.assertEqual([float(x) for x in re.findall(r'i\(v1\) = (\S+)', out)], [-0.75, -1.5, -3])
+
     def test_alterparam_names_what_is_missing(self):
         deck = 'sub\nv1 a 0 1\nx1 a 0 part rs=1k\n.subckt part p n rs=2k\nr1 p n {rs}\n.ends\n.control\n'
         for words, want in (('parts rs=1', "no subcircuit 'parts'\n"), ('part rz=1', "no parameter 'rz'\n"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Controlled sources by tables: gains over frequency (FREQ) against their definition, HSPICE's gates and transfer
-functions.
+functions; voltages that depend on their own current.
 
     gains.py VSIM
 
@@ -151,6 +151,13 @@ class Gains(folder.Folder):
             self.close(c, 1)
             want = -1 / (1e-3 + 2j * math.pi * f * 1e-6)
             self.assertLessEqual(abs(d - want), 1e-9 * abs(want))  # gmin at the nodes: 1e-12 of 1e-6 S at most
+
+    def test_a_voltage_may_depend_on_its_own_current(self):
+        """v = 3 + 10 i with i = -v/20; v = 2 - 5 v^2 at 1 ohm."""
+        v = self.run_deck('v1 a 0 1\ne1 o 0 value={3*v(a)+10*i(e1)}\nr1 o 0 20\nb2 p 0 v=2-5*i(b2)*i(b2)\nr2 p 0 1\n'
+                          '.options reltol=1e-9\n.op\n')[0][1]
+        self.assertAlmostEqual(v['v(o)'][0], 2, delta=1e-8)
+        self.assertAlmostEqual(v['v(p)'][0], (math.sqrt(41) - 1) / 10, delta=1e-8)
 
     def test_nodes_may_have_the_names_of_forms(self):
         op = self.run_deck('v1 pole 0 2\nv2 delay 0 3\ne1 b 0 pole delay 5\ne2 c 0 delay 0 2\ng1 0 foster pole 0 1\n'

@@ -144,6 +144,32 @@ class Options(Folder):
         self.assertAlmostEqual(value['size'] / exact, 1, delta=1e-5)  # seven digits are printed
         self.assertAlmostEqual(value['db'], 20 * math.log10(exact), delta=1e-4)
 
+    def test_a_file_behind_let_is_a_file_unless_a_vector_has_its_name(self):
+        self.deck('t\nv1 a 0 2\nr1 a 0 1\n.control\nop\nlet k = 1\nlet x = v(a) > k\nlet y = v(a) > said.txt\n'
+                  'print x y\n.endc\n')
+        done = self.ngspice('-b', 'd.cir')
+        self.assertIn('x = 1.0', done.stdout)
+        self.assertIn('y = 2.0', done.stdout)
+        self.assertIn("no vector 'said.txt'", done.stderr + done.stdout)
+        self.assertEqual(sorted(os.listdir(self.tmp.name)), ['d.cir', 'ngspice', 'said.txt'])
+        self.assertIn("no vector 'said.txt'", self.call(VSIM, 'd.cir', code=1).stderr)
+
+    def test_names_of_blocks_that_expressions_would_split(self):
+        self.deck('t\n.csparam k=3\nv1 a 0 2\nr1 a +b 1\nr2 +b 0 1\n.save all @r2[i]\n.control\nset old = $curplot\n'
+                  'dc v1 0 2 1\nlet v(/x) = 2 * v(a)\nsettype current v(/x)\nlet far = {$curplot}.@r2[i]\n'
+                  'print v(/x)[2] far[1]\ndc v1 0 2 1\nsettype current dc1.far v(a)\nalter v1 = 1\n'
+                  'plot v(+b) plainplot\nlet j = $&k + k\nprint j\n.endc\n')
+        out = self.ngspice('-b', 'd.cir').stdout
+        for want in ('v(/x)[2] = 4.0', 'far[1] = 5.0', 'j = 6.0'):
+            self.assertIn(want, out)
+
+    def test_remcirc_leaves_the_circuit_that_mc_source_stood_beside(self):
+        self.deck('t\n.param r=1\nv1 a 0 6\nr1 a 0 {r}\n.control\nforeach k 1 2 3\nalterparam r = $k\nmc_source\nop\n'
+                  'print i(v1)\nremcirc\nend\nop\nremcirc\nop\n.endc\n')
+        done = self.ngspice('-b', 'd.cir')
+        self.assertEqual([float(x) for x in re.findall(r'i\(v1\) = (\S+)', done.stdout)], [-6, -3, -2])
+        self.assertEqual((done.stdout + done.stderr).count('there is no circuit any more'), 1)
+
     def test_no_result_file_unless_asked_for(self):
         self.deck(RC + '.op\n')
         self.ngspice('-b', 'd.cir')
