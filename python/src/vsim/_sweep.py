@@ -186,16 +186,17 @@ class _Work:
             return
         threads = [threading.Thread(target=self.thread, args=(circuit.copy(),), daemon=True)
                    for _ in range(jobs)]
-        for t in threads:
-            t.start()
         try:
+            for t in threads:
+                t.start()
             for t in threads:
                 while t.is_alive():
                     t.join(0.05)  # short: Ctrl-C is seen between two
         finally:
             self.over = True
             for t in threads:
-                t.join()
+                if t.ident:  # Ctrl-C may come before the last one has begun
+                    t.join()
         if self.raised:
             raise self.raised
 
