@@ -50,6 +50,18 @@ def have(name):
     return True
 
 
+def ctrl_c():
+    """A function for `progress` of a run of 1e4 s in steps of 1e-7 s: behind some points Ctrl-C is
+    pressed."""
+    begun = threading.Event()
+
+    def press():
+        if begun.wait(300):
+            os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=press, daemon=True).start()
+    return lambda fraction: begun.set() if fraction > 1e-9 else None
+
+
 class Values(unittest.TestCase):
     def test_an_operating_point_is_numbers(self):
         op = vsim.Circuit(DIVIDER).op()
@@ -542,11 +554,9 @@ class Callbacks(unittest.TestCase):
         self.assertEqual(ckt.op()['out'], 2)
 
     def test_ctrl_c_stops_and_keeps_points(self):
-        ckt = vsim.Circuit(RC)
-        killer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-        killer.start()
+        ckt, press = vsim.Circuit(RC), ctrl_c()
         with self.assertRaises(vsim.Interrupted) as e:  # it would take hours
-            ckt.tran(1e4, 1e-6, max_step=1e-7)
+            ckt.tran(1e4, 1e-6, max_step=1e-7, progress=press)
         self.assertIsInstance(e.exception, KeyboardInterrupt)
         self.assertGreater(len(e.exception.result.time), 10)
         self.assertTrue(e.exception.result.stopped)
@@ -575,8 +585,8 @@ class Callbacks(unittest.TestCase):
         def late(number, frame):
             raise Late
         signal.signal(signal.SIGALRM, late)
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
         with self.assertRaises(Late):
+            signal.setitimer(signal.ITIMER_REAL, 0.5)
             vsim.Circuit(RC).tran(1e4, 1e-6, max_step=1e-7)
 
     def test_progress_is_told(self):
@@ -684,12 +694,12 @@ class Sweeps(unittest.TestCase):
             vsim.Circuit(DIVIDER).family()
 
     def test_ctrl_c_ends_all_threads(self):
-        ckt = vsim.Circuit(RC)
-        killer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-        killer.start()
+        ckt, press = vsim.Circuit(RC), ctrl_c()
+
+        def last(c):
+            return c.tran(1e4, 1e-6, max_step=1e-7, progress=press)['out'][-1]
         with self.assertRaises(vsim.Interrupted) as e:
-            ckt.sweep({'r1.resistance': [1e3, 2e3, 3e3]},
-                      lambda c: c.tran(1e4, 1e-6, max_step=1e-7)['out'][-1], jobs=2)
+            ckt.sweep({'r1.resistance': [1e3, 2e3, 3e3]}, last, jobs=2)
         self.assertEqual(e.exception.result.done, 0)
         self.assertEqual(len(e.exception.result.points), 3)
 

@@ -195,7 +195,7 @@ class Page(Folder):
         def end():
             if server.poll() is None:
                 server.terminate()
-            server.wait(timeout=60)
+            server.wait(timeout=300)
             server.stderr.close()
         self.addCleanup(end)
         self.server = server
@@ -740,7 +740,7 @@ class Live(Page):
         p.keyboard.press('x')
         p.get_by_text('the run has ended').wait_for(timeout=180000)
         p.context.close()
-        self.assertEqual(self.server.wait(timeout=60), 130)
+        self.assertEqual(self.server.wait(timeout=300), 130)
         with open(self.path('a.raw'), 'rb') as f:
             head = f.read(4096).split(b'Binary:\n')[0] + b'Binary:\n'
         n = int(re.search(rb'No\. Points: *(\d+)', head).group(1))

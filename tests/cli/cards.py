@@ -27,7 +27,7 @@ class Cards(Folder):
     def run_deck(self, deck, *args, code=0):
         self.write('t.sp', 't\n' + deck + '.end\n')
         p = subprocess.run([VSIM, *args, 't.sp'], cwd=self.tmp.name, capture_output=True,
-                           text=True, timeout=120)
+                           text=True, timeout=300)
         self.assertEqual(p.returncode, code, p.stdout + p.stderr)
         return p.stderr
 
@@ -142,7 +142,7 @@ class Cards(Folder):
         lines += ['x%d d cell w=%du' % (i, 1 + i % 3) for i in range(4000)]
         self.write('t.sp', 't\n' + '\n'.join(lines) + '\n.op\n.end\n')
         # a code generator would take more memory than the cards
-        p = subprocess.run([VSIM, '--interpret', 't.sp'], cwd=self.tmp.name, capture_output=True, text=True, timeout=120)
+        p = subprocess.run([VSIM, '--interpret', 't.sp'], cwd=self.tmp.name, capture_output=True, text=True, timeout=300)
         said = p.stdout + p.stderr
         self.assertEqual(p.returncode, 0, said)
         self.assertEqual(said.count("module 'mos1' has no parameters"), 1)

@@ -71,7 +71,7 @@ def main():
         for kind, line, message in cases:
             with open(os.path.join(folder, 'deck.sp'), 'w') as f:
                 f.write(DECK + (line if kind == 'card' else '.control\nop\n%s\n.endc' % line) + '\n.end\n')
-            done = subprocess.run([vsim, '--no-output', 'deck.sp'], cwd=folder, timeout=60, stdin=subprocess.DEVNULL,
+            done = subprocess.run([vsim, '--no-output', 'deck.sp'], cwd=folder, timeout=300, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors='replace')
             if message not in done.stderr or done.returncode < 0:
                 failed += 1

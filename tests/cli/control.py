@@ -35,7 +35,7 @@ class Folder(folder.Folder):
 
     def run_deck(self, deck, *args, code=0):
         child = self.start(deck, *args)
-        out, err = child.communicate(timeout=120)
+        out, err = child.communicate(timeout=300)
         self.assertEqual(child.returncode, code, out + err)
         return out, err
 
@@ -100,7 +100,7 @@ class Blocks(Folder):
         os.mkdir(self.path('below'))
         self.write('below/d.sp', 'd\nv1 a 0 1\n.control\necho dir=$inputdir\n.endc\n.end\n')
         self.assertIn('dir=below\n', subprocess.run([VSIM, '-q', 'below/d.sp'], cwd=self.tmp.name, capture_output=True,
-                                                    text=True, timeout=60).stdout)
+                                                    text=True, timeout=300).stdout)
 
     def test_alterparam_changes_parameters_in_the_body_of_a_subcircuit(self):
         out, _ = self.run_deck('sub\nv1 a 0 1\nx1 a 0 part rs=1\n.subckt part p n rs=2\n.param rb={2*rs} rc=4\n'
@@ -341,7 +341,7 @@ class Blocks(Folder):
             time.sleep(0.2)
             self.assertIsNone(child.poll())
             child.send_signal(signal.SIGINT)
-            child.communicate(timeout=100)
+            child.communicate(timeout=300)
             self.assertEqual(child.returncode, 130)
             os.remove(self.path('begun.txt'))
 

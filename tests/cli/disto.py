@@ -109,7 +109,7 @@ b1 a 0 i=g*v(a)^2
 """
         self.write('deck.sp', text)
         done = subprocess.run([periodic.VSIM, '-r', 'out.raw', 'deck.sp'], cwd=self.tmp.name,
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         third = [float(line.split()[-1]) for line in done.stdout.splitlines()
                  if line.split()[:1] in (['1'], ['2'])]
@@ -117,7 +117,7 @@ b1 a 0 i=g*v(a)^2
         self.assertEqual(['%.6g' % y for y in third], ['0.5', '2'], done.stdout)
         self.write('deck.sp', 'none\nv1 a 0 ac 1\nr1 a 0 1k\n.disto dec 1 1k 10k\n.end\n')
         done = subprocess.run([periodic.VSIM, '-r', 'out.raw', 'deck.sp'], cwd=self.tmp.name,
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=300)
         self.assertIn('no source has a distof1 value', done.stderr)
 
 

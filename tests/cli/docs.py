@@ -49,7 +49,7 @@ def options_of_command():
 
 
 def options_of_help():
-    done = subprocess.run([VSIM, '--help'], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    done = subprocess.run([VSIM, '--help'], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
     return set(re.findall(r'(?<![\w-])--[a-z][a-z-]*', done.stdout))
 
 

@@ -79,7 +79,7 @@ class Doctor(folder.Folder):
     def ask(self, deck, code=0):
         self.write('deck.sp', 'deck\n' + deck + '.end\n')
         done = subprocess.run([VSIM, 'doctor', 'deck.sp'], cwd=self.tmp.name, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=120)
+                              stdin=subprocess.DEVNULL, timeout=300)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout, done.stderr
 
@@ -120,7 +120,7 @@ class Doctor(folder.Folder):
         self.write('deck.sp', 'deck\n' + BAD[0][0] + '.options reltol=0.2\n.end\n')
         for args in ([], ['-q']):
             done = subprocess.run([VSIM, 'doctor', '--json', 'deck.sp', *args], cwd=self.tmp.name, capture_output=True,
-                                  text=True, timeout=120)
+                                  text=True, timeout=300)
             self.assertEqual(done.returncode, 0, done.stderr)
             told = json.loads(done.stdout)
             self.assertEqual(told['operating_point'], 'Newton')
@@ -131,7 +131,7 @@ class Doctor(folder.Folder):
             self.assertNotIn('file', loose)
         self.write('deck.sp', 'deck\n' + GOOD[0] + '.end\n')
         done = subprocess.run([VSIM, 'doctor', '--json', 'deck.sp'], cwd=self.tmp.name, capture_output=True, text=True,
-                              timeout=120)
+                              timeout=300)
         self.assertEqual(json.loads(done.stdout), {'findings': [], 'operating_point': 'Newton'})
 
     def test_good_decks_have_none(self):
@@ -142,7 +142,7 @@ class Doctor(folder.Folder):
         for path in ('netlists/rc.sp', 'netlists/graetz.sp', 'tests/decks/01_ce_amplifier.sp',
                      'tests/decks/16_nmos_inverter.sp', 'tests/decks/23_tline_pulse.sp'):
             done = subprocess.run([VSIM, 'doctor', os.path.join(ROOT, path)], cwd=self.tmp.name, capture_output=True,
-                                  text=True, timeout=120)
+                                  text=True, timeout=300)
             self.assertIn('nothing found', done.stdout, path + done.stderr)
 
     def test_what_has_no_solution_is_an_error(self):

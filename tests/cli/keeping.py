@@ -31,7 +31,7 @@ V1 in 0 dc 1 portnum 1 z0=50
 class Folder(folder.Folder):
     def vsim(self, *args, code=0, **kw):
         done = subprocess.run([VSIM, *args], cwd=self.tmp.name, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=120, **kw)
+                              stdin=subprocess.DEVNULL, timeout=300, **kw)
         if code is not None:
             self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
@@ -262,15 +262,17 @@ int fdatasync(int fd)
 class Stops(Folder):
     """A transient of a block lives in memory; signals end it."""
     LONG = 'tran 10p 1'
+    # so that there are not too many points to write as text if this process has no processor for a while
+    SLOW = ''.join('RL%d n%d n%d 1k\nCL%d n%d 0 1f\n' % (k, k, k + 1, k, k) for k in range(50)) + 'RL out n0 1k\n'
 
-    def start(self, *lines):
-        self.write('deck.sp', 'rc\nV1 in 0 PULSE(0 1 0 1n 1n 10n 20n)\nR1 in out 1k\nC1 out 0 1p\n'
+    def start(self, *lines, more=''):
+        self.write('deck.sp', 'rc\nV1 in 0 PULSE(0 1 0 1n 1n 10n 20n)\nR1 in out 1k\nC1 out 0 1p\n' + more +
                               '.control\n%s\n.endc\n.end\n' % '\n'.join(lines))
         return subprocess.Popen([VSIM, 'deck.sp'], cwd=self.tmp.name, stdin=subprocess.DEVNULL, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def wait_for(self, name, size):
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while time.monotonic() < end:
             if os.path.exists(self.path(name)) and os.path.getsize(self.path(name)) >= size:
                 return
@@ -279,14 +281,14 @@ class Stops(Folder):
 
     def stop(self, child, sig, code):
         child.send_signal(sig)
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=300)
         self.assertEqual(child.returncode, code, out + err)
         return out, err
 
     def test_a_stopped_block_writes_what_it_has_and_computes_nothing_more(self):
         for sig in (signal.SIGINT, signal.SIGTERM):
-            child = self.start('foreach k 1 2', self.LONG, 'write a$k.raw', 'wrdata a$k.txt v(out)', 'end', 'foreach k 5 6',
-                               'wrdata b$k.txt v(in)', 'end', 'echo done', 'op', 'write late.raw')
+            child = self.start('save v(in) v(out)', 'foreach k 1 2', self.LONG, 'write a$k.raw', 'wrdata a$k.txt v(out)', 'end',
+                               'foreach k 5 6', 'wrdata b$k.txt v(in)', 'end', 'echo done', 'op', 'write late.raw', more=self.SLOW)
             self.wait_for('deck.tran1.part.raw', 1 << 20)
             out, _ = self.stop(child, sig, 130)
             self.assertIn('done', out)
@@ -305,7 +307,7 @@ class Stops(Folder):
             with open(self.path('pipe'), 'w') as deck:
                 child.send_signal(sig)
                 deck.write('rc\nV1 in 0 PULSE(0 1 0 1n 1n 10n 20n)\nR1 in out 1k\nC1 out 0 1p\n.tran 1n 1\n.end\n')
-            out, err = child.communicate(timeout=60)
+            out, err = child.communicate(timeout=300)
             self.assertEqual(child.returncode, 130, out + err)
             self.assertIn('stopped before anything was computed', err)
             self.assertNotIn('compiled', out)
@@ -330,7 +332,7 @@ class Stops(Folder):
 
     def test_a_run_that_ends_leaves_nothing(self):
         child = self.start('tran 10p 30u', 'op')  # some seconds
-        out, err = child.communicate(timeout=120)
+        out, err = child.communicate(timeout=300)
         self.assertEqual(child.returncode, 0, out + err)
         self.assertEqual(self.files(), ['deck.sp'])
 

@@ -125,7 +125,7 @@ class Mismatch(periodic.Deck):
         p = self.plot(self.run_deck(PAIR % ('1', '.dcmatch v(b,a)')), 'DC Mismatch')
         self.write('mc.sp', PAIR % ('1', '.op\n.meas op off find v(b,a)\n.mc 1000 seed=3'))
         said = subprocess.run([periodic.VSIM, '-r', 'mc.raw', 'mc.sp'], cwd=self.tmp.name,
-                              capture_output=True, text=True, timeout=100).stdout
+                              capture_output=True, text=True, timeout=300).stdout
         sigma = re.search(r'mean \S+, sigma (\S+),', said)
         self.assertTrue(sigma, said)
         self.close(float(sigma[1]), p['sigma'][0], 0.1)
@@ -133,14 +133,14 @@ class Mismatch(periodic.Deck):
     def refuses(self, deck, message):
         self.write('deck.sp', deck)
         done = subprocess.run([periodic.VSIM, '-r', 'out.raw', 'deck.sp'], cwd=self.tmp.name,
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn(message, done.stderr)
 
     def test_lines_are_held_with_a_warning(self):
         self.write('deck.sp', DIVIDER % 't1 b 0 c 0 z0=50 td=1n\nr4 c 0 1k\n.dcmatch v(b)')
         done = subprocess.run([periodic.VSIM, '-r', 'out.raw', 'deck.sp'], cwd=self.tmp.name,
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('parameters of transmission lines do not count', done.stderr)
 

@@ -60,7 +60,7 @@ class Folder(folder.Folder):
         os.symlink(os.path.abspath(VSIM), self.path('ngspice'))
 
     def call(self, program, *args, code=0, text=True, **kw):
-        done = subprocess.run([program, *args], cwd=self.tmp.name, text=text, timeout=120,
+        done = subprocess.run([program, *args], cwd=self.tmp.name, text=text, timeout=300,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw)
         self.assertEqual(done.returncode, code, (done.stdout, done.stderr))
         return done
@@ -555,7 +555,7 @@ class Typing(Folder):
         self.press(b'\x10\x10\x10\r', rb'out = 1\.0+e\+00')                # ctrl-p: three lines before
         self.press(b'\x10\x10\x10\x10\x10\x10\r', rb'\[of a command\]')  # six lines before
         os.write(self.terminal, b'quit 3\r')
-        self.assertEqual(self.program.wait(120), 3)
+        self.assertEqual(self.program.wait(300), 3)
 
     def test_ctrl_c_drops_a_line_and_ends_open_blocks(self):
         self.deck(RC)

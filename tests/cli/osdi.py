@@ -186,7 +186,7 @@ def talk(vsim, compiler):
         def of(library, given, card):
             with open(os.path.join(tmp, 'talk.sp'), 'w') as f:
                 f.write(TALK % (library, given, card))
-            o = subprocess.run([vsim, '-q', '--allow-native', '--no-output', 'talk.sp'], cwd=tmp, timeout=60, stdin=subprocess.DEVNULL,
+            o = subprocess.run([vsim, '-q', '--allow-native', '--no-output', 'talk.sp'], cwd=tmp, timeout=300, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             return o.returncode, o.stdout.split('\n'), o.stderr
 

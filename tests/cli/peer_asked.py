@@ -128,7 +128,7 @@ SAVED = '@r1[i] @r1[p] @c1[i] @c1[p] @l1[i] @l1[v] @l1[flux] @l1[p] @e1[i] @f1[v
 
 
 def run(program, *args, cwd):
-    return subprocess.run([*program, *args], cwd=cwd, capture_output=True, text=True, timeout=120).stdout
+    return subprocess.run([*program, *args], cwd=cwd, capture_output=True, text=True, timeout=300).stdout
 
 
 @unittest.skipUnless(shutil.which('ngspice'), 'ngspice is not installed')

@@ -368,7 +368,7 @@ def compare_files(ours, theirs):
 def run(command, folder, deck):
     with open(os.path.join(folder, 'deck.sp'), 'w') as f:
         f.write('a deck\n%s.end\n' % deck.lstrip('\n'))
-    done = subprocess.run(command + ['deck.sp'], cwd=folder, timeout=120, stdin=subprocess.DEVNULL,
+    done = subprocess.run(command + ['deck.sp'], cwd=folder, timeout=300, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace')
     return done.returncode, done.stdout
 

@@ -70,7 +70,7 @@ class Formats(Folder):
 
     def vsim(self, *words, code=0):
         run = subprocess.run([VSIM, *words], cwd=self.tmp.name, capture_output=True, text=True,
-                             stdin=subprocess.DEVNULL, timeout=120)
+                             stdin=subprocess.DEVNULL, timeout=300)
         if code is not None:
             self.assertEqual(run.returncode, code, (words, run.stdout, run.stderr))
         return run
@@ -167,7 +167,7 @@ class Formats(Folder):
 
         def short_of_memory(**shims):
             return subprocess.run([VSIM, 'convert', 'd.raw', 'z.parquet', '--plot', 'ac', '--compress', 'zstd'],
-                                  cwd=self.tmp.name, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120,
+                                  cwd=self.tmp.name, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300,
                                   env=dict(os.environ, LD_PRELOAD=shim, **shims))
         if short_of_memory(SHIM_COUNT=self.path('count')).returncode:
             self.skipTest('nothing can be preloaded, as with sanitizers')
@@ -341,7 +341,7 @@ class Formats(Folder):
         self.write('load.sp', '* load\n.control\nload c.raw\nset numdgt=15\nlet n=length(out)\nprint n out[n-1]\n'
                    'quit\n.endc\n.end\n')
         done = subprocess.run([ngspice, '-b', 'load.sp'], cwd=self.tmp.name, capture_output=True, text=True,
-                              timeout=60)
+                              timeout=300)
         last = [float(line.split('=')[1]) for line in done.stdout.split('\n') if line.startswith('out[')]
         self.assertTrue(last, done.stdout + done.stderr)
         self.assertLess(abs(last[0] - plots[0][1]['v(out)'][-1]), 1e-12)

@@ -170,7 +170,7 @@ RB n 0 10MEG
 def run(command, folder, name):
     """The plot that the program writes; None and its messages if it fails."""
     raw = os.path.join(folder, name + '.raw')
-    done = subprocess.run(command + ['-b', '-r', raw, os.path.join(folder, 'deck.sp')], cwd=folder, timeout=120,
+    done = subprocess.run(command + ['-b', '-r', raw, os.path.join(folder, 'deck.sp')], cwd=folder, timeout=300,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode or not os.path.exists(raw):
         return None, '%s: exit code %d\n%s' % (command[0], done.returncode, done.stdout)

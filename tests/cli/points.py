@@ -20,7 +20,7 @@ class Points(folder.Folder):
         """Values by name, and the messages."""
         self.write('deck.sp', 'operating point\n' + deck + '\n.op\n.end\n')
         done = subprocess.run([VSIM, '-n', '--no-output', 'deck.sp'], cwd=self.tmp.name,
-                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         found = re.findall(r'^  (\S+)\s+([-+.\deE]+)$', done.stdout, re.M)
         return {name: float(value) for name, value in found}, done.stderr
@@ -73,7 +73,7 @@ class Points(folder.Folder):
         self.write('deck.sp', 'sweep\nv1 a 0 0\nv2 b 0 0\nr2 b 0 1k\nd1 a 0 dm\n'
                    '.model dm d is=1e-14\n.dc v1 %g %g 0.5 %s\n.end\n' % (begin, to, outer))
         done = subprocess.run([VSIM, '-n', '--no-output', 'deck.sp'], cwd=self.tmp.name,
-                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stderr
 

@@ -27,7 +27,7 @@ rb d b 10k
 class Reports(folder.Folder):
     def vsim(self, deck, *args, code=0):
         self.write('deck.sp', deck + '.end\n')
-        done = subprocess.run([VSIM, *args, 'deck.sp'], cwd=self.tmp.name, text=True, timeout=120,
+        done = subprocess.run([VSIM, *args, 'deck.sp'], cwd=self.tmp.name, text=True, timeout=300,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr[-2000:])
         return done.stdout, done.stderr

@@ -195,7 +195,7 @@ class Plot(Results):
                     break
                 got += part
             os.close(mine)
-            self.assertEqual(run.wait(timeout=60), 0)
+            self.assertEqual(run.wait(timeout=300), 0)
             return got
 
         if self.pixels('kitty') is not None:
@@ -652,8 +652,8 @@ class Bad(Results):
         name = bytes(c for c in range(1, 256) if c not in b'\t\n\r ').decode('latin-1')
         self.put('name.raw', raw([('time', 'time'), (name, 'voltage')], [(0, 1), (1, 2)]))
         self.assertIn('1 tran', subprocess.run([VSIM, 'plot', 'name.raw'], cwd=self.tmp.name, capture_output=True,
-                                               timeout=60).stdout.decode('latin-1'))
-        subprocess.run([VSIM, 'plot', 'name.raw', 'all', '-o', 'n.svg'], cwd=self.tmp.name, check=True, timeout=60)
+                                               timeout=300).stdout.decode('latin-1'))
+        subprocess.run([VSIM, 'plot', 'name.raw', 'all', '-o', 'n.svg'], cwd=self.tmp.name, check=True, timeout=300)
         self.svg('n.svg')
 
 

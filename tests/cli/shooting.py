@@ -181,7 +181,7 @@ r2 out 0 1k
 .end
 """)
         done = subprocess.run([periodic.VSIM, '-r', 'out.raw', 'deck.sp'], cwd=self.tmp.name,
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         top = [line.split()[-1] for line in done.stdout.splitlines()
                if line.split()[:1] in (['1'], ['2'])]

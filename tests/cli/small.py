@@ -196,7 +196,7 @@ SENS = {'r1', 'r2', 'r3', 'r4', 'c1', 'v1', 'v1_acmag'}
 
 def run(command, folder, name):
     raw = os.path.join(folder, name + '.raw')
-    done = subprocess.run(command + ['-b', '-r', raw, os.path.join(folder, 'deck.sp')], cwd=folder, timeout=120,
+    done = subprocess.run(command + ['-b', '-r', raw, os.path.join(folder, 'deck.sp')], cwd=folder, timeout=300,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode or not os.path.exists(raw):
         return None, '%s: exit code %d\n%s' % (command[0], done.returncode, done.stdout)

@@ -101,7 +101,7 @@ class Spef(Folder):
         self.write('top.spef', head + nets)
         self.write('t.sp', deck % card)
         p = subprocess.run([VSIM, 'check', '--dump=circuit', 't.sp'], cwd=self.tmp.name, capture_output=True,
-                           text=True, timeout=120)
+                           text=True, timeout=300)
         self.assertEqual(p.returncode, code, p.stdout + p.stderr)
         return [x for x in p.stdout.split('\n') if not x.startswith('time by')], p.stderr
 
@@ -181,7 +181,7 @@ class Spef(Folder):
         for n in range(0, len(NETS), 29):
             self.write('top.spef', HEAD + NETS[:n])
             self.write('t.sp', DECK % '.spef top.spef')
-            p = subprocess.run([VSIM, 'check', 't.sp'], cwd=self.tmp.name, capture_output=True, timeout=60)
+            p = subprocess.run([VSIM, 'check', 't.sp'], cwd=self.tmp.name, capture_output=True, timeout=300)
             self.assertIn(p.returncode, (0, 1), (n, p.stderr))
 
     def test_comments_of_dspf_are_comments(self):

@@ -17,7 +17,7 @@ class Stubborn(folder.Folder):
     def run_deck(self, deck, code=0):
         self.write('deck.sp', deck)
         done = subprocess.run([VSIM, 'deck.sp'], cwd=self.tmp.name, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=120)
+                              stderr=subprocess.STDOUT, timeout=300)
         self.assertEqual(done.returncode, code, done.stdout[-3000:])
         return done.stdout, {m[1]: float(m[2]) for m in re.finditer(r'(?m)^(\S+) = (\S+)', done.stdout)}
 
@@ -176,7 +176,7 @@ d3 2 0 dn
 .end
 ''')
         done = subprocess.run([VSIM, 'profile', 'deck.sp'], cwd=self.tmp.name, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout[-3000:])
         self.assertRegex(done.stdout, ' 0 because Newton did not converge')
 

@@ -43,7 +43,7 @@ HEAD = '%%MatrixMarket matrix coordinate '
 class Tool(folder.Folder):
     def vsim(self, *args, code=0):
         done = subprocess.run([VSIM, *args], cwd=self.tmp.name, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=120)
+                              stdin=subprocess.DEVNULL, timeout=300)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 

@@ -45,7 +45,7 @@ class Folder(folder.Folder):
                    XDG_CACHE_HOME=self.path('cache'))
         deck = os.path.relpath(self.path(name), self.path(cwd))
         done = subprocess.run([program or VSIM, *args, deck], cwd=self.path(cwd), capture_output=True, text=True,
-                              env=env, stdin=subprocess.DEVNULL, timeout=60)
+                              env=env, stdin=subprocess.DEVNULL, timeout=300)
         if code is not None:
             self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done

@@ -17,7 +17,7 @@ DECK = 'x\nV1 a 0 SIN(0 1 1k)\nR1 a b 1k\nC1 b 0 1n\n.tran 1u %s\n'
 
 class Tune(Folder):
     def run_it(self, *args, code=0):
-        p = subprocess.run([VSIM, *args], cwd=self.tmp.name, capture_output=True, text=True, timeout=100)
+        p = subprocess.run([VSIM, *args], cwd=self.tmp.name, capture_output=True, text=True, timeout=300)
         self.assertEqual(p.returncode, code, p.stdout + p.stderr)
         return p.stdout + p.stderr
 

@@ -60,7 +60,7 @@ class Verify(folder.Folder):
         self.write('moody.va', MOODY)
         self.write('deck.sp', deck)
         return subprocess.run([VSIM, '-n', 'deck.sp', '--no-output', *args], cwd=self.tmp.name,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
 
     def passes(self, deck, *args):
         done = self.vsim(deck, '--verify', *args)

@@ -259,7 +259,7 @@ class Analogpy(Client):
         tb.add_analysis(a.AC(start=1e3, stop=1e6, points=10))
         tb.add_analysis(a.Transient(stop=1e-6, step=1e-8))
         self.write('filter.sp', a.generate_ngspice(tb))
-        subprocess.run(['ngspice', '-b', '-r', 'filter.raw', 'filter.sp'], check=True, timeout=120,
+        subprocess.run(['ngspice', '-b', '-r', 'filter.raw', 'filter.sp'], check=True, timeout=300,
                        stdout=subprocess.DEVNULL)
         ac, tran = a.read_raw('filter.raw')
         self.assertEqual((ac.plotname, tran.plotname), ('AC Analysis', 'Transient Analysis'))
@@ -275,7 +275,7 @@ class JsonCli(Client):
                                     'print time[k] v(nowhere)\nprint time[k]\n.endc\n.end\n')
         self.write('rc.cir', deck)
         done = subprocess.run([sys.executable, '-m', 'ngspicejson.ngspice_json_cli', 'run', '--command=print vmax',
-                               '--file=rc.cir'], check=True, capture_output=True, text=True, timeout=120)
+                               '--file=rc.cir'], check=True, capture_output=True, text=True, timeout=300)
         part = {p['type']: p['contents'] for p in json.loads(done.stdout)}
         self.assertRegex(part['NGSPICE_CLI_ERROR'][0], r'^Error: rc\.cir:12:15: .*nowhere')
         time, out = part['TABULARCONTENTS'][0]['values']
@@ -287,7 +287,7 @@ class JsonCli(Client):
         import json
         self.write('rc.cir', RC)
         done = subprocess.run([sys.executable, '-m', 'ngspicejson.ngspice_json_cli', 'run', '--command=show all',
-                               '--file=rc.cir'], check=True, capture_output=True, text=True, timeout=120)
+                               '--file=rc.cir'], check=True, capture_output=True, text=True, timeout=300)
         kinds = {k['title']: k['contents'][0] for p in json.loads(done.stdout) if p['type'] == 'NODEMODEL'
                  for k in p['contents']}
         self.assertEqual(kinds['Resistor']['model'], 'r1')

@@ -81,7 +81,7 @@ class Shared:
             if self.package == 'InSpice':
                 del env['NGSPICE_LIBRARY_PATH']
             done = subprocess.run([PYTHON, '-c', CIRCUIT.format(package=self.package) + text, simulator],
-                                  capture_output=True, text=True, timeout=120, env=env, cwd=folder)
+                                  capture_output=True, text=True, timeout=300, env=env, cwd=folder)
         return done.stdout, done.stderr
 
     def results(self, simulator):

@@ -227,7 +227,7 @@ def netlists(clone, program, folder):
         f.write('source %s/xschemrc\nset netlist_dir %s\n' % (tech, folder))
     names = []
     for path in sorted(glob.glob(os.path.join(tech, 'sg13g2_tests', '*.sch'))):
-        subprocess.run([program, '-n', '-q', '-s', '-x', '-r', '--rcfile', rc, path], env=env, cwd=tech, timeout=120,
+        subprocess.run([program, '-n', '-q', '-s', '-x', '-r', '--rcfile', rc, path], env=env, cwd=tech, timeout=300,
                        stdin=subprocess.DEVNULL, capture_output=True, check=False)
         names.append(os.path.splitext(os.path.basename(path))[0])
     return [n for n in names if n != 'IHP_testcases']
