@@ -93,8 +93,8 @@ class Documents(unittest.TestCase):
         of_header = set(re.findall(r'\bVSIM_[A-Z_]+', ''.join(
             read(os.path.relpath(f, ROOT)) for f in glob.glob(os.path.join(ROOT, 'include', 'vsim', '*.h')))))
         shown = {v for f in documents() for v in re.findall(r'\bVSIM_[A-Z]+(?:_[A-Z]+)*\b', read(f))}
-        of_tests = {v for f in glob.glob(os.path.join(ROOT, 'tests', '**', '*.[chp]*'), recursive=True)
-                    if not f.endswith('.png')
+        of_tests = {v for kind in ('c', 'h', 'py')
+                    for f in glob.glob(os.path.join(ROOT, 'tests', '**', '*.' + kind), recursive=True)
                     for v in re.findall(r'(?:getenv|environ\.get)\([\'"](VSIM_\w+)', read(os.path.relpath(f, ROOT)))}
         self.assertEqual(sorted(shown - known - of_header - of_tests), [])
 
