@@ -1,6 +1,6 @@
-/* fuzz.c - mutated inputs for the readers: netlist, Verilog-A, .control blocks, raw, CSV and Matrix
- * Market files, their indices, journals of sweeps, expressions and measures, kept models, heads of
- * HTTP requests.
+/* fuzz.c - mutated inputs for the readers: netlist and wires, decks that run, start-up files,
+ * Verilog-A, .control blocks, raw, CSV and Matrix Market files, their indices, journals of sweeps,
+ * expressions and measures, kept models, heads of HTTP requests.
  * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER... -k keeps
  *         inputs that reach new code. An input alone (-n 0) is run as it is.
  * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal
@@ -50,9 +50,39 @@ static void write_file(const char *name, const char *text, size_t n)
     }
 }
 
+/* The next line "*---" of s [n] from its line at `from`; n: there is none. */
+static size_t next_mark(const char *s, size_t n, size_t from)
+{
+    static const char mark[] = "\n*---\n";
+    const size_t len = sizeof mark - 1;
+    for (; from + len <= n; from++)
+        if (!memcmp(s + from, mark, len))
+            return from;
+    return n;
+}
+
+/* Writes what follows the first line "*---" to the file `other` (wires, tables), and what follows
+ * the second one to the start-up file. Returns the length of the deck in front of them. */
+static size_t write_parts(const char *text, size_t n)
+{
+    const size_t deck = next_mark(text, n, 0), other = deck < n ? deck + 6 : n;
+    const size_t end = next_mark(text, n, other), start = end < n ? end + 6 : n;
+    write_file("other", text + other, end - other);
+    write_file(".spiceinit", text + start, n - start);
+    return deck;
+}
+
+/* The home is the folder of the run, whose start-up file is the user's own. */
+static const char *variable(void *user, const char *name)
+{
+    (void)user;
+    return strcmp(name, "HOME") ? NULL : ".";
+}
+
 /* The file `input` is the deck itself: tables, sections and includes that name it are read too. */
 static void fuzz_net(const char *text, size_t n)
 {
+    n = write_parts(text, n);
     write_file("input", text, n);
     diag d;
     str_pool names;
@@ -159,38 +189,30 @@ static void fuzz_raw(const char *text, size_t n)
     read_index();
 }
 
+enum { MOST_ASKED = 2000 };
 static int n_asked;
 
 static bool enough(void *user)
 {
     (void)user;
-    return ++n_asked > 2000;
+    return ++n_asked > MOST_ASKED;
 }
 
-/* Some elements and the input between .control and .endc; commands run, loops end after 2000 steps.
- */
-static void fuzz_control(const char *text, size_t n)
+/* The deck `input` in the interpreter: its block, or else its analyses; each loop or analysis ends
+ * after 2000 steps. */
+static void run_input(bool block)
 {
-    static const char head[] =
-        "fuzz\n.param k=2\nV1 in 0 dc 1 ac 1 pulse(0 1 1u 1u 1u 5u 20u)\nR1 in out {k*1k}\n"
-        "C1 out 0 1n\n.tran 1u 20u\n.control\n";
-    static const char tail[] = "\n.endc\n.end\n";
     static FILE *null;
-    const net_opt no = {0};
+    const net_opt no = {.init = !block};
     diag d;
     str_pool names;
     sim *s;
     mdl_lib *lib = NULL;
     const mdl_opt mo = {.interpret = true};
-    char *deck = NULL;
-    vec_extend(deck, sizeof head + n + sizeof tail);
-    const size_t len =
-        (size_t)snprintf(deck, sizeof head + n + sizeof tail, "%s%.*s%s", head, (int)n, text, tail);
-    write_file("input", deck, len);
-    vec_free(deck);
     if (!null)
         null = fopen("/dev/null", "w");
     diag_init(&d);
+    d.variable = variable;
     str_pool_init(&names);
     if (!(s = sim_new(&d, &names)) || mdl_lib_new(&lib, &d, &names, &mo) != VS_OK)
         abort();
@@ -206,17 +228,43 @@ static void fuzz_control(const char *text, size_t n)
         const ctl_opt o = {.log = null, .quiet = true, .version = "fuzz"};
         bool quit;
         int code;
-        if (ctl_check(s, true) != VS_OK && !d.n_error)
+        if (ctl_check(s, block) != VS_OK && !d.n_error)
             abort();
         ctl *c = ctl_new(s, &o);
         ctl_want(s);
-        st = ctl_run(c, &quit, &code);
+        st = block ? ctl_run(c, &quit, &code) : ctl_deck(c, false);
         ctl_free(&c);
     }
+    if (st < 0 && !block && !d.n_error && n_asked <= MOST_ASKED)
+        abort(); /* no results, and not a word */
     sim_free(&s);
     mdl_lib_free(&lib);
     str_pool_fini(&names);
     diag_fini(&d);
+}
+
+/* Some elements and the input between .control and .endc. */
+static void fuzz_control(const char *text, size_t n)
+{
+    static const char head[] =
+        "fuzz\n.param k=2\nV1 in 0 dc 1 ac 1 pulse(0 1 1u 1u 1u 5u 20u)\nR1 in out {k*1k}\n"
+        "C1 out 0 1n\n.tran 1u 20u\n.control\n";
+    static const char tail[] = "\n.endc\n.end\n";
+    char *deck = NULL;
+    vec_extend(deck, sizeof head + n + sizeof tail);
+    const size_t len =
+        (size_t)snprintf(deck, sizeof head + n + sizeof tail, "%s%.*s%s", head, (int)n, text, tail);
+    write_file("input", deck, len);
+    vec_free(deck);
+    run_input(true);
+}
+
+/* A whole deck, with the files of write_parts: what builds its circuit, and its analyses. */
+static void fuzz_deck(const char *text, size_t n)
+{
+    n = write_parts(text, n);
+    write_file("input", text, n);
+    run_input(false);
 }
 
 /* The lines of a journal, each with the sum of all lines up to it, which a mutation would break:
@@ -627,7 +675,7 @@ static const struct target {
     {"net", fuzz_net, false},    {"va", fuzz_va, false},           {"control", fuzz_control, false},
     {"raw", fuzz_raw, false},    {"journal", fuzz_journal, false}, {"expr", fuzz_expr, false},
     {"kept", fuzz_kept, true},   {"convert", fuzz_convert, true},  {"kernel", fuzz_kernel, true},
-    {"index", fuzz_index, true}, {"http", fuzz_http, true}};
+    {"index", fuzz_index, true}, {"http", fuzz_http, true},     {"deck", fuzz_deck, false}};
 
 /* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or
  * bracket. */
@@ -1003,7 +1051,7 @@ int main(int argc, char **argv)
             t = &targets[i];
     if (!t || optind + 1 >= argc) {
         fprintf(stderr,
-                "usage: fuzz net|va|control|raw|journal|expr|kept|convert|kernel|index|http "
+                "usage: fuzz net|va|control|raw|journal|expr|kept|convert|kernel|index|http|deck "
                 "[-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT...\n");
         return 2;
     }
