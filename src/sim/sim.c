@@ -609,6 +609,11 @@ vs_status sim_start(sim *s)
     option_set o = s->option;
     if (s->opt.lu)
         o.lu = s->opt.lu - 1;
+    if (!ckt_n(s->ckt)) {
+        diag_error(s->d, DIAG_NOWHERE,
+                   "there is nothing to compute: no element has a node besides ground");
+        return VS_EINPUT;
+    }
     vs_status st = ana_new(&s->ana, s->ckt, &o, s->d);
     if (st)
         return st;
