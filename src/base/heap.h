@@ -54,8 +54,8 @@ bool heap_left(const heap *h);
 
 /* Calls body(arg) with h as this thread's heap. Status: that of body; VS_ENOMEM: an allocation
  * found no memory; VS_STOP: heap_poll ended the work. In the latter two cases body did not return.
- * Guards may be nested. A guard must not stand around foreign code (a host's callback, LLVM) that
- * calls back into ours: the jump would skip its frames. */
+ * Guards may be nested. A guard must not stand around foreign code (a host's callback) that calls
+ * back into ours: the jump would skip its frames. The one exception is LLVM (jit_memory.c). */
 VS_MUST_USE vs_status guard_run(heap *h, vs_status (*body)(void *), void *arg);
 
 /* A resource that is not memory. The node lies in a block of the heap, mostly in the object that

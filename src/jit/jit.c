@@ -367,9 +367,7 @@ static bool from_cache(jit *j, hash128 key)
 
 /* -- compiling several at once -- */
 
-enum {
-    LLVM_BYTES = 64 << 20
-}; /* must be there for a thread in LLVM, which ends the process else */
+enum { LLVM_BYTES = 64 << 20 }; /* must be there for a thread in LLVM to begin */
 
 typedef struct emit_task { /* a job that LLVM must do */
     jit_job *job;
@@ -493,6 +491,8 @@ static void from_llvm(jit *j, emit_task *task, const char **why)
     const int n = (int)vec_len(task),
               threads = j->opt.threads > 0 ? j->opt.threads : pool_processors();
     int32_t first = 0;
+    if (!j->llvm && !heap_room(LLVM_BYTES)) /* its constructors end the process */
+        vs_no_memory();
     if (!load_llvm(j, why)) {
         for (int i = 0; i < n; i++)
             task[i].job->st = VS_EUNSUPPORTED;

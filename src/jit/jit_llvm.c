@@ -1088,18 +1088,25 @@ static void drop_llvm(void *what, size_t n)
 {
     emitter *g = what;
     (void)n;
+    if (jit_memory_left())
+        return;
     LLVMDisposeBuilder(g->b);
     LLVMDisposeModule(g->mod);
     LLVMContextDispose(g->cx);
 }
 
+static void make_module(emitter *g, const char *name)
+{
+    g->cx = LLVMContextCreate();
+    g->mod = LLVMModuleCreateWithNameInContext(name, g->cx);
+    g->b = LLVMCreateBuilderInContext(g->cx);
+    heap_own(&g->own, drop_llvm, g);
+}
+
 static void emit_begin(emitter *g)
 {
     size_t n = vec_len(g->fn->inst) + 1, n_out = vec_len(g->fn->out) + 1;
-    g->cx = LLVMContextCreate();
-    g->mod = LLVMModuleCreateWithNameInContext(g->fn->name ? g->fn->name : "vsim", g->cx);
-    g->b = LLVMCreateBuilderInContext(g->cx);
-    heap_own(&g->own, drop_llvm, g);
+    make_module(g, g->fn->name ? g->fn->name : "vsim");
     g->f64 = LLVMDoubleTypeInContext(g->cx);
     g->i64 = LLVMInt64TypeInContext(g->cx);
     g->i32 = LLVMInt32TypeInContext(g->cx);
@@ -1125,12 +1132,12 @@ static char *say(const jit_emit_opt *opt, const char *text)
     return copy ? memcpy(copy, text, n) : NULL;
 }
 
-/* LLVM's list of targets is one of the process; kernels may be made by several threads. */
-static pthread_once_t target_known = PTHREAD_ONCE_INIT;
-static void name_target(void)
+/* A text of LLVM's, which has none if it found no memory. */
+static char *had(char *text)
 {
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
+    if (!text)
+        vs_no_memory();
+    return text;
 }
 
 /* The target for this very machine, or for a type of processor. */
@@ -1141,11 +1148,10 @@ static LLVMTargetMachineRef new_machine(const jit_emit_opt *opt, char **err)
                                                 LLVMCodeGenLevelAggressive};
     LLVMTargetRef target = NULL;
     LLVMTargetMachineRef tm = NULL;
-    pthread_once(&target_known, name_target);
-    char *triple = LLVMGetDefaultTargetTriple(), *msg = NULL;
-    char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
+    char *triple = had(LLVMGetDefaultTargetTriple()), *msg = NULL;
+    char *cpu = had(LLVMGetHostCPUName()), *features = had(LLVMGetHostCPUFeatures());
     if (LLVMGetTargetFromTriple(triple, &target, &msg)) {
-        *err = say(opt, msg);
+        *err = say(opt, had(msg));
         LLVMDisposeMessage(msg);
     } else {
         int k = opt->opt_level < 0 ? 0 : opt->opt_level > 3 ? 3 : opt->opt_level;
@@ -1166,7 +1172,7 @@ static int emit_object(emitter *g, const jit_emit_opt *opt, void **obj, size_t *
     LLVMTargetMachineRef tm = new_machine(opt, err);
     if (!tm)
         return 1;
-    char *triple = LLVMGetTargetMachineTriple(tm), *msg = NULL;
+    char *triple = had(LLVMGetTargetMachineTriple(tm)), *msg = NULL;
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(tm);
     LLVMSetTarget(g->mod, triple);
     LLVMSetModuleDataLayout(g->mod, layout);
@@ -1177,6 +1183,8 @@ static int emit_object(emitter *g, const jit_emit_opt *opt, void **obj, size_t *
     if (failed) {
         *err = say(opt, msg ? msg : "LLVM wrote no object");
         LLVMDisposeMessage(msg);
+    } else if (!buf) {
+        vs_no_memory();
     } else {
         *size = LLVMGetBufferSize(buf);
         *obj = opt->room(NULL, *size + 1);
@@ -1226,6 +1234,42 @@ static vs_status emit(void *user)
     return VS_OK;
 }
 
+static vs_status warm_up(void *user)
+{
+    const jit_emit_opt opt = {.opt_level = *(const int *)user, .room = vs_try_realloc};
+    emitter *g = vs_calloc(1, sizeof *g);
+    void *obj;
+    size_t size;
+    char *err;
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+    make_module(g, "empty");
+    (void)emit_object(g, &opt, &obj, &size, &err); /* it will fail again, and be told then */
+    return VS_OK;
+}
+
+/* What LLVM makes once for all threads, its targets and its list of passes, one thread makes here:
+ * a thread without memory that left LLVM while it held a lock would let the others wait forever.
+ * false: this was tried, and there was no memory; LLVM may not be called any more. */
+static bool get_ready(int opt_level)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static enum { COLD, WARM, LOST } state;
+    pthread_mutex_lock(&lock);
+    if (state == COLD) {
+        heap *h = heap_new(0);
+        jit_memory_begin();
+        state = h && guard_run(h, warm_up, &opt_level) == VS_OK ? WARM
+                : h && jit_memory_left()                        ? LOST
+                                                                : COLD;
+        heap_free(&h);
+        jit_memory_end();
+    }
+    const bool warm = state == WARM;
+    pthread_mutex_unlock(&lock);
+    return warm;
+}
+
 /* All that an emission allocates and makes goes with a heap of its own. */
 int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, int32_t q,
                    const jit_emit_opt *opt, void **obj, size_t *size, char **err)
@@ -1241,11 +1285,15 @@ int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, i
                   .obj = obj,
                   .size = size,
                   .err = err};
-    heap *h = heap_new(0);
     *obj = NULL;
     *err = NULL;
+    if (!get_ready(opt->opt_level))
+        return JIT_NO_MEMORY;
+    heap *h = heap_new(0);
+    jit_memory_begin();
     if (!h || guard_run(h, emit, &e))
         e.failed = JIT_NO_MEMORY;
     heap_free(&h);
+    jit_memory_end();
     return e.failed;
 }

@@ -54,10 +54,16 @@ typedef struct jit_emit_opt {
 enum { JIT_NO_MEMORY = 2 };
 /* Object q of one eval function cut by `cut`, as a file. The last object has the kernel, which
  * calls the pieces of the others. Functions of several threads may run at once. Returns 0 and *obj;
- * JIT_NO_MEMORY; otherwise *err is a text. Its temporary memory is not in the caller's heap, and
- * LLVM ends the process if it finds none. */
+ * JIT_NO_MEMORY; otherwise *err is a text. Its temporary memory is not in the caller's heap; where
+ * LLVM finds none, what it has taken until then is not given back. */
 typedef int (*jit_emit_fn)(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, int32_t q,
                            const jit_emit_opt *opt, void **obj, size_t *size, char **err);
+/* Around a thread's calls to LLVM (jit_memory.c), for guard_run within: where LLVM finds no memory
+ * the guard returns VS_ENOMEM. jit_memory_left: it was LLVM that found none, so that its objects of
+ * this call are in no state to be freed. */
+void jit_memory_begin(void);
+bool jit_memory_left(void);
+void jit_memory_end(void);
 #define JIT_EMIT_SYMBOL "vsim_llvm_emit"
 #define JIT_VERSION_SYMBOL "vsim_llvm_version" /* const char[]: JIT_GENERATOR of its build */
 #define JIT_KERNEL_SYMBOL "vsim_kernel"

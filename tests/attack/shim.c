@@ -9,6 +9,7 @@
  *   SHIM_SHORT=1    reads and writes take half of what is asked
  *   SHIM_CLOCK=K    clocks: 1 stand still, 2 run backwards, 3 jump by a day now and then
  *   SHIM_SIGNAL=S   the N-th write sends this signal to the process (N of SHIM_SIGNAL_AT)
+ *   SHIM_FROM=NAME  counting begins when a library with NAME in its path was loaded (dlopen)
  *   SHIM_COUNT=FILE how many allocations, writes and reads there were, at the end
  * glibc only (__libc_malloc). */
 #undef _FILE_OFFSET_BITS /* pwrite and pwrite64 are two functions here */
@@ -21,6 +22,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -55,7 +57,18 @@ __attribute__((constructor)) static void begin(void)
     ask.sig_at = number("SHIM_SIGNAL_AT");
     if (!ask.error)
         ask.error = EIO;
-    atomic_store(&on, true);
+    atomic_store(&on, !getenv("SHIM_FROM"));
+}
+
+void *dlopen(const char *path, int flags)
+{
+    typedef void *call(const char *, int);
+    call *real = (call *)dlsym(RTLD_NEXT, "dlopen");
+    const char *from = getenv("SHIM_FROM");
+    void *lib = real(path, flags);
+    if (lib && path && from && strstr(path, from))
+        atomic_store(&on, true);
+    return lib;
 }
 
 __attribute__((destructor)) static void end(void)

@@ -675,7 +675,7 @@ static const struct target {
     {"net", fuzz_net, false},    {"va", fuzz_va, false},           {"control", fuzz_control, false},
     {"raw", fuzz_raw, false},    {"journal", fuzz_journal, false}, {"expr", fuzz_expr, false},
     {"kept", fuzz_kept, true},   {"convert", fuzz_convert, true},  {"kernel", fuzz_kernel, true},
-    {"index", fuzz_index, true}, {"http", fuzz_http, true},     {"deck", fuzz_deck, false}};
+    {"index", fuzz_index, true}, {"http", fuzz_http, true},        {"deck", fuzz_deck, false}};
 
 /* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or
  * bracket. */

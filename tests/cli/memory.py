@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""The code generator finds no memory while it compiles: a message and an exit code, or an exception, and never a
+signal.   memory.py VSIM
+
+tests/attack/shim.c makes the n-th allocation after libvsim-llvm was loaded fail."""
+import os
+import subprocess
+import sys
+import unittest
+
+from folder import Folder
+
+VSIM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else 'vsim'
+BUILD = os.path.dirname(VSIM)
+SHIM = os.path.join(BUILD, 'tests', 'libattack_shim.so')
+PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'python', 'src')
+DECK = """two models
+V1 in 0 dc 1
+R1 in a 1k
+D1 a 0 dm
+M1 a in 0 0 nm w=1u l=1u
+.model dm d is=1e-14 rs=1 cjo=1p
+.model nm nmos level=1 vto=0.5 kp=1e-4
+.op
+.end
+"""
+PROGRAM = """import vsim
+for k in range(2):
+    try:
+        print('%.3f' % vsim.Circuit('d\\nv1 in 0 10\\nr1 in out 1k\\nd1 out 0 dm\\n.model dm d').op()['out'])
+    except vsim.OutOfMemory:
+        print('memory')
+"""
+# glibc ends the process itself where memory for a library's variables of a thread is missing
+GLIBC = 'cannot allocate memory for thread-local data'
+
+
+class Compiling(Folder):
+    def run_short(self, command, **shims):
+        """A cache of its own, so that everything is compiled."""
+        env = dict(os.environ, LD_PRELOAD=SHIM, SHIM_FROM='libvsim-llvm', SHIM_COUNT=self.path('count'),
+                   VSIM_LIBRARY=os.path.join(BUILD, 'libvsim.so'), PYTHONPATH=PACKAGE)
+        env.update(XDG_CACHE_HOME=self.path('cache%d' % len(os.listdir(self.tmp.name))), **shims)
+        return subprocess.run(command, cwd=self.tmp.name, env=env, capture_output=True, text=True, timeout=120,
+                              stdin=subprocess.DEVNULL)
+
+    def calls(self, command):
+        """How many allocations there are from the loading of the code generator on."""
+        if not os.path.exists(SHIM):
+            self.skipTest('tests/attack/shim.c was not built')
+        done = self.run_short(command)
+        if done.returncode:
+            self.skipTest('nothing can be preloaded, as with sanitizers')
+        n = int(self.read('count').split()[0])
+        if n < 5000:
+            self.skipTest('no code generator')
+        return n
+
+    def test_the_command_ends_with_a_message_at_any_allocation(self):
+        self.write('deck.sp', DECK)
+        command = [VSIM, '--no-cache', '--threads', '2', '-r', 'a.raw', 'deck.sp']
+        n = self.calls(command)
+        ends = []
+        for k in [1, 10, 100, 1000, *range(2500, n, n // 8)]:
+            for persist in '01':
+                done = self.run_short(command, SHIM_MALLOC=str(k), SHIM_PERSIST=persist)
+                if persist == '1' and GLIBC in done.stderr:
+                    continue
+                self.assertIn(done.returncode, (0, 7), (k, persist, done.stderr))
+                self.assertEqual('out of memory' in done.stderr, done.returncode == 7, (k, persist, done.stderr))
+                ends.append(done.returncode)
+        self.assertGreaterEqual(ends.count(7), 8)
+
+    def test_a_process_goes_on_and_compiles_later(self):
+        self.write('two.py', PROGRAM)
+        n = self.calls([sys.executable, 'two.py'])
+        failed = 0
+        for k in range(n // 4, n, n // 4):
+            done = self.run_short([sys.executable, 'two.py'], SHIM_MALLOC=str(k))
+            self.assertEqual(done.returncode, 0, (k, done.stderr))
+            self.assertIn(sorted(done.stdout.split()), (['0.713', '0.713'], ['0.713', 'memory']), k)
+            failed += 'memory' in done.stdout
+        self.assertGreater(failed, 0)
+
+
+if __name__ == '__main__':
+    unittest.main()
