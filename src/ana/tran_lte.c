@@ -128,7 +128,7 @@ static double unseen_ratio(const tran *t)
 static double without_zigzag(const tran *t, int32_t i)
 {
     const double *h = t->past, x1 = t->x[1][i], x2 = t->x[2][i], x3 = t->x[3][i];
-    if (t->a->opt.method != ANA_TRAP)
+    if (!tran_by_trap(t))
         return t->x[0][i];
     return t->x[0][i] - (x2 - (x3 + (x1 - x3) * h[1] / (h[0] + h[1]))) / 2;
 }
@@ -254,7 +254,7 @@ double tran_best_step(const tran *t)
 bool tran_rings(const tran *t)
 {
     int32_t i = t->lte.worst;
-    if (t->kind != TRAN_MAIN || t->a->opt.method != ANA_TRAP || t->n_piece < 5 || i == 0)
+    if (t->kind != TRAN_MAIN || !tran_by_trap(t) || t->n_piece < 5 || i == 0)
         return false;
     double s[4], h[4] = {t->h, t->past[0], t->past[1], t->past[2]};
     for (int k = 0; k < 4; k++)

@@ -140,6 +140,11 @@ void tran_latent_again(tran *t);
 /* A point x in the order of the circuit; valid until the next one. */
 const double *tran_latent_point(tran *t, const double *x);
 
+static inline bool tran_by_trap(const tran *t)
+{
+    return t->a->opt.method == ANA_TRAP && !t->o.gear;
+}
+
 /* Where an unknown of the circuit stands in vectors. */
 static inline int32_t tran_place(const tran *t, int32_t unknown)
 {

@@ -231,7 +231,7 @@ static vs_status solve_sdirk(tran *t)
 static vs_status solve_multistep(tran *t)
 {
     const size_t bytes = sizeof(double) * (size_t)(t->a->n + 1);
-    integ_method m = t->a->opt.method == ANA_GEAR ? INTEG_GEAR : INTEG_TRAP;
+    const integ_method m = tran_by_trap(t) ? INTEG_TRAP : INTEG_GEAR;
     int order = t->kind == TRAN_EULER || t->a->opt.maxord < 2 ? 1 : 2;
     if (!same_grid(t) || t->last_kind != t->kind || t->cc.order != order)
         integ_corrector(m, order, t->h, t->past, &t->cc);

@@ -375,4 +375,14 @@ double flat_step_value(const flat_step *w, int64_t k, size_t col);
 /* Text form for --dump=circuit. */
 void flat_print(const flat *f, FILE *out);
 
+/* A node where capacitors sum up to less than 0 and resistors conduct (flat_grow.c). */
+typedef struct flat_grower {
+    int32_t node;
+    double farad, siemens;
+    const flat_inst *negative; /* a negative capacitor there */
+} flat_grower;
+/* All of them, where nothing else holds the node's voltage: a vec, the caller frees it. NULL: none,
+ * or no capacitor is negative. */
+flat_grower *flat_growers(const flat *f);
+
 #endif

@@ -315,22 +315,15 @@ static void look_at_models(doctor *w)
 
 typedef struct node_facts {
     int32_t n_touch, n_cap, n_gate, n_current;
-    double least, most;    /* ohm, of resistors to other nodes than ground or to ground */
-    double farad, siemens; /* sums of capacitors and resistors that are numbers */
-    bool other;            /* some other element there may hold its voltage */
-    const flat_inst *small, *large, *gate, *negative;
+    double least, most; /* ohm, of resistors to other nodes than ground or to ground */
+    const flat_inst *small, *large, *gate;
 } node_facts;
 
 static void add_touch(node_facts *n, const flat_inst *in, int32_t k)
 {
     const double r = fabs(resistance(in));
-    const double c = in->letter == 'c' && !in->expr ? value_of(in, "c") : NAN;
     n->n_touch++;
     n->n_cap += in->letter == 'c';
-    n->farad += isnan(c) ? 0 : c * in->m;
-    n->siemens += r > 0 ? in->m / resistance(in) : 0;
-    n->other |= isnan(c) && !(r > 0);
-    n->negative = c < 0 ? in : n->negative;
     n->n_current += in->letter == 'i';
     if (in->letter == 'm' && k == 1) {
         n->n_gate++;
@@ -365,18 +358,6 @@ static void look_at_node(doctor *w, int32_t k, const node_facts *n)
                      w->f->node[k]);
         diag_note(w->d, DIAG_NOWHERE, "advice: a resistor that bounds its voltage");
     }
-    if (n->negative && !n->other && n->farad < 0 && n->siemens > 0) {
-        w->n_found++;
-        diag_warning(w->d, n->negative->span,
-                     "at node '%s' capacitances sum up to %.3g F and conductances to %.3g S: while "
-                     "the nodes around it rest, its voltage grows by e each %.3g s",
-                     w->f->node[k], n->farad, n->siemens, -n->farad / n->siemens);
-        diag_note(
-            w->d, n->negative->span,
-            "advice: a model that is meant so works with steps far above that only, and tight "
-            "tolerances lead below it; method=gear, for under the trapezoidal rule such a "
-            "voltage rings, too, and grows");
-    }
     if (n->small && n->large && n->most * DBL_EPSILON > n->least * w->o->reltol) {
         w->n_found++;
         diag_warning(w->d, n->large->span,
@@ -386,6 +367,23 @@ static void look_at_node(doctor *w, int32_t k, const node_facts *n)
         diag_note(w->d, n->small->span, "advice: a larger %s, at least %.1g ohm, or none",
                   n->small->name, n->most * DBL_EPSILON / w->o->reltol);
     }
+}
+
+static void look_at_growers(doctor *w)
+{
+    flat_grower *g = flat_growers(w->f);
+    for (size_t i = 0; i < vec_len(g); i++) {
+        w->n_found++;
+        diag_warning(w->d, g[i].negative->span,
+                     "at node '%s' capacitances sum up to %.3g F and conductances to %.3g S: while "
+                     "the nodes around it rest, its voltage grows by e each %.3g s",
+                     w->f->node[g[i].node], g[i].farad, g[i].siemens, -g[i].farad / g[i].siemens);
+        diag_note(w->d, g[i].negative->span,
+                  "advice: a model that is meant so works with steps far above that only, and "
+                  "tight tolerances lead below it; no method=trap, under which such a voltage "
+                  "rings, too, and grows");
+    }
+    vec_free(g);
 }
 
 static void look_at_nodes(doctor *w)
@@ -554,6 +552,7 @@ vs_status rep_doctor(sim *s, bool json, FILE *out)
         }
         look_at_expression(&w, in);
     }
+    look_at_growers(&w);
     look_at_nodes(&w);
     look_at_options(&w);
     const vs_status st = needs_op(w.f) ? look_at_op(&w) : VS_OK;

@@ -43,7 +43,7 @@ static vs_status run(gradient *g, ana_tape **tape)
     static const sim_axis axis = {"time", "time", "s"};
     sim *s = g->s;
     const flat_ana *a = &g->run;
-    const ana_tran_opt o = {a->tstep, a->tstop, a->tstart, a->tmax, a->uic, 0, 0, 0};
+    const ana_tran_opt o = sim_tran_options(s, a);
     vs_status st = sim_plot_begin(s, "tran", "Transient Analysis", &axis, false);
     if (st != VS_OK)
         return st;

@@ -91,6 +91,7 @@ struct sim {
     gen_count others[GEN_N_KIND]; /* of other processes */
     uint64_t changed;             /* knobs that are not in the netlist yet */
     bool built;                   /* there was a circuit before */
+    bool told_grower;             /* the warning of sim_tran_options was given */
     double s_build;               /* seconds that the last circuit took, without compiling */
     double time[2];               /* s, tstep and tstop of a transient, 0: of the deck's first */
     unsigned forms;               /* of models, besides those that the deck's analyses need */
@@ -289,6 +290,11 @@ vs_status sim_run_hb(sim *s, const flat_ana *a);
 vs_status sim_run_hbac(sim *s, const flat_ana *a);
 vs_status sim_run_hbnoise(sim *s, const flat_ana *a);
 vs_status sim_run_hbsp(sim *s, const flat_ana *a);
+
+/* -- sim_ana.c -- */
+/* Times and method of a transient; noise is none. A warning says once where the method is not that
+ * of the options. */
+ana_tran_opt sim_tran_options(sim *s, const flat_ana *a);
 
 /* -- sim_checkpoint.c -- */
 /* In place of ana_tran_begin, for a transient that goes on from the checkpoint in sim_opt.take_up.

@@ -78,6 +78,36 @@ print off
             self.assertNotIn('too small', text)
             self.assertLess(v['off'], 1.1e-6)  # 1 / (1 + 1e6), and 10 % for steps near that of the mode
 
+    def test_a_node_that_grows_is_damped_unless_the_rule_was_chosen(self):
+        """1 ohm and -39.75 nF lead to 1 mohm: v(b) grows by e each 40 ps, and the trapezoidal rule at 1 ns
+        multiplies it by -1.17 a step. A cosine that has rested at its crest has a solution without growth,
+        v(b) = H v(a), H = (1 + s c)/(1 + 1000 + s c)."""
+        deck = '''* a negative capacitance beside a conductance
+v1 a 0 sin(0 1 1meg 0 0 90)
+r1 a b 1
+c1 a b -39.75n
+r2 b 0 1m
+%s.tran 1n 3u
+.control
+run
+run
+let s = i * 2e6 * pi * -39.75n
+let far = vecmax(abs(v(b) - real((1 + s) / (1001 + s) * exp(i * 2e6 * pi * time))))
+let last = time[length(time)-1]
+print far last
+.endc
+.end
+'''
+        text, v = self.run_deck(deck % '')
+        self.assertEqual(text.count("so transients use Gear's method"), 1)
+        self.assertAlmostEqual(v['last'] * 1e6, 3, places=6)
+        # of 1.03 mV: trtol times reltol and vntol is what a step may add, of which damping leaves one
+        self.assertLess(v['far'], 3.5 * (1e-3 * 1.03e-3 + 1e-6))
+        for chosen in ('trap', 'gear'):
+            text, _ = self.run_deck(deck % f'.options method={chosen}\n', code=3 if chosen == 'trap' else 0)
+            self.assertNotIn("Gear's method", text)
+            self.assertEqual('too small' in text, chosen == 'trap')
+
     def test_a_largest_step_beyond_the_end_changes_nothing(self):
         """The least step was a part of it, and so longer than the edges of the input."""
         deck = '''* two inverters of level 1, the first with a fast edge
