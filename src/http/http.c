@@ -255,6 +255,14 @@ static bool serve(http_server *s, line *l)
     return true;
 }
 
+/* Whether the other side has sent its last byte, and all were read: the line is free for another
+ * at once. */
+static bool is_over(const line *l)
+{
+    char byte;
+    return !l->n_out && recv(l->fd, &byte, 1, MSG_PEEK) == 0;
+}
+
 /* false: hang up. */
 static bool hear(http_server *s, line *l)
 {
@@ -272,7 +280,7 @@ static bool hear(http_server *s, line *l)
     if (!l->n_head)
         l->since = now();
     l->n_head += (size_t)k;
-    return serve(s, l);
+    return serve(s, l) && !is_over(l);
 }
 
 static void welcome(http_server *s)

@@ -1,7 +1,12 @@
 /* test_http.c - which requests are answered. tests/cli/view.py asks the same of sockets. */
+#include <arpa/inet.h>
 #include <check.h>
+#include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "http.h"
 
@@ -119,6 +124,48 @@ START_TEST(connections_go_on_unless_they_are_told_to_end)
 }
 END_TEST
 
+static void say_nothing(void *user, const http_request *q, http_reply *r)
+{
+    (void)user, (void)q, (void)r;
+}
+
+/* A connection to the server, which need not have accepted it yet. */
+static int connected(const http_server *s)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    a.sin_port = htons((uint16_t)atoi(strrchr(http_address(s), ':') + 1));
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
+    return fd;
+}
+
+/* All connections are in use, and end with bytes that were not read yet, when one more comes. */
+START_TEST(connections_that_ended_make_room_at_once)
+{
+    http_server *s;
+    int held[HTTP_MOST];
+    char said[200] = "";
+    ck_assert_int_eq(http_open(&s, say_nothing, NULL), VS_OK);
+    for (int k = 0; k < HTTP_MOST; k++) {
+        held[k] = connected(s);
+        ck_assert_int_eq(http_turn(s, 1000), VS_OK);
+    }
+    for (int k = 0; k < HTTP_MOST; k++) {
+        ck_assert_int_eq(send(held[k], "GET /", 5, 0), 5);
+        close(held[k]);
+    }
+    const int last = connected(s);
+    ck_assert_int_eq(send(last, "GET\r\n\r\n", 7, 0), 7);
+    for (int turn = 0; turn < 3; turn++)
+        ck_assert_int_eq(http_turn(s, 1000), VS_OK);
+    ck_assert_int_gt(recv(last, said, sizeof said - 1, 0), 0);
+    ck_assert_ptr_nonnull(strstr(said, " 400 "));
+    close(last);
+    http_close(&s);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("http");
@@ -128,6 +175,7 @@ int main(void)
     tcase_add_test(t, only_the_secret_unlocks);
     tcase_add_test(t, values_are_decoded);
     tcase_add_test(t, connections_go_on_unless_they_are_told_to_end);
+    tcase_add_test(t, connections_that_ended_make_room_at_once);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
