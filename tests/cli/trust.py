@@ -171,6 +171,7 @@ class Native(Library):
     def test_folders_that_the_user_trusts(self):
         self.write('home/got/.spiceinit', 'osdi evil.osdi\n')
         self.write('config/vsim/trust', '# kits\n%s\n' % self.path('home/got'))
+        os.chmod(self.path('config/vsim/trust'), 0o644)  # whatever this user's umask is
         self.vsim(TOP + '.op\n.end\n')
         self.assertTrue(self.ran())
         os.chmod(self.path('config/vsim/trust'), 0o666)  # anybody's list is not the user's
