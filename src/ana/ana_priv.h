@@ -195,9 +195,9 @@ VS_MUST_USE vs_status op_solve(ana *a, double *x, bool warm, bool tran_op);
 /* Like op_solve for a transient, without an initial guess. The transient takes over x and the state
  * of devices, not the pivots. */
 VS_MUST_USE vs_status op_of_tran(ana *a, double *x);
-/* The node with the largest contribution (a->fmax, ampere) beyond what a device of a circuit has,
- * at the last load; 0: none. */
-int32_t op_node_of_absurd_current(const ana *a);
+/* The node with the largest contribution (size [n+1] ampere: a->fmax at the last load, or the
+ * largest ones of a run) beyond what a device of a circuit has; 0: none. */
+int32_t op_node_of_absurd_current(const ana *a, const double *size);
 /* Warns of it. where: words in front of the sentence; current in ampere; v: the node's voltage. */
 void op_tell_absurd_current(ana *a, const char *where, int32_t node, double current, double v);
 

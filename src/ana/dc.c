@@ -81,7 +81,7 @@ static vs_status deliver(ana *a, double value, bool first, const double *x, cons
 /* Tells the first point with a current that no circuit has, in nested sweeps once as well. */
 static void tell_current(ana *a, double value, const double *x)
 {
-    const int32_t node = a->told_current ? 0 : op_node_of_absurd_current(a);
+    const int32_t node = a->told_current ? 0 : op_node_of_absurd_current(a, a->fmax);
     if (node)
         op_tell_absurd_current(a, arena_printf(&a->d->mem, "dc sweep, at the value %.6g", value),
                                node, a->fmax[node], x[node]);

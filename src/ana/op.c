@@ -419,11 +419,11 @@ static void explain_failure(ana *a, const newton_eq *eq, const op_progress *p)
     ana_log_end(&log);
 }
 
-int32_t op_node_of_absurd_current(const ana *a)
+int32_t op_node_of_absurd_current(const ana *a, const double *size)
 {
     int32_t node = 0;
     for (int32_t i = 1; i <= a->n; i++)
-        if (a->gdiag[i] && a->fmax[i] > (node ? a->fmax[node] : MOST_CURRENT))
+        if (a->gdiag[i] && size[i] > (node ? size[node] : MOST_CURRENT))
             node = i;
     return node;
 }
@@ -442,7 +442,7 @@ static double far_carried(const ana *a, const double *x, int32_t node)
 static vs_status judge(ana *a, const newton_eq *eq, const double *x, op_progress *p)
 {
     const int32_t carried = carried_by_gmin(a, eq, x);
-    const int32_t node = carried ? carried : op_node_of_absurd_current(a);
+    const int32_t node = carried ? carried : op_node_of_absurd_current(a, a->fmax);
     if (!node)
         return VS_OK;
     if (!p->doubtful || (p->by_gmin && !carried)) {

@@ -730,8 +730,21 @@ const double *ana_tran_point(const ana *a, double *time)
     return a->tran->x[1];
 }
 
+/* Tells of a current that no circuit has. Only its size is known then, not its time: looking at
+ * each point would cost small circuits more. */
+static void tell_current(const tran *t)
+{
+    ana *a = t->a;
+    const int32_t node = a->told_current ? 0 : op_node_of_absurd_current(a, t->rmax);
+    if (node)
+        op_tell_absurd_current(a, "transient", node, t->rmax[node], t->xmax[node]);
+    a->told_current |= node != 0;
+}
+
 void ana_tran_end(ana *a, vs_status st)
 {
+    if (a->tran->begun)
+        tell_current(a->tran);
     if (a->tran->begun && a->tran->verify)
         tran_verify_end(a->tran);
     if (a->tran->begun)

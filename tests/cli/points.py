@@ -70,8 +70,11 @@ class Points(folder.Folder):
 
     def sweep(self, to, outer='', begin=0):
         """What is said of .dc to that voltage of a source across a junction of 1e-14 A."""
-        self.write('deck.sp', 'sweep\nv1 a 0 0\nv2 b 0 0\nr2 b 0 1k\nd1 a 0 dm\n'
-                   '.model dm d is=1e-14\n.dc v1 %g %g 0.5 %s\n.end\n' % (begin, to, outer))
+        return self.said('v1 a 0 0\nv2 b 0 0\nr2 b 0 1k\nd1 a 0 dm\n'
+                         '.model dm d is=1e-14\n.dc v1 %g %g 0.5 %s\n' % (begin, to, outer))
+
+    def said(self, deck):
+        self.write('deck.sp', 'messages\n' + deck + '.end\n')
         done = subprocess.run([VSIM, '-n', '--no-output', 'deck.sp'], cwd=self.tmp.name,
                               capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -85,6 +88,15 @@ class Points(folder.Folder):
         for begin in 0, 4.5:  # the inner sweeps begin without the current, and with it
             self.assertEqual(self.sweep(5, 'v2 0 3 1', begin).count('straight lines there'), 1)
         self.assertEqual(self.sweep(1), '')
+
+    def test_a_diode_across_a_pulse_is_told_once(self):
+        """At its end a transient tells of the largest current at any of its points."""
+        deck = 'v1 a 0 pulse(%g %g 1n 1n 1n 5n)\nd1 a 0 dm\n.model dm d is=1e-14 cjo=1p\n.tran 0.1n %gn\n'
+        for low, high, stop, where in ((0, 5, 10, 'transient'), (5, 0, 10, 'operating point'), (0, 0.7, 10, ''),
+                                       (0, 5, 0.9, '')):
+            said = self.said(deck % (low, high, stop))
+            self.assertEqual(said.count('straight lines there'), where != '', said)
+            self.assertIn(where and where + ': a current of', said)
 
 
 if __name__ == '__main__':
