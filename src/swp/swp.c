@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pool.h"
 #include "stream.h"
 
 bool swp_wanted(const sim *s) { return fam_wanted(s); }
@@ -435,8 +436,7 @@ vs_status swp_run(sim *s, const swp_opt *o)
     if (!st) {
         swp_keep_find(&w, next);
         drop_old_spools(&w);
-        const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        const int jobs = o->jobs ? o->jobs : cpus > 0 ? (int)cpus : 1;
+        const int jobs = o->jobs ? o->jobs : pool_processors();
         const bool serves = o->link && o->link->rank > 0;
         st = serves                ? swp_serve(&w, jobs)
              : jobs > 1 || o->link ? swp_workers(&w, next, jobs)

@@ -201,10 +201,18 @@ class _Work:
             raise self.raised
 
 
+def _processors():
+    """Those that this process may use, or where no system tells, those that there are."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):
+        return os.cpu_count() or 1
+
+
 def _sweep_of(circuit, points, grid, prepare, do, get, jobs, keep, progress):
     from ._circuit import _Reporter
     out = Sweep(points, grid)
-    jobs = min(jobs or os.cpu_count() or 1, max(len(points), 1))
+    jobs = min(jobs or _processors(), max(len(points), 1))
     if jobs < 1:
         raise ValueError('jobs is the number of threads; 0: one for each processor')
     circuit._ready()
