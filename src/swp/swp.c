@@ -392,6 +392,11 @@ static vs_status begin(swp *w, int64_t *next)
         diag_error(sim_diag(s), DIAG_NOWHERE, "--checkpoint of a sweep needs a result file");
         st = VS_EINPUT;
     }
+    if (!st && o->checkpoint && o->link && o->link->size > 1 && o->say)
+        fprintf(o->say,
+                "vsim: warning: --checkpoint keeps the points under way of rank 0 alone; those of "
+                "the %d other processes begin anew with --resume\n",
+                o->link->size - 1);
     if (st)
         return st;
     if ((st = swp_book_open(&w->book, o->resume, next)))

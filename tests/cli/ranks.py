@@ -105,6 +105,13 @@ class Ranks(Folder):
         self.assertEqual(p.returncode, code, out + err)
         return err
 
+    def test_which_points_a_checkpoint_keeps_is_told(self):
+        self.write(SWEEP % '2k')
+        text = 'rank 0 alone; those of the 2 other processes begin anew'
+        said = [self.run_it('-r', tag + '.raw', '--checkpoint', '0', 'd.sp', ranks=n)[1] for tag, n in (('a', 1), ('b', 3))]
+        self.assertEqual([x.count(text) for x in said], [0, 1], said)
+        self.assertEqual(self.data('a.raw'), self.data('b.raw'))
+
     def test_same_bytes_for_any_number_of_ranks(self):
         self.write(SWEEP % '100')
         one = self.results('a')

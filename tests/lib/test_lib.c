@@ -865,16 +865,51 @@ END_TEST
 
 /* -- families -- */
 
+static const char family_text[] = "a family\n.param r=1k\n"
+                                  "v1 in 0 pulse(0 5 0 1u 1u 20u 50u)\nr1 in out {r}\n"
+                                  "d1 out 0 dm\nc1 out 0 {agauss(1n,0.1n,1)}\n"
+                                  ".model dm d is=1e-14\n.step param r list 1k 2k 5k\n"
+                                  ".step temp 0 100 50\n.mc 2 seed=7\n.end\n";
+
+/* A new run of point k of that family. */
+static vsim_run *run_of_point(vsim *s, int64_t k)
+{
+    vsim_run *r;
+    vsim_deck *d = deck_of(s, family_text);
+    ck_done(s, vsim_family_set(d, k, NULL));
+    ck_done(s, vsim_run_card(d, "tran 1u 50u", NULL, &r));
+    return r;
+}
+
+/* A sweep of the host's keeps the point under way, and goes on with it in another process. */
+START_TEST(points_of_a_family_go_on_from_checkpoints)
+{
+    static const int64_t point[] = {0, 7, 17}, other[] = {1, 13, 15};
+    char path[] = "/tmp/vsim-kept-XXXXXX";
+    close(mkstemp(path));
+    for (size_t i = 0; i < 3; i++) {
+        vsim *s[3] = {simulator(), simulator(), simulator()};
+        vsim_run *r = run_of_point(s[0], point[i]);
+        ck_assert_int_eq(vsim_run_until(r, 20e-6), VSIM_PAUSED);
+        ck_done(s[0], vsim_run_checkpoint(r, path));
+        ck_done(s[0], vsim_run_go(r));
+        vsim_run *later = run_of_point(s[1], point[i]);
+        ck_assert_int_eq(vsim_run_restart(later, path), VSIM_PAUSED);
+        ck_done(s[1], vsim_run_go(later));
+        ck_assert_uint_eq(bits_of(later), bits_of(r));
+        ck_assert_int_eq(vsim_run_restart(run_of_point(s[2], other[i]), path), VSIM_EINPUT);
+        for (size_t k = 0; k < 3; k++)
+            vsim_free(&s[k]);
+    }
+    unlink(path);
+}
+END_TEST
+
 START_TEST(points_of_a_family_are_runs_of_their_own)
 {
-    static const char text[] = "a family\n.param r=1k\n"
-                               "v1 in 0 pulse(0 5 0 1u 1u 20u 50u)\nr1 in out {r}\n"
-                               "d1 out 0 dm\nc1 out 0 {agauss(1n,0.1n,1)}\n"
-                               ".model dm d is=1e-14\n.step param r list 1k 2k 5k\n"
-                               ".step temp 0 100 50\n.mc 2 seed=7\n.end\n";
     static const double r[] = {1e3, 2e3, 5e3};
     vsim *s = simulator();
-    vsim_deck *d = deck_of(s, text);
+    vsim_deck *d = deck_of(s, family_text);
     vsim_family f;
     const char *label;
     uint64_t bits[18];
@@ -911,7 +946,7 @@ START_TEST(points_of_a_family_are_runs_of_their_own)
     ck_assert_int_eq(vsim_family_set(d, 18, NULL), VSIM_EINPUT);
     vsim_free(&s);
     s = simulator(); /* each point by itself */
-    d = deck_of(s, text);
+    d = deck_of(s, family_text);
     ck_done(s, vsim_set_param(d, "r", 2e3));
     ck_done(s, vsim_set_temp(d, 50));
     ck_done(s, vsim_set_sample(d, 7, 2));
@@ -1368,6 +1403,7 @@ int main(void)
     tcase_add_test(t, pieces_have_the_bits_of_the_whole);
     tcase_add_test(t, checkpoints_have_the_bits_of_the_whole);
     tcase_add_test(t, checkpoints_fit_circuits_that_had_other_analyses);
+    tcase_add_test(t, points_of_a_family_go_on_from_checkpoints);
     tcase_add_test(t, callbacks_pause_without_a_trace);
     tcase_add_test(t, a_stopped_run_keeps_its_points_and_lets_others_start);
     tcase_add_test(t, changes_wait_while_a_run_is_paused);
