@@ -101,10 +101,17 @@ class Server:
         self.p.stderr.close()
 
     def window(self, group, expr, x0, x1):
-        """Milliseconds by the clock and of the server's processor time, and bytes of the answer."""
-        a, p = time.monotonic(), self.cpu_ns()
-        answer = self.ask('curve', g=group, e=expr, x0=repr(x0), x1=repr(x1), w=2000)
-        return 1e3 * (time.monotonic() - a), (self.cpu_ns() - p) / 1e6, len(answer)
+        """Milliseconds by the clock and of the server's processor time, its reads and the bytes of these."""
+        a, p, before = time.monotonic(), self.cpu_ns(), self.reads()
+        self.ask('curve', g=group, e=expr, x0=repr(x0), x1=repr(x1), w=2000)
+        took = 1e3 * (time.monotonic() - a), (self.cpu_ns() - p) / 1e6
+        return took + tuple(b - a for a, b in zip(before, self.reads()))
+
+    def reads(self):
+        """Calls that read files so far, and the bytes that they read."""
+        with open('/proc/%d/io' % self.p.pid) as f:
+            t = f.read()
+        return tuple(int(re.search(r'%s: (\d+)' % k, t).group(1)) for k in ('syscr', 'rchar'))
 
     def cpu_ns(self):
         """Processor time of all its threads, to the nanosecond where the kernel tells."""
@@ -142,16 +149,18 @@ def places(end):
 
 def zooms(server, path, end, cold):
     for expr in ('v(n0)', 'v(n57)', 'v(n0)-v(n57)'):
-        clock, cpu = [], []
+        taken = []
         for x0, x1 in places(end):
             if cold:
                 forget(path, path + '.idx')
-            c, p, _ = server.window(0, expr, x0, x1)
-            clock.append(c)
-            cpu.append(p)
+            taken.append(server.window(0, expr, x0, x1))
         label = '%s, %s' % (expr, 'cold' if cold else 'warm')
+        clock, cpu, calls, size = zip(*taken)
         spread(label + ': clock', clock)
         spread(label + ': processor', cpu)
+        print('%-28s        median %8d  worst %8d reads' % ('', statistics.median(calls), max(calls)))
+        print('%-28s        median %8.2f  worst %8.2f MB'
+              % ('', statistics.median(size) / 1e6, max(size) / 1e6), flush=True)
         if '-' in expr:
             print('  (an expression goes over all points in sight)')
 

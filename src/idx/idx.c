@@ -23,6 +23,7 @@ int64_t idx_block(const idx_part *p)
     return idx_row_bytes(p) > IDX_LONG_ROW ? IDX_BLOCK_LONG : IDX_BLOCK;
 }
 int64_t idx_chunk(const idx_part *p) { return idx_block(p) * IDX_BASE; }
+bool idx_has_fine(const idx_part *p) { return idx_block(p) == IDX_BLOCK; }
 
 bool idx_pread(int fd, void *to, size_t n, int64_t at)
 {
@@ -238,6 +239,13 @@ vs_status idx_open(idx **to, const char *path, bool keep, const char **why)
     return st;
 }
 
+static void forget_parts(idx *x)
+{
+    for (size_t k = 0; k < vec_len(x->part); k++)
+        vec_free(x->part[k].begin);
+    vec_clear(x->part);
+}
+
 void idx_close(idx **to)
 {
     idx *x = *to;
@@ -248,6 +256,7 @@ void idx_close(idx **to)
     if (x->copy >= 0)
         io_close(x->copy);
     vec_free(x->copy_row);
+    forget_parts(x);
     vec_free(x->part);
     str_pool_fini(&x->names);
     arena_fini(&x->mem);
@@ -277,6 +286,7 @@ static bool read_on(idx *x)
         return false;
     }
     idx_part *p = &x->part[k];
+    p->begin = last.begin;
     if (p->at != last.at || p->p.n_vec != last.p.n_vec || p->p.complex != last.p.complex ||
         p->p.n_point < last.p.n_point)
         return false;
@@ -294,7 +304,7 @@ static bool copy_again(idx *x)
     const size_t n = vec_len(x->part);
     const int64_t before = x->part[n - 1].p.n_point;
     idx_store_drop(x);
-    vec_clear(x->part);
+    forget_parts(x);
     x->copied = 0;
     if (out_read_from(x->r, 0))
         return false;

@@ -7,9 +7,10 @@
  *         stand; those of text are copied once, in binary, to a file without a name.
  * Index:  of plots with more than IDX_FEW points: cells of 32 points, of 16 of these, of 8 of
  *         those, up to chunks of 32768 points. A cell has the first, least, greatest and last of
- *         its values; what is not finite counts for neither of the middle two. It takes 2/15 of
- *         the values' bytes; of rows above 4 kB, where each value is a page to read, cells have 8
- *         points, chunks 8192, and it takes 8/15. It is a file NAME.idx beside the file, if that
+ *         its values; what is not finite counts for neither of the middle two. Below the cells of
+ *         32 points are rounded ones of 8, of 8 bytes each. It takes 4/15 of the values' bytes; of
+ *         rows above 4 kB, where each value is a page to read, cells have 8 points, chunks 8192,
+ *         none are rounded, and it takes 8/15. It is a file NAME.idx beside the file, if that
  *         is larger than IDX_LARGE or `keep` is set, and its folder can be written; else a file
  *         without a name. It has the size and time of change of the file, a version, and a checksum
  *         for each part. If one of these does not fit, the index is made again.
@@ -71,6 +72,7 @@ typedef struct idx_window {
         hi; /* of the axis; NAN: to its end. Of a plot without axis: of the points' numbers */
     int32_t width; /* pixels, 1 or more */
     bool log;      /* pixels are of equal ratios */
+    bool quick;    /* cells of 8 points may be rounded; see idx_look */
 } idx_window;
 /* A window's cells: runs of consecutive points, each at most a pixel wide, or single points. With
  * at most 2 points a pixel all cells are single points. One point on each side of the window is
@@ -84,7 +86,10 @@ typedef struct idx_view {
                        greatest: none is finite */
     int32_t n_col;
 } idx_view;
-/* Computes the cells of columns col[n_col] of a plot in a window.
+/* Computes the cells of columns col[n_col] of a plot in a window. Of a quick look, cells of at
+ * least 8 points have values that are rounded to 1/65000 of the range of the 32 points around
+ * them: least downwards and greatest upwards. The least and the greatest value of the whole window
+ * are exact.
  *   v  out  idx_view_fini by the caller, on failure too
  * Status: as idx_build. */
 VS_MUST_USE vs_status idx_look(idx *x, int32_t plot, const idx_window *w, const int32_t *col,

@@ -18,7 +18,10 @@ typedef struct strip {
     const double *v;  /* [n][width] */
     int64_t n, block; /* rows; of a cell */
     int32_t width;
-    double lo[IDX_STRIP], hi[IDX_STRIP];
+    bool fine;                                      /* with rounded cells */
+    double lo[IDX_STRIP], hi[IDX_STRIP];            /* of the present block */
+    const double *first[IDX_FINE], *last[IDX_FINE]; /* rows of its parts */
+    double part_lo[IDX_FINE][IDX_STRIP], part_hi[IDX_FINE][IDX_STRIP];
 } strip;
 
 VS_CLONES static void extremes(const double *v, int64_t n, int32_t width, double *restrict lo,
@@ -37,16 +40,151 @@ VS_CLONES static void extremes(const double *v, int64_t n, int32_t width, double
         }
 }
 
+/* -- rounded cells -- */
+
+static double unround(const idx_cell *of, uint16_t part)
+{
+    const double t = (double)part / IDX_PARTS, v = of->lo * (1 - t) + of->hi * t;
+    return v < of->lo ? of->lo : v > of->hi ? of->hi : v;
+}
+
+/* The part that is next to v, not above it or not below it where `side` is -1 or 1. */
+static uint16_t round_to(const idx_cell *of, double v, int side)
+{
+    if (!isfinite(v))
+        return isnan(v) ? IDX_NAN : v > 0 ? IDX_ABOVE : IDX_BELOW;
+    const double wide = of->hi / 2 - of->lo / 2; /* halves: hi - lo may be too large for a number */
+    const double t = wide > 0 ? (v / 2 - of->lo / 2) / wide * IDX_PARTS : 0;
+    int k = (int)(side < 0 ? floor(t) : side > 0 ? ceil(t) : t + 0.5);
+    k = k < 0 ? 0 : k > IDX_PARTS ? IDX_PARTS : k;
+    while (side < 0 && k > 0 && unround(of, (uint16_t)k) > v)
+        k--;
+    while (side > 0 && k < IDX_PARTS && unround(of, (uint16_t)k) < v)
+        k++;
+    return (uint16_t)k;
+}
+
+static idx_fine round_cell(const idx_cell *of, const idx_cell *part)
+{
+    idx_fine f = {.lo = 1, .hi = 0};
+    f.first = round_to(of, part->first, 0);
+    f.last = round_to(of, part->last, 0);
+    if (part->lo <= part->hi) {
+        f.lo = round_to(of, part->lo, -1);
+        f.hi = round_to(of, part->hi, 1);
+    }
+    return f;
+}
+
+static double any_value(const idx_cell *of, uint16_t part)
+{
+    return part == IDX_NAN     ? (double)NAN
+           : part == IDX_ABOVE ? (double)INFINITY
+           : part == IDX_BELOW ? (double)-INFINITY
+                               : unround(of, part);
+}
+
+idx_cell idx_unround(const idx_cell *of, const idx_fine *part)
+{
+    idx_cell c = {any_value(of, part->first), INFINITY, -INFINITY, any_value(of, part->last)};
+    if (part->lo <= part->hi) {
+        c.lo = unround(of, part->lo);
+        c.hi = unround(of, part->hi);
+    }
+    return c;
+}
+
+/* -- levels -- */
+
+enum { OFTEN = 1 << 20 };
+static const double barely = 1e-3;
+
+/* Parts of a block's range at v[width], `more` above: 0 to IDX_PARTS. */
+VS_CLONES static void parts_of(const double *v, const double *restrict lo,
+                               const double *restrict scale, int32_t width, double more,
+                               uint16_t *restrict to)
+{
+    for (int32_t c = 0; c < width; c++) {
+        double t = (v[c] - lo[c]) * scale[c] + more;
+        t = t > 0 ? t : 0;
+        t = t < IDX_PARTS ? t : IDX_PARTS;
+        to[c] = (uint16_t)(int32_t)t;
+    }
+}
+
+/* Parts over the range, for parts_of; 0 if it is a single value. `plain`: all values are finite,
+ * and the parts are so wide, beside the values, that what is rounded in them is far below `barely`.
+ */
+VS_CLONES static void scales_of(const double *restrict lo, const double *restrict hi,
+                                const double *restrict finite, int32_t width,
+                                double *restrict scale, double *restrict plain)
+{
+    for (int32_t c = 0; c < width; c++) {
+        const double wide = hi[c] - lo[c], size = fmax(fabs(lo[c]), fabs(hi[c]));
+        const bool some = wide * OFTEN > size && wide > 1e-290 && wide < 1e300;
+        scale[c] = some ? IDX_PARTS / wide : 0;
+        plain[c] = finite[c] == 0 && (some || wide == 0);
+    }
+}
+
+/* The n rows of a block in parts of `step` rows: the first and last row of each, its extremes, and
+ * those of all. */
+static int split_block(strip *s, const double *v, int64_t n, int64_t step)
+{
+    int k = 0;
+    for (int64_t at = 0; at < n; at += step, k++) {
+        const int64_t rows = n - at < step ? n - at : step;
+        s->first[k] = v + at * s->width;
+        s->last[k] = s->first[k] + (rows - 1) * s->width;
+        extremes(s->first[k], rows, s->width, s->part_lo[k], s->part_hi[k]);
+        for (int32_t c = 0; c < s->width; c++) {
+            s->lo[c] = k && s->lo[c] < s->part_lo[k][c] ? s->lo[c] : s->part_lo[k][c];
+            s->hi[c] = k && s->hi[c] > s->part_hi[k][c] ? s->hi[c] : s->part_hi[k][c];
+        }
+    }
+    return k;
+}
+
+/* Computes the rounded cells of a block that was split into n. */
+static void fill_fine(strip *s, int n, int64_t b, idx_record *r)
+{
+    double scale[IDX_STRIP], plain[IDX_STRIP], finite[IDX_STRIP] = {0};
+    uint16_t to[4][IDX_STRIP];
+    for (int k = 0; k < n; k++) /* 0 times what is not finite is NaN */
+        for (int32_t c = 0; c < s->width; c++)
+            finite[c] += 0 * s->first[k][c] + 0 * s->last[k][c];
+    scales_of(s->lo, s->hi, finite, s->width, scale, plain);
+    for (int k = 0; k < n; k++) {
+        parts_of(s->first[k], s->lo, scale, s->width, 0.5, to[0]);
+        parts_of(s->part_lo[k], s->lo, scale, s->width, -barely, to[1]);
+        parts_of(s->part_hi[k], s->lo, scale, s->width, 1 + barely, to[2]);
+        parts_of(s->last[k], s->lo, scale, s->width, 0.5, to[3]);
+        for (int32_t c = 0; c < s->width; c++) {
+            const idx_cell part = {s->first[k][c], s->part_lo[k][c], s->part_hi[k][c],
+                                   s->last[k][c]};
+            r[c].fine[b * IDX_FINE + k] = plain[c] != 0
+                                              ? (idx_fine){to[0][c], to[1][c], to[2][c], to[3][c]}
+                                              : round_cell(&r[c].base[b], &part);
+        }
+    }
+}
+
+/* Computes a cell of the lowest level of each column's record from n rows, and its rounded cells if
+ * there are any. */
+static void fill_block(strip *s, const double *v, int64_t n, int64_t b, idx_record *r)
+{
+    const int parts = split_block(s, v, n, s->fine ? s->block / IDX_FINE : s->block);
+    for (int32_t c = 0; c < s->width; c++)
+        r[c].base[b] = (idx_cell){s->first[0][c], s->lo[c], s->hi[c], s->last[parts - 1][c]};
+    if (s->fine)
+        fill_fine(s, parts, b, r);
+}
+
 /* Computes the lowest level of each column's record. */
 static void fill_base(strip *s, idx_record *r)
 {
-    for (int64_t at = 0, b = 0; at < s->n; at += s->block, b++) {
-        const int64_t n = s->n - at < s->block ? s->n - at : s->block;
-        const double *v = s->v + at * s->width;
-        extremes(v, n, s->width, s->lo, s->hi);
-        for (int32_t c = 0; c < s->width; c++)
-            r[c].base[b] = (idx_cell){v[c], s->lo[c], s->hi[c], v[(n - 1) * s->width + c]};
-    }
+    for (int64_t at = 0, b = 0; at < s->n; at += s->block, b++)
+        fill_block(s, s->v + at * s->width, s->n - at < s->block ? s->n - at : s->block, b, r);
 }
 
 /* Computes the cells of a level from the n cells of the one below, `fan` in one. Returns their
@@ -77,7 +215,7 @@ static void fill_record(const strip *s, int32_t c, idx_record *r)
     n = fill_level(r->upper + 1 + IDX_FAN, r->base, n, IDX_BASE_FAN);
     n = fill_level(r->upper + 1, r->upper + 1 + IDX_FAN, n, IDX_FAN);
     fill_level(r->upper, r->upper + 1, n, IDX_FAN);
-    idx_record_seal(r);
+    idx_record_seal(r, s->fine);
 }
 
 /* Buffers for a strip. */
@@ -101,21 +239,33 @@ static bool read_strip(const idx *x, const idx_part *p, int64_t from, int64_t n,
     return ok;
 }
 
+static bool write_records(const idx *x, const idx_part *p, int64_t chunk, int32_t c0, int32_t width,
+                          const idx_record *r)
+{
+    const size_t bytes = (size_t)idx_record_bytes(p);
+    bool ok = true;
+    if (bytes == sizeof *r) /* they stand in the file as they stand here */
+        return idx_pwrite(x->index, r, (size_t)width * bytes, idx_record_at(p, chunk, c0));
+    for (int32_t c = 0; c < width && ok; c++)
+        ok = idx_pwrite(x->index, &r[c], bytes, idx_record_at(p, chunk, c0 + c));
+    return ok;
+}
+
 static const char *build_chunk(idx *x, const idx_part *p, int64_t chunk, const room *to)
 {
     const int64_t from = chunk * idx_chunk(p), left = p->p.n_point - from;
     const int64_t n = left < idx_chunk(p) ? left : idx_chunk(p);
     for (int32_t c0 = 0; c0 < idx_n_col(p); c0 += IDX_STRIP) {
         const int32_t more = idx_n_col(p) - c0, width = more < IDX_STRIP ? more : IDX_STRIP;
-        strip s = {.v = to->v, .n = n, .block = idx_block(p), .width = width};
-        const size_t bytes = (size_t)width * sizeof *to->rec;
+        strip s = {
+            .v = to->v, .n = n, .block = idx_block(p), .width = width, .fine = idx_has_fine(p)};
         if (!read_strip(x, p, from, n, c0, width, to->v))
             return "ends earlier than it did";
-        memset(to->rec, 0, bytes);
+        memset(to->rec, 0, (size_t)width * sizeof *to->rec);
         fill_base(&s, to->rec);
         for (int32_t c = 0; c < width; c++)
             fill_record(&s, c, &to->rec[c]);
-        if (!idx_pwrite(x->index, to->rec, bytes, idx_record_at(p, chunk, c0)))
+        if (!write_records(x, p, chunk, c0, width, to->rec))
             return "has no index: it cannot be written";
     }
     return NULL;

@@ -3,7 +3,7 @@
  * The axis alone decides which cells these are, so all columns of a window have the same ones. A
  * cell that is no wider than a pixel is taken as it is; else those of the level below are asked,
  * and below the lowest the points themselves. So no more points are read than IDX_BLOCK for a
- * pixel. */
+ * pixel; of a quick look, which takes rounded cells too, a quarter of these. */
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +27,10 @@ typedef struct look {
     double lo, hi;            /* least and greatest value of the axis in the last cell */
     int64_t raw_from, raw_to; /* points to read, which take part one by one */
     idx_record *rec;          /* [1 + n_col] of the chunk: the axis, then the columns */
-    unsigned char *have_base; /* [1 + n_col] bit k: section k of the lowest level */
+    int lowest;               /* the level below which points are read */
+    idx_cell *cell;           /* [1 + n_col] of the present cell */
+    unsigned char
+        *have; /* [1 + n_col][2] bit k: section k of the lowest level, of the rounded cells */
     idx_view *v;
     const char *why; /* NULL: all is well; `damaged`: the index is damaged */
 } look;
@@ -123,41 +126,51 @@ static void add_raw(look *l, int64_t from, int64_t to)
 
 /* -- chunks -- */
 
-/* The cells of one level in a record: where they begin, and how many points each has. */
+/* The levels of a record: where their cells begin, how many a chunk has, and how many of the next
+ * level are in one. */
 static const struct {
-    int32_t at;      /* its first cell in `upper`; the lowest level is `base` */
-    int64_t n_block; /* blocks of a cell */
-    int64_t fan;     /* cells of the next level in one */
-} level[] = {{0, IDX_BASE, IDX_FAN},
-             {1, IDX_BASE / IDX_FAN, IDX_FAN},
-             {1 + IDX_FAN, IDX_BASE_FAN, IDX_BASE_FAN},
-             {0, 1, 0}};
-enum { LOWEST = 3 };
+    int32_t at; /* its first cell in `upper`; BASE and FINE have arrays of their own */
+    int64_t n_cell;
+    int64_t fan;
+} level[] = {{0, 1, IDX_FAN},
+             {1, IDX_FAN, IDX_FAN},
+             {1 + IDX_FAN, IDX_FAN *IDX_FAN, IDX_BASE_FAN},
+             {0, IDX_BASE, IDX_FINE},
+             {0, IDX_BASE *IDX_FINE, 0}};
+enum { BASE = 3, FINE = 4 };
 
-/* Tells the system that the lowest levels of this chunk come next, and those of the chunk behind it
+static int64_t points_in(const look *l, int lev) { return idx_chunk(l->p) / level[lev].n_cell; }
+
+/* Tells the system that this level of the chunk comes next, and that of the chunk behind it
  * probably, so that the disk serves many at once. */
-static void ask_for_bases(const look *l, int64_t chunk)
+static void ask_for(const look *l, int64_t chunk, idx_level of)
 {
     const int64_t most = idx_chunk(l->p);
     const int64_t end = l->b < l->p->n_indexed ? l->b : l->p->n_indexed;
     for (int64_t c = chunk; c < chunk + 2 && c * most < end; c++)
         for (int k = 0; k <= l->n_col; k++)
-            idx_record_ask(l->x, l->p, c, k ? l->col[k - 1] : 0, true);
+            idx_record_ask(l->x, l->p, c, k ? l->col[k - 1] : 0, of);
 }
 
-/* Reads the section of the lowest level that has cell i, unless it is there. */
-static bool need_base(look *l, int64_t chunk, int k, int64_t i)
+/* Reads the section that has cell i of the lowest level or of the rounded cells, and those behind
+ * it as far as the window goes, unless they are there. */
+static bool need(look *l, int64_t chunk, int k, int lev, int64_t i)
 {
-    const int section = (int)(i / IDX_SECTION);
-    if (l->have_base[k] >> section & 1)
+    const idx_level of = lev == FINE ? IDX_AT_FINE : IDX_AT_BASE;
+    unsigned char *have = &l->have[2 * k + (lev == FINE)];
+    const int64_t each = level[lev].n_cell / IDX_FAN, begin = chunk * idx_chunk(l->p),
+                  last = (l->b < begin + l->rec[0].n ? l->b : begin + l->rec[0].n) - 1 - begin;
+    const int section = (int)(i / each), end = (int)(last / points_in(l, lev) / each) + 1;
+    if (*have >> section & 1)
         return true;
-    if (!k && !l->have_base[k])
-        ask_for_bases(l, chunk);
-    if (!idx_record_base(l->x, l->p, chunk, k ? l->col[k - 1] : 0, section, &l->rec[k])) {
+    if (!k && !*have)
+        ask_for(l, chunk, of);
+    if (!idx_record_sections(l->x, l->p, chunk, k ? l->col[k - 1] : 0, of, section, end,
+                             &l->rec[k])) {
         l->why = damaged;
         return false;
     }
-    l->have_base[k] |= (unsigned char)(1U << section);
+    *have |= (unsigned char)((1U << end) - (1U << section));
     return true;
 }
 
@@ -165,11 +178,14 @@ static bool need_base(look *l, int64_t chunk, int k, int64_t i)
 static bool cell_of(look *l, int64_t chunk, int k, int lev, int64_t i, idx_cell *c)
 {
     idx_record *r = &l->rec[k];
-    if (lev == LOWEST && !need_base(l, chunk, k, i))
+    if ((lev == FINE && !need(l, chunk, k, BASE, i / IDX_FINE)) ||
+        (lev >= BASE && !need(l, chunk, k, lev, i)))
         return false;
-    *c = lev == LOWEST ? r->base[i] : r->upper[level[lev].at + i];
+    *c = lev == FINE   ? idx_unround(&r->base[i / IDX_FINE], &r->fine[i])
+         : lev == BASE ? r->base[i]
+                       : r->upper[level[lev].at + i];
     if (!k && !l->p->p.axis) {
-        const int64_t n = level[lev].n_block * idx_block(l->p);
+        const int64_t n = points_in(l, lev);
         const int64_t from = chunk * idx_chunk(l->p) + i * n;
         const int64_t end = chunk * idx_chunk(l->p) + r->n, to = from + n;
         c->first = c->lo = (double)from;
@@ -180,19 +196,17 @@ static bool cell_of(look *l, int64_t chunk, int k, int lev, int64_t i, idx_cell 
 
 static void take_cell(look *l, int64_t chunk, int lev, int64_t i, int64_t from, int64_t n)
 {
-    idx_cell *c = vs_calloc((size_t)l->n_col + 1, sizeof *c);
     bool ok = true;
     emit_points(l);
     for (int k = 0; k <= l->n_col && ok; k++)
-        ok = cell_of(l, chunk, k, lev, i, &c[k]);
+        ok = cell_of(l, chunk, k, lev, i, &l->cell[k]);
     if (ok && !l->why)
-        emit(l, from, n, c);
-    vs_free(c);
+        emit(l, from, n, l->cell);
 }
 
 static void walk(look *l, int64_t chunk, int lev, int64_t i)
 {
-    const int64_t n = level[lev].n_block * idx_block(l->p);
+    const int64_t n = points_in(l, lev);
     const int64_t from = chunk * idx_chunk(l->p) + i * n;
     const int64_t end = chunk * idx_chunk(l->p) + l->rec[0].n;
     const int64_t to = from + n < end ? from + n : end;
@@ -201,8 +215,8 @@ static void walk(look *l, int64_t chunk, int lev, int64_t i)
         return;
     if (fits(l, axis.lo, axis.hi))
         take_cell(l, chunk, lev, i, from, to - from);
-    else if (lev == LOWEST)
-        add_raw(l, from, to);
+    else if (lev == l->lowest || (lev == BASE && (from < l->a || to > l->b)))
+        add_raw(l, from, to); /* the extremes of a part of a cell are not exact in rounded ones */
     else
         for (int64_t k = 0; k < level[lev].fan; k++)
             walk(l, chunk, lev + 1, i * level[lev].fan + k);
@@ -212,7 +226,7 @@ static void walk_chunk(look *l, int64_t chunk)
 {
     bool ok = true;
     for (int k = 0; k <= l->n_col && ok; k++) {
-        l->have_base[k] = 0;
+        l->have[2 * k] = l->have[2 * k + 1] = 0;
         ok = idx_record_upper(l->x, l->p, chunk, k ? l->col[k - 1] : 0, &l->rec[k]);
     }
     if (ok)
@@ -227,7 +241,7 @@ static void ask_for_uppers(const look *l, int64_t end)
     const int64_t most = idx_chunk(l->p);
     for (int64_t c = l->a / most; c * most < end; c++)
         for (int k = 0; k <= l->n_col && end - l->a > most; k++)
-            idx_record_ask(l->x, l->p, c, k ? l->col[k - 1] : 0, false);
+            idx_record_ask(l->x, l->p, c, k ? l->col[k - 1] : 0, IDX_AT_UPPER);
 }
 
 static void walk_all(look *l)
@@ -235,7 +249,8 @@ static void walk_all(look *l)
     const int64_t indexed = l->single ? 0 : l->p->n_indexed;
     l->raw_from = l->raw_to = -1;
     l->rec = vs_malloc((size_t)(l->n_col + 1) * sizeof *l->rec);
-    l->have_base = vs_calloc((size_t)l->n_col + 1, sizeof *l->have_base);
+    l->have = vs_calloc(2 * (size_t)l->n_col + 2, sizeof *l->have);
+    l->cell = vs_calloc((size_t)l->n_col + 1, sizeof *l->cell);
     const int64_t most = idx_chunk(l->p);
     ask_for_uppers(l, indexed < l->b ? indexed : l->b);
     for (int64_t c = l->a / most; c * most < l->b && c * most < indexed && !l->why; c++)
@@ -244,7 +259,8 @@ static void walk_all(look *l)
         add_raw(l, l->a > indexed ? l->a : indexed, l->b);
     if (!l->why)
         emit_points(l);
-    vs_free(l->have_base);
+    vs_free(l->cell);
+    vs_free(l->have);
     vs_free(l->rec);
 }
 
@@ -271,6 +287,8 @@ static const char *rise_raw(const idx *x, idx_part *p, int64_t to)
         }
         for (int64_t i = 0; i < n; i++) {
             p->rises &= v[i] == v[i] && (!(p->n_rises + i) || v[i] >= p->last_x);
+            if ((p->n_rises + i) % idx_chunk(p) == 0)
+                vec_push(p->begin, v[i]);
             p->last_x = v[i];
         }
         p->n_rises += n;
@@ -284,15 +302,18 @@ static const char *look_at_axis(const idx *x, idx_part *p)
 {
     const char *why = NULL;
     idx_record *r = vs_malloc(sizeof *r);
+    for (int64_t at = p->n_rises; p->p.axis && p->rises && at < p->n_indexed; at += idx_chunk(p))
+        idx_record_ask(x, p, at / idx_chunk(p), 0, IDX_AT_UPPER);
     while (p->p.axis && p->rises && p->n_rises < p->p.n_point && !why) {
         const int64_t chunk = p->n_rises / idx_chunk(p), from = chunk * idx_chunk(p),
                       end = from + idx_chunk(p);
-        if (p->n_rises != from || end > p->n_indexed) {
+        if (p->n_rises != from || from >= p->n_indexed) {
             why = rise_raw(x, p, end < p->p.n_point ? end : p->p.n_point);
         } else if (!idx_record_upper(x, p, chunk, 0, r)) {
             why = damaged;
         } else {
             p->rises = r->rises && (!from || r->upper[0].first >= p->last_x);
+            vec_push(p->begin, r->upper[0].first);
             p->last_x = r->upper[0].last;
             p->n_rises += r->n;
         }
@@ -301,22 +322,91 @@ static const char *look_at_axis(const idx *x, idx_part *p)
     return why;
 }
 
+/* Where the first point is whose axis is at or (above) beyond v: not in front of lo, at most at hi.
+ */
+typedef struct search {
+    double v;
+    bool above;
+    int64_t lo, hi;
+} search;
+
+static bool is_before(const search *s, double at) { return at < s->v || (s->above && at == s->v); }
+
+/* Looks at n values of the axis, `stride` apart: of points from, from + step, ... */
+static void narrow(search *s, const double *at, int64_t n, int64_t stride, int64_t from,
+                   int64_t step)
+{
+    int64_t lo = 0, hi = n;
+    while (lo < hi) {
+        const int64_t mid = lo + (hi - lo) / 2;
+        *(is_before(s, at[mid * stride]) ? &lo : &hi) = mid + is_before(s, at[mid * stride]);
+    }
+    const int64_t first = lo ? from + (lo - 1) * step + 1 : s->lo, end = from + lo * step;
+    s->lo = first > s->lo ? first : s->lo;
+    s->hi = lo < n && end < s->hi ? end : s->hi;
+}
+
+/* Asks the index of the chunk with s->lo, which it has: two reads. */
+static const char *narrow_chunk(const idx *x, const idx_part *p, search *s)
+{
+    enum { STRIDE = sizeof(idx_cell) / sizeof(double) };
+    const int64_t chunk = s->lo / idx_chunk(p), begin = chunk * idx_chunk(p),
+                  wide = idx_chunk(p) / level[BASE - 1].n_cell, block = idx_block(p);
+    idx_record *r = vs_malloc(sizeof *r);
+    bool ok = idx_record_upper(x, p, chunk, 0, r);
+    if (ok) {
+        narrow(s, &r->upper[level[BASE - 1].at].first, (r->n + wide - 1) / wide, STRIDE, begin,
+               wide);
+        /* s->lo stands behind the first point of a cell */
+        const int64_t cell = (s->lo - begin) / wide, left = r->n - cell * wide,
+                      n = left < wide ? left : wide;
+        const int section = (int)(cell * IDX_BASE_FAN / IDX_SECTION);
+        ok = idx_record_sections(x, p, chunk, 0, IDX_AT_BASE, section, section + 1, r);
+        if (ok && n > 0)
+            narrow(s, &r->base[cell * IDX_BASE_FAN].first, (n + block - 1) / block, STRIDE,
+                   begin + cell * wide, block);
+    }
+    vs_free(r);
+    return ok ? NULL : damaged;
+}
+
 /* The first point whose axis is at or (above) beyond v; all of them rise. */
 static const char *find(const idx *x, const idx_part *p, double v, bool above, int64_t *k)
 {
-    int64_t lo = 0, hi = p->p.n_point;
-    while (lo < hi) {
-        const int64_t mid = lo + (hi - lo) / 2;
+    search s = {v, above, 0, p->p.n_point};
+    narrow(&s, p->begin, (int64_t)vec_len(p->begin), 1, 0, idx_chunk(p));
+    const char *why = s.lo && s.lo / idx_chunk(p) * idx_chunk(p) < p->n_indexed && s.lo < s.hi
+                          ? narrow_chunk(x, p, &s)
+                          : NULL;
+    while (s.lo < s.hi && !why) {
+        const int64_t mid = s.lo + (s.hi - s.lo) / 2;
         double m;
+        if (s.hi - s.lo <= IDX_BLOCK && p->p.axis) {
+            static const int32_t axis = 0;
+            double all[IDX_BLOCK];
+            const int64_t from = s.lo, n = s.hi - s.lo;
+            if (!idx_values(x, p, &axis, 1, from, n, all))
+                return cut_off;
+            narrow(&s, all, n, 1, from, 1);
+            break;
+        }
         if (!axis_at(x, p, mid, &m))
             return cut_off;
-        if (m < v || (above && m == v))
-            lo = mid + 1;
-        else
-            hi = mid;
+        *(is_before(&s, m) ? &s.lo : &s.hi) = mid + is_before(&s, m);
     }
-    *k = lo;
-    return NULL;
+    *k = s.lo;
+    return why;
+}
+
+/* Like find, but drops an index that turns out to be damaged. */
+static const char *find_anyway(idx *x, const idx_part *p, double v, bool above, int64_t *k)
+{
+    const char *why = find(x, p, v, above, k);
+    if (why == damaged) {
+        idx_store_drop(x);
+        why = find(x, p, v, above, k);
+    }
+    return why;
 }
 
 /* The least and the greatest value of an axis that goes to and fro. */
@@ -374,6 +464,7 @@ static const char *set_range(look *l, const idx_window *w)
     l->log = w->log && lo > 0 && hi > 0;
     l->pixel = fabs(place(l, hi) - place(l, lo)) / (w->width > 0 ? w->width : 1);
     l->single = l->b - l->a <= 2 * (int64_t)w->width;
+    l->lowest = w->quick && idx_has_fine(p) ? FINE : BASE;
     return why;
 }
 
@@ -460,9 +551,9 @@ vs_status idx_range(idx *x, int32_t plot, double lo, double hi, int64_t *from, i
     *why = know_axis(x, p);
     *rises = p->p.axis && p->rises;
     if (!*why && *rises && !isnan(lo))
-        *why = find(x, p, lo, false, from);
+        *why = find_anyway(x, p, lo, false, from);
     if (!*why && *rises && !isnan(hi))
-        *why = find(x, p, hi, true, to);
+        *why = find_anyway(x, p, hi, true, to);
     *from -= *from > 0;
     *to += *to < n;
     *to = *to < *from ? *from : *to;
@@ -480,7 +571,7 @@ vs_status idx_at(idx *x, int32_t plot, double at, const int32_t *col, int32_t n_
         return VS_EINPUT;
     *why = know_axis(x, p);
     if (!*why)
-        *why = p->rises ? find(x, p, at, true, k) : nearest(x, p, at, k);
+        *why = p->rises ? find_anyway(x, p, at, true, k) : nearest(x, p, at, k);
     if (*why)
         return VS_EIO;
     *k -= p->rises && *k > 0;

@@ -16,9 +16,10 @@
 enum {
     IDX_FAN = 8,                                 /* cells of an upper level in one above it */
     IDX_UPPER = 1 + IDX_FAN + IDX_FAN * IDX_FAN, /* cells above the lowest level */
-    IDX_SECTION = 128,                           /* cells of the lowest level, read together */
+    IDX_SECTION = 128,                           /* cells of the lowest level with one checksum */
     IDX_BASE = IDX_SECTION * IDX_FAN,            /* cells of the lowest level */
     IDX_BASE_FAN = IDX_BASE / (IDX_FAN * IDX_FAN),
+    IDX_FINE = 4,        /* rounded cells in one of the lowest level */
     IDX_BLOCK = 32,      /* points of a cell of the lowest level, */
     IDX_BLOCK_LONG = 8,  /* of long rows */
     IDX_LONG_ROW = 4096, /* bytes */
@@ -29,15 +30,26 @@ typedef struct idx_cell {
     double first, lo, hi, last; /* lo > hi: none is finite */
 } idx_cell;
 
+/* A rounded cell: parts of 1/IDX_PARTS of the way from lo to hi of the cell that it is a part of.
+ * lo is rounded down and hi up, by little more than a part at most, so that no point is left out;
+ * the least lo and the greatest hi of all parts of a cell are exact. */
+enum { IDX_PARTS = 65532, IDX_NAN, IDX_ABOVE, IDX_BELOW }; /* the last three: not finite */
+typedef struct idx_fine {
+    uint16_t first, lo, hi, last; /* lo > hi: none is finite */
+} idx_fine;
+
 /* The cells of a chunk and a column, in the order of the points; those behind the last point are 0.
  */
 typedef struct idx_record {
-    uint64_t sum_upper;         /* checksum: of n, rises, sum_base and `upper` */
-    int64_t n;                  /* points */
-    int64_t rises;              /* no value is less than the one before */
-    uint64_t sum_base[IDX_FAN]; /* of each section of `base` */
-    idx_cell upper[IDX_UPPER];  /* 1, then 8, then 64 */
-    idx_cell base[IDX_BASE];    /* sections of IDX_SECTION */
+    uint64_t sum_upper;                 /* checksum: of n, rises, sum_base, sum_fine and `upper` */
+    int64_t n;                          /* points */
+    int64_t rises;                      /* no value is less than the one before */
+    uint64_t sum_base[IDX_FAN];         /* of each section of `base` */
+    uint64_t sum_fine[IDX_FAN];         /* of each section of `fine`; 0: it has none */
+    idx_cell upper[IDX_UPPER];          /* 1, then 8, then 64 */
+    idx_cell base[IDX_BASE];            /* sections of IDX_SECTION */
+    idx_fine fine[IDX_BASE * IDX_FINE]; /* sections of IDX_SECTION * IDX_FINE; not in the file where
+                                         * rows are long */
 } idx_record;
 
 typedef struct idx_part {
@@ -48,6 +60,8 @@ typedef struct idx_part {
     bool rises;        /* does the axis rise over its first n_rises points? */
     int64_t n_rises;
     double last_x; /* the axis at the last of these points */
+    double *begin; /* vec: the axis at the first point of each chunk, as far as these are indexed
+                    * and it rises */
 } idx_part;
 
 struct idx {
@@ -80,6 +94,7 @@ int32_t idx_n_col(const idx_part *p);     /* columns as idx.h counts them */
 int64_t idx_row_bytes(const idx_part *p); /* bytes of a point, 8 for each column */
 int64_t idx_block(const idx_part *p);     /* points of a cell of the lowest level, of a chunk */
 int64_t idx_chunk(const idx_part *p);
+bool idx_has_fine(const idx_part *p); /* are there rounded cells? */
 /* Read or write all n bytes at offset `at`. false: an error, or the file has fewer. */
 bool idx_pread(int fd, void *to, size_t n, int64_t at);
 bool idx_pwrite(int fd, const void *from, size_t n, int64_t at);
@@ -101,21 +116,26 @@ void idx_store_finish(idx *x);
 /* Closes the index, so that it is found or made again. One that is not whole has no name yet. */
 void idx_store_drop(idx *x);
 bool idx_worth(const idx_part *p); /* has it enough points for an index? */
-/* Bytes of all records of n_point points; offset in the index of a chunk's record of a column. */
+/* Bytes of a record; of all records of n_point points; offset in the index of a chunk's record of a
+ * column. */
+int64_t idx_record_bytes(const idx_part *p);
 int64_t idx_chunks_bytes(const idx_part *p, int64_t n_point);
 int64_t idx_record_at(const idx_part *p, int64_t chunk, int32_t col);
 /* Sets the checksums of a complete record. */
-void idx_record_seal(idx_record *r);
-/* Lets the system begin to read a record's upper levels, or its lowest one. */
-void idx_record_ask(const idx *x, const idx_part *p, int64_t chunk, int32_t col, bool base);
-/* Reads a record's upper levels, or a section of the lowest one, into r. false: it cannot be read,
- * or is damaged. */
+void idx_record_seal(idx_record *r, bool fine);
+/* Lets the system begin to read a level of a record. */
+typedef enum idx_level { IDX_AT_UPPER, IDX_AT_BASE, IDX_AT_FINE } idx_level;
+void idx_record_ask(const idx *x, const idx_part *p, int64_t chunk, int32_t col, idx_level of);
+/* Reads a record's upper levels, or sections [from, to) of the lowest one or of the rounded cells,
+ * into r. false: it cannot be read, or is damaged. */
 bool idx_record_upper(const idx *x, const idx_part *p, int64_t chunk, int32_t col, idx_record *r);
-bool idx_record_base(const idx *x, const idx_part *p, int64_t chunk, int32_t col, int section,
-                     idx_record *r);
+bool idx_record_sections(const idx *x, const idx_part *p, int64_t chunk, int32_t col, idx_level of,
+                         int from, int to, idx_record *r);
 
 /* -- idx_build.c -- */
 /* a becomes the cell of its points and those of b, which follow. */
 void idx_cell_join(idx_cell *a, const idx_cell *b);
+/* The cell that a rounded one stands for, which is a part of `of`. */
+idx_cell idx_unround(const idx_cell *of, const idx_fine *part);
 
 #endif

@@ -25,19 +25,24 @@ typedef struct head {
     hash128 plots; /* place, points and columns of each */
     hash128 sum;   /* of what is in front of it */
 } head;
-static const char magic[8] = "vsimidx2";
+static const char magic[8] = "vsimidx3";
 
 bool idx_worth(const idx_part *p) { return p->p.n_point > IDX_FEW; }
+
+int64_t idx_record_bytes(const idx_part *p)
+{
+    return (int64_t)(idx_has_fine(p) ? sizeof(idx_record) : offsetof(idx_record, fine));
+}
 
 int64_t idx_chunks_bytes(const idx_part *p, int64_t n_point)
 {
     const int64_t chunks = (n_point + idx_chunk(p) - 1) / idx_chunk(p);
-    return idx_worth(p) ? chunks * idx_n_col(p) * (int64_t)sizeof(idx_record) : 0;
+    return idx_worth(p) ? chunks * idx_n_col(p) * idx_record_bytes(p) : 0;
 }
 
 int64_t idx_record_at(const idx_part *p, int64_t chunk, int32_t col)
 {
-    return p->index_at + (chunk * idx_n_col(p) + col) * (int64_t)sizeof(idx_record);
+    return p->index_at + (chunk * idx_n_col(p) + col) * idx_record_bytes(p);
 }
 
 static char *name_of(const idx *x) { return vs_text("%s.idx", x->path); }
@@ -183,8 +188,11 @@ void idx_store_drop(idx *x)
         io_close(x->index);
     x->index = -1;
     x->found = false;
-    for (size_t k = 0; k < vec_len(x->part); k++)
-        x->part[k].index_at = x->part[k].n_indexed = x->part[k].n_rises = 0;
+    for (size_t k = 0; k < vec_len(x->part); k++) {
+        idx_part *p = &x->part[k];
+        p->index_at = p->n_indexed = p->n_rises = 0;
+        vec_clear(p->begin);
+    }
 }
 
 /* -- records -- */
@@ -196,15 +204,28 @@ static uint64_t upper_sum(const idx_record *r)
     return sum_of(&r->n, offsetof(idx_record, base) - offsetof(idx_record, n));
 }
 
-static uint64_t section_sum(const idx_record *r, int section)
+/* Where sections of a level stand in a record, and their sums. */
+typedef struct shelf {
+    size_t at, size; /* bytes; size: of a section */
+    const uint64_t *sum;
+} shelf;
+
+static shelf shelf_of(const idx_record *r, idx_level of)
 {
-    return sum_of(r->base + section * IDX_SECTION, IDX_SECTION * sizeof *r->base);
+    return of == IDX_AT_BASE
+               ? (shelf){offsetof(idx_record, base), IDX_SECTION * sizeof *r->base, r->sum_base}
+               : (shelf){offsetof(idx_record, fine), IDX_SECTION * IDX_FINE * sizeof *r->fine,
+                         r->sum_fine};
 }
 
-void idx_record_seal(idx_record *r)
+void idx_record_seal(idx_record *r, bool fine)
 {
-    for (int k = 0; k < IDX_FAN; k++)
-        r->sum_base[k] = section_sum(r, k);
+    for (int k = 0; k < IDX_FAN; k++) {
+        r->sum_base[k] = sum_of(r->base + k * IDX_SECTION, IDX_SECTION * sizeof *r->base);
+        r->sum_fine[k] = fine ? sum_of(r->fine + k * IDX_SECTION * IDX_FINE,
+                                       IDX_SECTION * IDX_FINE * sizeof *r->fine)
+                              : 0;
+    }
     r->sum_upper = upper_sum(r);
 }
 
@@ -214,10 +235,11 @@ static int64_t points_of(const idx_part *p, int64_t chunk)
     return n < idx_chunk(p) ? n : idx_chunk(p);
 }
 
-void idx_record_ask(const idx *x, const idx_part *p, int64_t chunk, int32_t col, bool base)
+void idx_record_ask(const idx *x, const idx_part *p, int64_t chunk, int32_t col, idx_level of)
 {
-    const size_t from = base ? offsetof(idx_record, base) : 0,
-                 to = base ? sizeof(idx_record) : offsetof(idx_record, base);
+    static const size_t end[] = {offsetof(idx_record, base), offsetof(idx_record, fine),
+                                 sizeof(idx_record)};
+    const size_t from = of ? end[of - 1] : 0, to = end[of];
     (void)posix_fadvise(x->index, (off_t)(idx_record_at(p, chunk, col) + (int64_t)from),
                         (off_t)(to - from), POSIX_FADV_WILLNEED);
 }
@@ -228,11 +250,14 @@ bool idx_record_upper(const idx *x, const idx_part *p, int64_t chunk, int32_t co
            r->sum_upper == upper_sum(r) && r->n == points_of(p, chunk);
 }
 
-bool idx_record_base(const idx *x, const idx_part *p, int64_t chunk, int32_t col, int section,
-                     idx_record *r)
+bool idx_record_sections(const idx *x, const idx_part *p, int64_t chunk, int32_t col, idx_level of,
+                         int from, int to, idx_record *r)
 {
-    idx_cell *to = r->base + section * IDX_SECTION;
-    const int64_t at = (int64_t)offsetof(idx_record, base) + (char *)to - (char *)r->base;
-    return idx_pread(x->index, to, IDX_SECTION * sizeof *to, idx_record_at(p, chunk, col) + at) &&
-           r->sum_base[section] == section_sum(r, section);
+    const shelf s = shelf_of(r, of);
+    const size_t at = s.at + (size_t)from * s.size;
+    bool ok = idx_pread(x->index, (char *)r + at, (size_t)(to - from) * s.size,
+                        idx_record_at(p, chunk, col) + (int64_t)at);
+    for (int k = from; k < to && ok; k++)
+        ok = s.sum[k] == sum_of((char *)r + s.at + (size_t)k * s.size, s.size);
+    return ok;
 }

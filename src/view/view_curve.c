@@ -295,8 +295,10 @@ static bool look(work *w, const view_question *q, size_t plot, curve *c)
 {
     post_plot *p = w->f->set.plot[plot];
     const post_vec *y = vector_of(p, q->expr);
-    const idx_window window = {
-        .lo = q->x0, .hi = q->x1, .width = (int32_t)(q->columns < 1 << 20 ? q->columns : 1 << 20)};
+    const idx_window window = {.lo = q->x0,
+                               .hi = q->x1,
+                               .width = (int32_t)(q->columns < 1 << 20 ? q->columns : 1 << 20),
+                               .quick = true};
     int32_t col = 0;
     idx_view cells;
     const char *why = "";

@@ -150,7 +150,7 @@ static void read_plots(void)
 static void look_at_plot(idx *x, int32_t k)
 {
     const idx_plot *p = idx_plot_of(x, k);
-    const idx_window w = {NAN, NAN, 3, p->n_vec % 2 == 0};
+    const idx_window w = {NAN, NAN, 3, p->n_vec % 2 == 0, p->n_vec % 3 == 0};
     const int32_t col = p->n_vec - 1;
     const char *why = NULL;
     double axis[2], y[2];
@@ -549,11 +549,11 @@ static hash128 look_made[N_LOOK];
 /* The numbers that a window gives; a damaged index may give none, with a sentence. */
 static hash128 sum_of_look(idx *x, int which)
 {
-    static const idx_window w[N_LOOK] = {{NAN, NAN, 3, false},
-                                         {10, 3000.5, 7, false},
-                                         {NAN, 4999, 40, true},
-                                         {1e3, 1e3, 1, false},
-                                         {NAN, NAN, MOST_CELLS, false}};
+    static const idx_window w[N_LOOK] = {{NAN, NAN, 3, false, false},
+                                         {10, 3000.5, 7, false, false},
+                                         {NAN, 4999, 40, true, false},
+                                         {1e3, 4999, 300, false, true},
+                                         {NAN, NAN, MOST_CELLS, false, false}};
     static const int32_t col[] = {2, 1, 0};
     const char *why = NULL;
     hash128 sum = {{0, 0}};
@@ -624,7 +624,7 @@ static void fuzz_index(const char *text, size_t n)
     for (size_t k = 0; seal && k < INDEX_VECTORS; k++) {
         idx_record r;
         memcpy(&r, copy + INDEX_HEAD + k * sizeof r, sizeof r);
-        idx_record_seal(&r);
+        idx_record_seal(&r, true);
         memcpy(copy + INDEX_HEAD + k * sizeof r, &r, sizeof r);
     }
     write_file("big.idx", copy, end);

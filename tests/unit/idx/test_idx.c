@@ -114,7 +114,7 @@ static void check_view(const bench *b, const idx_view *v, const int32_t *col, do
 static int64_t window(const bench *b, idx *x, double lo, double hi, int32_t width, bool log_axis)
 {
     const int32_t col[] = {b->n_col - 1, 1};
-    const idx_window w = {lo, hi, width, log_axis};
+    const idx_window w = {lo, hi, width, log_axis, false};
     idx_view v;
     const char *why = "";
     ck_assert_msg(idx_look(x, 0, &w, col, 2, &v, &why) == VS_OK, "%s", why);
@@ -163,13 +163,159 @@ START_TEST(cells_have_the_extremes_of_their_points)
 }
 END_TEST
 
+/* The range of the 32 points around k, over the rounding. */
+static double step_at(const bench *b, int32_t col, int64_t k)
+{
+    double lo = INFINITY, hi = -INFINITY;
+    for (int64_t i = k / 32 * 32; i < k / 32 * 32 + 32 && i < b->n; i++) {
+        lo = fmin(lo, b->v[i * b->n_col + col]);
+        hi = fmax(hi, b->v[i * b->n_col + col]);
+    }
+    return (hi - lo) / 65000 + 1e-15 * (fabs(lo) + fabs(hi));
+}
+
+/* A quick look has the same points in its cells as their numbers say; least and greatest are not
+ * inside of those of these points, and a step of the rounding outside of them at most. */
+static void check_quick(const bench *b, idx *x, double lo, double hi)
+{
+    const int32_t col = 1;
+    const idx_window w = {lo, hi, 500, false, true};
+    double least = INFINITY, greatest = -INFINITY, y[2] = {INFINITY, -INFINITY};
+    const char *why;
+    idx_view v;
+    ck_assert_int_eq(idx_look(x, 0, &w, &col, 1, &v, &why), VS_OK);
+    for (int64_t i = 0; i < v.n; i++) {
+        double p = INFINITY, q = -INFINITY, step = 0;
+        for (int64_t k = v.from[i]; k < v.from[i] + v.count[i]; k++) {
+            p = fmin(p, b->v[k * b->n_col + 1]);
+            q = fmax(q, b->v[k * b->n_col + 1]);
+            step = fmax(step, step_at(b, 1, k));
+        }
+        const double *c = &v.y[4 * i];
+        ck_assert_double_le(c[1], p);
+        ck_assert_double_ge(c[1], p - step);
+        ck_assert_double_ge(c[2], q);
+        ck_assert_double_le(c[2], q + step);
+        ck_assert_double_eq_tol(c[0], b->v[v.from[i] * b->n_col + 1], step);
+        ck_assert_double_eq_tol(c[3], b->v[(v.from[i] + v.count[i] - 1) * b->n_col + 1], step);
+        if (i)
+            ck_assert_int_eq(v.from[i], v.from[i - 1] + v.count[i - 1]);
+        least = fmin(least, p);
+        greatest = fmax(greatest, q);
+        y[0] = fmin(y[0], c[1]);
+        y[1] = fmax(y[1], c[2]);
+    }
+    ck_assert_double_eq(y[0], least);
+    ck_assert_double_eq(y[1], greatest);
+    idx_view_fini(&v);
+}
+
+START_TEST(a_quick_look_rounds_outwards)
+{
+    bench b;
+    bench_init(&b, N_POINT, N_COL);
+    for (int64_t k = 4096; k < 8192;
+         k++) /* a range that no number holds, one of nothing, tiny ones */
+        b.v[k * N_COL + 1] = k < 5000   ? (k % 3 - 1) * 1.7e308
+                             : k < 6000 ? 3
+                             : k < 7000 ? 1 + (double)(k % 7) * 0x1p-52
+                                        : (double)(k % 5) * 0x1p-1074;
+    put(&b, "w", b.n, b.n);
+    idx *x = open_it(&b, false);
+    const double end = b.v[(b.n - 1) * N_COL];
+    check_quick(&b, x, b.v[8192 * N_COL], b.v[(8192 + 4096) * N_COL]);
+    for (int k = 0; k < 12; k++) /* from 20 to 8 points for a pixel, and behind the odd ones */
+        check_quick(&b, x, 0.2 * end, end * (0.2 + 0.1 * pow(0.9, k)));
+    const int32_t col = 1;
+    const idx_window odd = {b.v[4096 * N_COL], b.v[8191 * N_COL], 400, false, true};
+    const char *why;
+    idx_view v;
+    ck_assert_int_eq(idx_look(x, 0, &odd, &col, 1, &v, &why), VS_OK);
+    for (int64_t i = 0; i < v.n; i++)
+        for (int64_t k = v.from[i]; k < v.from[i] + v.count[i]; k++) {
+            ck_assert_double_le(v.y[4 * i + 1], b.v[k * N_COL + 1]);
+            ck_assert_double_ge(v.y[4 * i + 2], b.v[k * N_COL + 1]);
+        }
+    idx_view_fini(&v);
+    idx_close(&x);
+    bench_fini(&b);
+}
+END_TEST
+
+START_TEST(what_is_not_finite_is_kept_by_rounded_cells)
+{
+    bench b;
+    bench_init(&b, 20000, N_COL);
+    const double odd[] = {NAN, INFINITY, -INFINITY};
+    for (int64_t k = 0; k < b.n; k++) {
+        b.v[k * N_COL] = (double)k;
+        if (k / 8 % 4 != 3)
+            b.v[k * N_COL + 1] = odd[k / 8 % 4];
+    }
+    put(&b, "w", b.n, b.n);
+    idx *x = open_it(&b, false);
+    const int32_t col = 1;
+    const idx_window w = {NAN, NAN, 20000 / 9, false, true}; /* pixels of 9 points: cells of 8 */
+    const char *why;
+    idx_view v;
+    ck_assert_int_eq(idx_look(x, 0, &w, &col, 1, &v, &why), VS_OK);
+    for (int64_t i = 0; i < v.n; i++) {
+        ck_assert_int_eq(v.count[i], 8);
+        const double *c = &v.y[4 * i], want = b.v[v.from[i] * N_COL + 1];
+        ck_assert_int_eq(c[1] <= c[2], isfinite(want));
+        if (isfinite(want))
+            continue;
+        ck_assert(isnan(want) ? isnan(c[0]) && isnan(c[3]) : c[0] == want && c[3] == want);
+    }
+    idx_view_fini(&v);
+    idx_close(&x);
+    bench_fini(&b);
+}
+END_TEST
+
+/* The ends of a window, by the index and on the last points without it, on an axis that has values
+ * more than once, also on both sides of a chunk's end. */
+START_TEST(the_ends_of_a_window_are_found)
+{
+    bench b;
+    bench_init(&b, N_POINT, N_COL);
+    for (int64_t k = 0; k < b.n; k++)
+        b.v[k * N_COL] = (double)(k < 32000 || k > 33500 ? k / 3 : 10700 + (k > 32900));
+    for (int64_t k = 33501; k < b.n; k++)
+        b.v[k * N_COL] += 100;
+    put(&b, "w", b.n, b.n);
+    for (int part = 0; part < 3; part++) { /* all is indexed; the first chunk; nothing */
+        idx *x = open_it(&b, false);
+        const char *why;
+        double done;
+        if (part < 2)
+            ck_assert_int_eq(idx_build(x, part ? 1 : INT64_MAX, &done, &why), VS_OK);
+        for (int i = 0; i < 600; i++) {
+            const double at = i % 2 ? b.v[(i * 7919 % b.n) * N_COL] : i * 62.5 + 0.5;
+            int64_t from, to, lo = 0, hi = 0;
+            bool rises;
+            ck_assert_int_eq(idx_range(x, 0, at, at, &from, &to, &rises, &why), VS_OK);
+            ck_assert(rises);
+            while (lo < b.n && b.v[lo * N_COL] < at)
+                lo++;
+            for (hi = lo; hi < b.n && b.v[hi * N_COL] <= at;)
+                hi++;
+            ck_assert_int_eq(from, lo - (lo > 0));
+            ck_assert_int_eq(to, hi + (hi < b.n));
+        }
+        idx_close(&x);
+    }
+    bench_fini(&b);
+}
+END_TEST
+
 START_TEST(few_points_for_a_pixel_are_single)
 {
     bench b;
     bench_init(&b, N_POINT, N_COL);
     put(&b, "w", b.n, b.n);
     idx *x = open_it(&b, false);
-    const idx_window w = {b.v[40000 * N_COL], b.v[40099 * N_COL], 60, false};
+    const idx_window w = {b.v[40000 * N_COL], b.v[40099 * N_COL], 60, false, false};
     const int32_t col = 1;
     const char *why;
     idx_view v;
@@ -230,12 +376,14 @@ static long long bytes_read(void)
     return n;
 }
 
-/* A cell of 32 points whose rows are read is wider than a pixel, or at an end of the window: there
- * are fewer than W + 4. With them come of each chunk of 32768 points the records of two columns, of
- * less than 40 kB each, and the search for the ends. */
-START_TEST(a_window_reads_few_rows)
+/* A cell of 32 points (of a quick look of 8) whose rows are read is wider than a pixel, or at an
+ * end of the window, where 32 are read: there are fewer than W + 4. With them come of each chunk of
+ * 32768 points the records of two columns, of less than 40 kB each (72 kB with rounded cells), and
+ * the search for the ends. */
+static void check_bytes(bool quick)
 {
-    enum { COLUMNS = 101, CHUNKS = 2, RECORD = 40000, SEARCH = 10000 };
+    enum { COLUMNS = 101, CHUNKS = 2, SEARCH = 10000 };
+    const long long record = quick ? 72000 : 40000, cell = quick ? 8 : 32;
     bench b;
     double done;
     const char *why;
@@ -247,10 +395,10 @@ START_TEST(a_window_reads_few_rows)
     idx *x = open_it(&b, false);
     ck_assert_int_eq(idx_build(x, INT64_MAX, &done, &why), VS_OK);
     for (int32_t width = 350; width < 4800; width *= 2) {
-        const idx_window w = {NAN, NAN, width, false};
+        const idx_window w = {NAN, NAN, width, false, quick};
         idx_view v;
-        const long long before = bytes_read(),
-                        most = 32LL * (width + 4) * COLUMNS * 8 + 2LL * CHUNKS * RECORD + SEARCH;
+        const long long before = bytes_read(), most = (cell * (width + 4) + 64) * COLUMNS * 8 +
+                                                      2 * CHUNKS * record + SEARCH;
         ck_assert_int_eq(idx_look(x, 0, &w, &col, 1, &v, &why), VS_OK);
         const long long n = bytes_read() - before;
         ck_assert_msg(before < 0 || n <= most, "%lld bytes for %d pixels, not %lld", n, width,
@@ -259,6 +407,12 @@ START_TEST(a_window_reads_few_rows)
     }
     idx_close(&x);
     bench_fini(&b);
+}
+
+START_TEST(a_window_reads_few_rows)
+{
+    check_bytes(false);
+    check_bytes(true);
 }
 END_TEST
 
@@ -270,7 +424,7 @@ START_TEST(an_axis_may_go_to_and_fro)
         b.v[k * N_COL] = sin((double)k / 5000);
     put(&b, "w", b.n, b.n);
     idx *x = open_it(&b, false);
-    const idx_window w = {NAN, NAN, 100, false};
+    const idx_window w = {NAN, NAN, 100, false, false};
     const int32_t col[] = {1, 2};
     const char *why;
     double axis[2], y[2];
@@ -491,7 +645,7 @@ START_TEST(another_file_and_one_cut_off_are_told)
     idx *x = open_it(&b, false);
     ck_assert_int_eq(truncate(b.path, 100000), 0);
     const int32_t col = 1;
-    const idx_window w = {NAN, NAN, 100, false};
+    const idx_window w = {NAN, NAN, 100, false, false};
     const char *why = NULL;
     idx_view v;
     ck_assert_int_eq(idx_look(x, 0, &w, &col, 1, &v, &why), VS_EIO);
@@ -539,6 +693,9 @@ int main(void)
     Suite *s = suite_create("idx");
     TCase *tc = tcase_create("idx");
     tcase_add_test(tc, cells_have_the_extremes_of_their_points);
+    tcase_add_test(tc, a_quick_look_rounds_outwards);
+    tcase_add_test(tc, what_is_not_finite_is_kept_by_rounded_cells);
+    tcase_add_test(tc, the_ends_of_a_window_are_found);
     tcase_add_test(tc, few_points_for_a_pixel_are_single);
     tcase_add_test(tc, many_columns_are_built_in_strips);
     tcase_add_test(tc, long_rows_have_an_index_of_short_cells);
