@@ -365,8 +365,12 @@ static bool effect_of(ctl *c, const char *name, vs_status *st)
         *st = sim_set_temp(c->s, x, c->at);
     } else if (!strcmp(name, "units")) {
         c->e.degrees = !str_casecmp(ctl_value(c, name), "degrees");
-    } else if ((!strcmp(name, "rndseed") || !strcmp(name, "seed")) && !isnan(x)) {
-        *st = ctl_seed(c, x);
+    } else if (!strcmp(name, "rndseed") || !strcmp(name, "seed")) {
+        if (!isnan(x))
+            *st = ctl_seed(c, x);
+        else
+            diag_warning(c->d, c->at, "%s is a number, not '%s': the draws stay as they are", name,
+                         ctl_value(c, name));
     } else if (!strcmp(name, "curplot")) {
         *st = ctl_setplot(c, ctl_value(c, name));
         remove_var(c, name);
@@ -383,13 +387,16 @@ static bool effect_of(ctl *c, const char *name, vs_status *st)
 void ctl_take_start(ctl *c)
 {
     const net_var *v = sim_deck(c->s)->start;
+    const diag_span at = c->at;
     for (size_t i = 0; i < vec_len(v) && !c->started; i++) {
         vs_status st; /* what fails has its message, as in a block */
         if (ctl_get(c, v[i].name))
             continue;
+        c->at = v[i].at;
         ctl_put(c, v[i].name, v[i].word, vec_len(v[i].word));
         (void)effect_of(c, str_intern_lower(c->names, v[i].name, strlen(v[i].name)), &st);
     }
+    c->at = at;
     c->started |= vec_len(v) > 0;
 }
 

@@ -252,6 +252,7 @@ typedef struct net_draws {
 
 typedef struct net_var {      /* of .control blocks, set by the start-up file */
     const char *name, **word; /* word: vec; none: a flag */
+    diag_span at;
 } net_var;
 
 typedef struct net_deck {
@@ -307,6 +308,9 @@ VS_MUST_USE vs_status net_read_text(net_deck *deck, diag *d, str_pool *names, ar
  * returned. The text is in mem. */
 const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t from,
                           const net_opt *opt);
+
+/* The first word that the start-up file gives a variable; "": a flag; NULL: it does not set it. */
+const char *net_start_value(const net_deck *deck, const char *name);
 
 diag_span net_tok_span(const net_card *c, const net_tok *t);
 diag_span net_card_span(const net_card *c); /* the first word */

@@ -136,8 +136,16 @@ static void remove_variable(init *r, const char *name)
         }
 }
 
+const char *net_start_value(const net_deck *deck, const char *name)
+{
+    for (size_t i = 0; i < vec_len(deck->start); i++)
+        if (!str_casecmp(deck->start[i].name, name))
+            return vec_len(deck->start[i].word) ? deck->start[i].word[0] : "";
+    return NULL;
+}
+
 /* What follows a name: nothing, = value, = ( value ... ). In mem. */
-static net_var read_values(init *r, const char *name)
+static net_var read_values(init *r, const char *name, diag_span of_name)
 {
     const char **word = NULL, *one;
     diag_span at;
@@ -153,7 +161,7 @@ static net_var read_values(init *r, const char *name)
         r->pos += list && peek(r) == ')';
     }
     vec_freeze(r->mem, word);
-    return (net_var){name, word};
+    return (net_var){name, word, of_name};
 }
 
 /* Options, and the present plot, are of a circuit: ngspice has none yet. */
@@ -175,7 +183,7 @@ static void set_variables(init *r)
             add_folders(r);
             return;
         }
-        const net_var v = read_values(r, name);
+        const net_var v = read_values(r, name, at);
         if (is_of_circuit(name)) {
             diag_warning(r->d, at, "the variable '%s' has no effect in a start-up file", name);
             continue;

@@ -378,11 +378,25 @@ static vs_status run_all(run *r)
 
 /* -- result files -- */
 
+/* Whether the start-up file of an ngspice asks for raw files as text, and the command line for no
+ * other ones. */
+static bool starts_with_text(const run *r)
+{
+    const vsim_inside_job *j = r->j;
+    if (!j->streams.ngspice || j->server || j->format != VSIM_RAW || !sim_deck(r->sim))
+        return false;
+    for (size_t i = 0; i < j->n_variable; i++)
+        if (!str_ncasecmp(j->variable[i], "filetype=", 9))
+            return false;
+    const char *type = net_start_value(sim_deck(r->sim), "filetype");
+    return type && !str_casecmp(type, "ascii");
+}
+
 static out_format format(const run *r)
 {
     static const out_format of[] = {
         [VSIM_RAW] = OUT_RAW, [VSIM_ASCII] = OUT_ASCII, [VSIM_CSV] = OUT_CSV};
-    return of[r->j->format];
+    return starts_with_text(r) ? OUT_ASCII : of[r->j->format];
 }
 
 /* NAME.sp -> NAME.raw in the current folder. */

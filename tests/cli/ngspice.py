@@ -603,6 +603,26 @@ class StartFile(Folder):
         self.assertRegex(done.stderr, r"\.spiceinit:7:5: the variable 'reltol' has no effect in a start-up file")
         self.assertEqual(done.stderr.count('.spiceinit'), 1)
 
+    def test_wrong_values_are_told_with_their_line(self):
+        self.deck(RC + '.control\nop\necho here\n.endc\n')
+        self.write('.spiceinit', '* mine\nset rndseed = abc\n')
+        done = self.ngspice('-b', 'd.cir')
+        self.assertRegex(done.stderr, r"Warning: \S*\.spiceinit:2:5: rndseed is a number, not 'abc'")
+        self.assertIn('here\n', done.stdout)
+        self.write('.spiceinit', '* mine\nset x=1 filetype=asci\n')
+        done = self.call(self.path('ngspice'), '-b', 'd.cir', code=1)
+        self.assertRegex(done.stderr, r"Error: \S*\.spiceinit:2:9: filetype is ascii or binary, not 'asci'")
+
+    def test_the_type_of_result_files_is_that_of_the_start_file(self):
+        for name in 'one', 'several':
+            self.write(name + '.cir', RC + '.param p=1\n.step param p 1 2 1\n' * (name == 'several') + '.op\n.end\n')
+            for start, args, kind in (('set filetype=ascii\n', [], 'Values'), ('set filetype=binary\n', [], 'Binary'),
+                                      ('set filetype=ascii\n', ['-D', 'filetype=binary'], 'Binary'), ('', [], 'Binary')):
+                self.write('.spiceinit', start)
+                self.ngspice('-b', *args, '-r', 'r.raw', name + '.cir')
+                with open(self.path('r.raw'), 'rb') as f:
+                    self.assertIn(kind.encode() + b':\n', f.read(), (name, start, args))
+
     def test_one_that_is_nowhere_is_a_warning(self):
         self.write('.spiceinit', 'osdi nowhere/lin.osdi\n')
         self.deck(RC + '.control\nop\nprint v(out)\n.endc\n')
