@@ -30,7 +30,8 @@ import mutate
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 CODES = {0, 1, 2, 3, 4, 5, 6, 7}
-ENOUGH, PATIENCE = 10, 120      # s: until SIGTERM; until the end after it
+ENOUGH, PATIENCE = 10, 300      # s: until SIGTERM; until the end after it
+REFERENCE = 500                 # s: until SIGTERM for a run that others are compared with
 SMALLER = 150                   # runs to make a finding small
 MEMORY, FILE = 6 << 30, 64 << 20
 
@@ -82,14 +83,14 @@ class Bench:
         shutil.rmtree(self.folder)
         os.mkdir(self.folder)
 
-    def run(self, *args, env=None, cache=True):
-        """(exit code or None, what it said). It is asked to end after ENOUGH seconds; `cut`: it was."""
+    def run(self, *args, env=None, cache=True, enough=ENOUGH):
+        """(exit code or None, what it said). It is asked to end after so many seconds; `cut`: it was."""
         self.cut = False
         command = [self.vsim, '-n', *args] + (['--cache-dir', self.cache] if cache else [])
         p = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, preexec_fn=limits, env=dict(os.environ, **(env or {})))
         try:
-            said = p.communicate(timeout=ENOUGH)[0].decode('latin-1')
+            said = p.communicate(timeout=enough)[0].decode('latin-1')
             return p.returncode, said
         except subprocess.TimeoutExpired:
             self.cut = True
@@ -220,7 +221,7 @@ class Raw(Target):
             self.bench.put('d.sp', 'raw\nV1 in 0 dc 1 ac 1 sin(0 1 1meg)\nR1 in out 1k\nC1 out 0 1n\n.op\n'
                            '.ac dec 3 1k 1meg\n.tran 10n 1u\n.end\n')
             for form in [], ['--ascii']:
-                self.bench.run('-r', 'seed.raw', *form, 'd.sp')
+                self.bench.run('-r', 'seed.raw', *form, 'd.sp', enough=REFERENCE)
                 self.seeds.append(self.bench.get('seed.raw'))
             self.seeds += [s.encode('latin-1') for s in texts('tests/fuzz/raw/*')]
         return mutate.data(draw, draw.choice(self.seeds))
@@ -248,14 +249,14 @@ class Journal(Target):
         self.whole = None
         return self.check(s)
 
-    def sweep(self, *more):
+    def sweep(self, *more, enough=ENOUGH):
         self.bench.put('d.sp', self.DECK)
         os.utime(self.bench.path('d.sp'), (10**9, 10**9))
-        return self.bench.run('-q', '-r', 's', '--shard', '1/2', *more, 'd.sp')
+        return self.bench.run('-q', '-r', 's', '--shard', '1/2', *more, 'd.sp', enough=enough)
 
     def prepare(self):
         if not self.whole:
-            self.sweep()
+            self.sweep(enough=REFERENCE)
             self.whole = {name: self.bench.get(name) for name in ('s', 's.journal')}
 
     def make(self, draw):
@@ -294,8 +295,8 @@ class Cache(Target):
     def make(self, draw):
         return b'%d\n' % draw.randrange(10**9)
 
-    def results(self):
-        code, said = self.bench.run('-r', 'd.raw', '--cache-dir', 'c', 'd.sp', cache=False)
+    def results(self, enough=ENOUGH):
+        code, said = self.bench.run('-r', 'd.raw', '--cache-dir', 'c', 'd.sp', cache=False, enough=enough)
         return fault(code, said) or (None if code == 0 else said[-200:]), None if self.bench.cut else self.plots()
 
     def plots(self):
@@ -306,7 +307,7 @@ class Cache(Target):
         if not os.path.isdir(self.bench.path('good')):
             self.bench.clear()
             self.bench.put('d.sp', self.DECK)
-            wrong, self.good = self.results()
+            wrong, self.good = self.results(REFERENCE)
             if wrong:
                 return 'undamaged: ' + wrong
             shutil.copytree(self.bench.path('c'), self.bench.path('good'))
@@ -348,18 +349,18 @@ class Faults(Target):
         self.good = None
         return self.check(s)
 
-    def run(self, env):
+    def run(self, env, enough=ENOUGH):
         if self.bench.get('d.raw') is not None:
             os.unlink(self.bench.path('d.raw'))
         self.bench.put('d.sp', self.DECK)
         env = dict(env, LD_PRELOAD=self.bench.shim) if env else None
-        return self.bench.run('-r', 'd.raw', 'd.sp', env=env)
+        return self.bench.run('-r', 'd.raw', 'd.sp', env=env, enough=enough)
 
     def prepare(self):
         if self.good:
             return
-        self.run(None)                       # fills the cache
-        self.run({'SHIM_COUNT': self.bench.path('count')})
+        self.run(None, REFERENCE)            # fills the cache
+        self.run({'SHIM_COUNT': self.bench.path('count')}, REFERENCE)
         self.count = [int(x) for x in self.bench.get('count').split()]
         self.good = circuits.read_raw(self.bench.path('d.raw'))
 
@@ -530,6 +531,7 @@ def main():
     p.add_argument('--found', default=os.path.join(HERE, 'found'))
     p.add_argument('--new', help='folder for new findings, where not that of --found')
     o = p.parse_args()
+    os.umask(0o022)  # files that others may write are not trusted
     o.target = o.target or list(TARGETS)
     found = tested = 0
     for name in o.target:

@@ -115,7 +115,7 @@ def run_vsim(vsim, deck, folder, name='v', more=()):
     raw = os.path.join(folder, name + '.raw')
     if os.path.exists(raw):
         os.unlink(raw)
-    code, said = limits([vsim, '-q', '-n', '-r', raw, *more, path])
+    code, said = limits([vsim, '-q', '-n', '-r', raw, *more, path], 300)
     return code, said, read_raw(raw) if os.path.exists(raw) else []
 
 

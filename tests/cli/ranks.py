@@ -355,7 +355,8 @@ class Ranks(Folder):
 
 if __name__ == '__main__':
     VSIM = os.path.abspath(sys.argv.pop(1))
-    if not shutil.which('mpirun') or not os.path.exists(os.path.join(os.path.dirname(VSIM), 'src/rank/libvsim-mpi.so')):
-        print('no mpirun, or no libvsim-mpi.so')
+    if not shutil.which('mpirun') or 'Open MPI' not in subprocess.run(['mpirun', '--version'], capture_output=True, text=True).stdout \
+            or not os.path.exists(os.path.join(os.path.dirname(VSIM), 'src/rank/libvsim-mpi.so')):
+        print('no mpirun of Open MPI, or no libvsim-mpi.so')
         sys.exit(77)
     unittest.main()
