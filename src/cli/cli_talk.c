@@ -1,9 +1,15 @@
 /* cli_talk.c - commands one at a time: typed (-i) or from a pipe (-p), on a session of the library
  * (vsim/session.h). libedit, where meson found it, edits lines, remembers and completes them. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #ifdef VSIM_LIBEDIT
 #include <editline/readline.h>
@@ -21,11 +27,15 @@ typedef struct talk {
 } talk;
 
 static volatile sig_atomic_t interrupted;
+static int wake[2] = {-1, -1}; /* a pipe: a byte for each Ctrl-C */
 
 static void on_interrupt(int sig)
 {
+    const int before = errno;
     (void)sig;
     interrupted = 1;
+    (void)!write(wake[1], "", 1);
+    errno = before;
 }
 
 static bool asked_to_stop(void *user)
@@ -118,7 +128,48 @@ static void prompt_of(const talk *t, char *buf, size_t size)
         snprintf(buf, size, "%s %d -> ", t->o->ngspice ? "ngspice" : "vsim", t->n);
 }
 
+/* Waits for a key. false: Ctrl-C came first, also between the last look and this one, and whichever
+ * thread took the signal. */
+static bool await_key(void)
+{
+    struct pollfd from[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                             {.fd = wake[0], .events = POLLIN}};
+    char old[64]; /* those of Ctrl-C while a command ran */
+    while (!interrupted) {
+        if (poll(from, 2, -1) < 0 && errno != EINTR)
+            return true; /* reading says why */
+        while (from[1].revents && read(wake[0], old, sizeof old) > 0)
+            ;
+        if (!interrupted && from[0].revents)
+            return true;
+    }
+    return false;
+}
+
 #ifdef VSIM_LIBEDIT
+/* For libedit: the next character typed; -1: none. */
+static int next_key(FILE *in)
+{
+    mbstate_t part = {0};
+    wchar_t key;
+    char byte;
+    (void)in;
+    while (await_key()) {
+        const ssize_t n = read(STDIN_FILENO, &byte, 1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return -1;
+        switch (mbrtowc(&key, &byte, 1, &part)) {
+        case (size_t)-1: part = (mbstate_t){0}; break; /* no character of this locale */
+        case (size_t)-2: break;
+        case 0: return 0;
+        default: return (int)key;
+        }
+    }
+    return -1;
+}
+
 /* State for libedit's callbacks, which take no argument of the caller; set while a line is read. */
 static const vsim_session *completing;
 
@@ -175,6 +226,7 @@ static char *read_line(talk *t)
     if (t->typed) {
         completing = t->session;
         rl_attempted_completion_function = complete;
+        rl_getc_function = next_key;
         char *line = readline(prompt);
         if (line && *line)
             add_history(line);
@@ -184,6 +236,8 @@ static char *read_line(talk *t)
     if (t->typed) {
         fputs(prompt, stdout);
         fflush(stdout);
+        if (!await_key())
+            return NULL;
     }
     char *line = NULL;
     size_t size = 0;
@@ -262,6 +316,8 @@ static vsim_status load_deck(talk *t)
 static void begin_listening(void)
 {
     struct sigaction sa = {.sa_handler = on_interrupt, .sa_flags = 0};
+    if (pipe2(wake, O_CLOEXEC | O_NONBLOCK) != 0)
+        wake[0] = wake[1] = -1; /* a poll passes over it */
     sigaction(SIGINT, &sa, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
@@ -302,6 +358,10 @@ int cli_talk(const cli_opt *o)
     if (!cli_out_open(&t.out, o))
         return CLI_IO;
     begin_listening();
+    if (t.typed) {
+        (void)setlocale(LC_CTYPE, "");   /* of typed letters; numbers keep their point */
+        setvbuf(stdin, NULL, _IONBF, 0); /* what await_key waits for stands in no buffer */
+    }
     vsim_session_options_init(&so);
     so.line = print_line;
     so.message = take_message;
