@@ -112,6 +112,10 @@ typedef struct ana_tran_opt {
     double noise_scale; /* of its amplitudes */
     uint64_t noise_key; /* of the draws (draw.h) */
 } ana_tran_opt;
+/* Whether a sweep has told of a current that no circuit has; what goes on with it in a circuit that
+ * was made anew tells no more of it. */
+bool ana_told_current(const ana *a);
+void ana_tell_no_current(ana *a);
 /* Points from tstart to exactly tstop go to the sink; all corners of sources are among the steps.
  * Status: VS_OK; VS_STOP: on request of the sink or of a device; VS_EINPUT: impossible times;
  * VS_NOCONV: no operating point; VS_ESTEP: step too small. The last three with messages. */

@@ -88,6 +88,9 @@ static void tell_current(ana *a, double value, const double *x)
     a->told_current |= node != 0;
 }
 
+bool ana_told_current(const ana *a) { return a->told_current; }
+void ana_tell_no_current(ana *a) { a->told_current = true; }
+
 vs_status ana_dc(ana *a, int32_t source, const double *value, size_t n, double *x, bool warm,
                  const ana_sink *sink)
 {

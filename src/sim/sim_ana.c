@@ -168,9 +168,12 @@ static vs_status dc_rebuild(dc_job *j, int level)
     sim *s = j->s;
     double *x;
     bool fits;
+    const bool told = s->ana && ana_told_current(s->ana);
     vs_status st = sim_rebuild(s);
     if (!st)
         dc_restore_sources(j, level);
+    if (!st && told)
+        ana_tell_no_current(s->ana);
     if (!st)
         st = sim_plot_follow(s, j->a->span);
     if (!st) {

@@ -86,7 +86,8 @@ class Points(folder.Folder):
         self.assertIn('dc sweep, at the value 1.5: a current of', said)
         self.assertEqual(said.count('straight lines there'), 1)
         for begin in 0, 4.5:  # the inner sweeps begin without the current, and with it
-            self.assertEqual(self.sweep(5, 'v2 0 3 1', begin).count('straight lines there'), 1)
+            for outer in 'v2 0 3 1', 'r2 1k 3k 1k', 'temp 20 30 5':  # the last two make the circuit anew
+                self.assertEqual(self.sweep(5, outer, begin).count('straight lines there'), 1, outer)
         self.assertEqual(self.sweep(1), '')
 
     def test_a_diode_across_a_pulse_is_told_once(self):

@@ -61,6 +61,20 @@ class Reports(folder.Folder):
         _, said = self.vsim('t\nv1 a 0 1\nr1 a 0 1k\n.op\n.fft v(a)\n')
         self.assertIn('the deck has no .tran analysis', said)
 
+    def test_phases_of_a_run_add_up(self):
+        out, said = self.vsim('phases\nv1 a 0 ac 1 pulse(0 1 0 1n 1n 1u 2u)\nr1 a b 1k\nd1 b 0 dx\n.model dx d cjo=1p\n'
+                              '.op\n.dc v1 0 1 0.1\n.ac dec 2000 1 1e9\n.tran 1n 20u\n')
+        line = re.search(r'(?m)^time by phase, s: (.*)$', out + said)[1]
+        run, inside = line.split('; within analyses: ')
+        own, part = ({m[1]: float(m[2]) for m in re.finditer(r'([a-z ]+) ([0-9.]+)', t.split(';')[0])}
+                     for t in (run, inside))
+        total = own.pop(' total')
+        rounding = 0.0005 * (len(own) + 1) + 1e-9
+        self.assertLessEqual(abs(sum(own.values()) - total), rounding, line)
+        analyses = own[' op'] + own[' tran'] + own[' other analyses']
+        self.assertGreater(own[' other analyses'], 0, line)
+        self.assertLessEqual(sum(part.values()), analyses + 0.0005 * (len(part) + 3), line)
+
     def test_a_device_is_one_row(self):
         out, _ = self.vsim(DECK)
         rows = re.findall(r'(?m)^  (m1|m2|q1|rb) +(.*=.*)$', out)
