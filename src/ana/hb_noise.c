@@ -25,6 +25,11 @@ typedef enum view {
     N_VIEW
 } view;
 
+/* Densities of AM and PM from one origin, and their integrals. */
+typedef struct part {
+    double now[N_VIEW], last[N_VIEW], sum[N_VIEW];
+} part;
+
 typedef struct noise {
     hb_cyclo s;
     ana_orbit *h;
@@ -34,11 +39,12 @@ typedef struct noise {
     hb_cplx *y[N_VIEW];                            /* [n n_k + 1] adjoints, of n_view views */
     double now[N_VIEW], last[N_VIEW], sum[N_VIEW]; /* densities here, before, and integrals */
     double f_last;
-    size_t n_done;             /* frequencies */
-    hb_cplx *ppv;              /* adjoint of the orbit's phase; NULL: not PHASE */
-    hb_cplx phasor;            /* of the output's harmonic: X */
-    double part, value, slope; /* SAMPLED, CROSSING: of the period; the output there, its slope */
+    size_t n_done;              /* frequencies */
+    hb_cplx *ppv;               /* adjoint of the orbit's phase; NULL: not PHASE */
+    hb_cplx phasor;             /* of the output's harmonic: X */
+    double phase, value, slope; /* SAMPLED, CROSSING: of the period; the output there, its slope */
     double gain2, white;
+    part *part;  /* [origins]; NULL: no points, or not modulated */
     double *row; /* vec */
 } noise;
 
@@ -73,7 +79,7 @@ static void set_weights(const noise *w, view v)
     switch (v) {
     case MAIN:
         for (int32_t k = 0; k < h->n_k && is_sampled(w); k++)
-            weigh(w, w->y[v], k, cexp(2 * M_PI * I * h->index[k][0] * w->part));
+            weigh(w, w->y[v], k, cexp(2 * M_PI * I * h->index[k][0] * w->phase));
         if (!is_sampled(w))
             weigh(w, w->y[v], above, 1);
         break;
@@ -135,8 +141,31 @@ static void add_up(noise *w, double f)
         w->now[v] = hb_cyclo_total(s, w->y[v], f);
 }
 
+/* What each device and each of its sources has of AM and PM. */
+static void divide(noise *w, double f)
+{
+    for (int v = AM; v <= PM; v++) {
+        for (size_t i = 0; i < vec_len(w->s.origin); i++)
+            w->part[i].now[v] = 0;
+        for (size_t i = 0; i < vec_len(w->s.source); i++) {
+            const int32_t o = w->s.origin_of[i];
+            const double d = hb_cyclo_density(&w->s, i, w->y[v], f);
+            w->part[o].now[v] += d;
+            w->part[w->s.origin[o].owner].now[v] += d;
+        }
+        for (size_t i = 0; i < vec_len(w->s.origin); i++) {
+            part *p = &w->part[i];
+            if (w->n_done > 0)
+                p->sum[v] += noise_integral(p->last[v], p->now[v], w->f_last, f);
+            p->last[v] = p->now[v];
+        }
+    }
+}
+
 static void integrate(noise *w, double f)
 {
+    if (w->part)
+        divide(w, f);
     for (int32_t v = 0; v < w->n_view; v++) {
         if (w->n_done > 0)
             w->sum[v] += noise_integral(w->last[v], w->now[v], w->f_last, f);
@@ -177,8 +206,11 @@ static vs_status put(noise *w, double f)
     }
     if (w->o->form == ANA_HBNOISE_CROSSING)
         vec_push(w->row, sqrt(w->now[MAIN]) / fabs(w->slope));
-    for (size_t i = 0; w->o->summary && i < vec_len(w->s.origin); i++)
+    for (size_t i = 0; w->o->summary && i < vec_len(w->s.origin); i++) {
         vec_push(w->row, sqrt(w->s.origin[i].now));
+        for (int v = AM; v <= PM && w->part; v++)
+            vec_push(w->row, decibel(w->part[i].now[v] / 2));
+    }
     vec_push(w->row, sqrt(w->now[MAIN]));
     if (w->o->source >= 0)
         vec_push(w->row, w->gain2 > 0 ? sqrt(w->now[MAIN] / w->gain2) : 0);
@@ -206,25 +238,31 @@ static void add_columns(const noise *w, ana_column **col, const char *type)
 
 static vs_status begin_plot(noise *w)
 {
-    static const char *const name[] = {[ANA_HBNOISE_SIDEBAND] = "Periodic Noise",
-                                       [ANA_HBNOISE_MODULATED] = "Periodic Noise, Modulation",
-                                       [ANA_HBNOISE_PHASE] = "Phase Noise",
-                                       [ANA_HBNOISE_SAMPLED] = "Periodic Noise, Samples",
-                                       [ANA_HBNOISE_CROSSING] = "Periodic Noise, Samples"};
+    static const char *const title[] = {[ANA_HBNOISE_SIDEBAND] = "Periodic Noise",
+                                        [ANA_HBNOISE_MODULATED] = "Periodic Noise, Modulation",
+                                        [ANA_HBNOISE_PHASE] = "Phase Noise",
+                                        [ANA_HBNOISE_SAMPLED] = "Periodic Noise, Samples",
+                                        [ANA_HBNOISE_CROSSING] = "Periodic Noise, Samples"};
     ana_column *col = NULL;
     arena *mem = &w->h->a->mem;
     const char *type = w->o->out.current ? "current-density" : "voltage-density";
     vec_push(col, ((ana_column){"frequency", "frequency"}));
     add_columns(w, &col, type);
-    for (size_t i = 0; w->o->summary && i < vec_len(w->s.origin); i++)
-        vec_push(col, ((ana_column){arena_printf(mem, "onoise_%s", w->s.origin[i].name), type}));
+    for (size_t i = 0; w->o->summary && i < vec_len(w->s.origin); i++) {
+        const char *name = w->s.origin[i].name;
+        vec_push(col, ((ana_column){arena_printf(mem, "onoise_%s", name), type}));
+        if (!w->part)
+            continue;
+        vec_push(col, ((ana_column){arena_printf(mem, "amnoise_%s", name), "decibel"}));
+        vec_push(col, ((ana_column){arena_printf(mem, "pmnoise_%s", name), "decibel"}));
+    }
     vec_push(col, ((ana_column){"onoise_spectrum", type}));
     if (w->o->source >= 0) {
         const bool v = ckt_source_at(w->h->a->c, w->o->source).is_v;
         vec_push(col, ((ana_column){"inoise_spectrum", v ? "voltage-density" : "current-density"}));
     }
     const vs_status st =
-        w->t->begin(w->t->user, name[w->o->form], col, (int32_t)vec_len(col), false);
+        w->t->begin(w->t->user, title[w->o->form], col, (int32_t)vec_len(col), false);
     vec_free(col);
     return st;
 }
@@ -237,6 +275,31 @@ static vs_status put_numbers(noise *w, const char *plot, const ana_column *col, 
         st = w->t->row(w->t->user, row);
     const vs_status closing = w->t->end(w->t->user);
     return st == VS_OK ? closing : st;
+}
+
+/* Numbers of the carrier, and with points the parts of devices and sources in the integrals. A
+ * part's integral has a power of f between points, as the total's has. */
+static vs_status put_parts(noise *w, const char *plot, const ana_column *col, const double *row,
+                           size_t n)
+{
+    ana_column *all = NULL;
+    double *value = NULL;
+    for (size_t i = 0; i < n; i++) {
+        vec_push(all, col[i]);
+        vec_push(value, row[i]);
+    }
+    for (size_t i = 0; w->part && i < vec_len(w->s.origin); i++) {
+        const char *name = w->s.origin[i].name;
+        arena *mem = &w->h->a->mem;
+        vec_push(all, ((ana_column){arena_printf(mem, "am_total_%s", name), "notype"}));
+        vec_push(value, sqrt(w->part[i].sum[AM]));
+        vec_push(all, ((ana_column){arena_printf(mem, "pm_total_%s", name), "phase"}));
+        vec_push(value, sqrt(w->part[i].sum[PM]));
+    }
+    const vs_status st = put_numbers(w, plot, all, value, vec_len(all));
+    vec_free(all);
+    vec_free(value);
+    return st;
 }
 
 static vs_status put_oscillator(noise *w)
@@ -254,7 +317,7 @@ static vs_status put_oscillator(noise *w)
                           sqrt(w->sum[AM]),
                           pm,
                           pm / (2 * M_PI * carrier(w))};
-    return put_numbers(w, "Oscillator", col, row, VS_COUNT(col));
+    return put_parts(w, "Oscillator", col, row, VS_COUNT(col));
 }
 
 static vs_status put_modulation(noise *w)
@@ -267,7 +330,7 @@ static vs_status put_modulation(noise *w)
     const double pm = sqrt(w->sum[PM]);
     const double row[] = {carrier(w), 2 * cabs(w->phasor), sqrt(w->sum[AM]), pm,
                           pm / (2 * M_PI * carrier(w))};
-    return put_numbers(w, "Modulation", col, row, VS_COUNT(col));
+    return put_parts(w, "Modulation", col, row, VS_COUNT(col));
 }
 
 static vs_status put_samples(noise *w)
@@ -279,7 +342,8 @@ static vs_status put_samples(noise *w)
                               {"onoise_total", unit},
                               {"jitter", "time"}};
     const double rms = sqrt(w->sum[MAIN]);
-    const double row[] = {w->part / w->h->o.tone[0], w->value, w->slope, rms, rms / fabs(w->slope)};
+    const double row[] = {w->phase / w->h->o.tone[0], w->value, w->slope, rms,
+                          rms / fabs(w->slope)};
     const bool crossing = w->o->form == ANA_HBNOISE_CROSSING;
     return put_numbers(w, "Sampled Noise", col, row, VS_COUNT(col) - !crossing);
 }
@@ -367,14 +431,14 @@ static vs_status check_sampled(noise *w)
         return VS_EINPUT;
     }
     if (w->o->form == ANA_HBNOISE_CROSSING) {
-        const vs_status st = hb_instant(h, &w->o->out, w->o->at, w->o->edge, w->o->span, &w->part);
+        const vs_status st = hb_instant(h, &w->o->out, w->o->at, w->o->edge, w->o->span, &w->phase);
         if (st != VS_OK)
             return st;
     } else {
-        w->part = w->o->at * h->o.tone[0];
-        w->part -= floor(w->part);
+        w->phase = w->o->at * h->o.tone[0];
+        w->phase -= floor(w->phase);
     }
-    w->value = hb_output_at(h, &w->o->out, w->part, &w->slope);
+    w->value = hb_output_at(h, &w->o->out, w->phase, &w->slope);
     return VS_OK;
 }
 
@@ -409,6 +473,8 @@ static vs_status begin(noise *w)
     w->n_view = is_modulated(w) ? N_VIEW : 1;
     for (int32_t v = 0; v < w->n_view; v++)
         w->y[v] = vs_calloc(all, sizeof *w->y[v]);
+    if (is_modulated(w) && w->o->summary)
+        w->part = vs_calloc(vec_len(w->s.origin) + 1, sizeof *w->part);
     if (st == VS_OK && w->o->form == ANA_HBNOISE_PHASE) {
         st = find_ppv(w);
         if (st == VS_OK)
@@ -432,6 +498,7 @@ vs_status ana_hbnoise(ana_orbit *h, const ana_hbnoise_opt *o, const ana_table *t
     for (int32_t v = 0; v < N_VIEW; v++)
         vs_free(w.y[v]);
     vec_free(w.row);
+    vs_free(w.part);
     vs_free(w.ppv);
     vec_free(f);
     return st;

@@ -109,12 +109,45 @@ c3 h 0 100n
             self.power(n['amnoise'][k], (self.s(f) + (up + down) / 4) / 2)
             self.power(n['pmnoise'][k], (abs(h)**2 * self.s(f) + (up + down) / 4) / 2)
 
+    def parts_add_up(self, noise, whole, device):
+        """AM and PM of devices are sums of their sources', and all of the totals (1e-12: roundings);
+        integrals of single sources differ from the total's by the power between points."""
+        db = lambda x: 10**(x / 10)  # noqa: E731
+        for kind in ('amnoise', 'pmnoise'):
+            for k in range(len(noise['frequency'])):
+                of = {d: db(noise['%s_%s' % (kind, d)][k]) for d in device}
+                self.close(sum(of.values()), db(noise[kind][k]), 1e-11)
+                for d in device:
+                    source = [v[k] for n, v in noise.items() if n.startswith('%s_%s_' % (kind, d))]
+                    self.assertTrue(source)
+                    self.close(sum(map(db, source)), of[d], 1e-11)
+        for kind in ('am_total', 'pm_total'):
+            self.close(math.sqrt(sum(whole['%s_%s' % (kind, d)][0]**2 for d in device)),
+                       whole[kind][0], 0.05)
+
+    def test_am_and_pm_are_told_apart_by_device(self):
+        # m of r1 is amplitude, m2 of r2 is phase: each has the other kind from M2, M-2 only
+        deck = self.DECK % ('b1 o 0 v=v(c)*(1+v(m))-3*v(s)*v(m2)', 'v(o) vc')
+        p = self.run_deck(deck.replace('2500 1 sideband', '2500 sideband'))
+        for name in ('Periodic Noise, Modulation', 'Modulation'):
+            self.assertFalse([v for v in self.plot(p, name) if v.endswith('_r1')])  # no points
+        p = self.run_deck(deck)
+        n, whole = self.plot(p, 'Periodic Noise, Modulation'), self.plot(p, 'Modulation')
+        for k, f in enumerate(n['frequency']):
+            for name, by, kind, other in (('r1', 1, 'amnoise', 'pmnoise'),
+                                          ('r2', 9, 'pmnoise', 'amnoise')):
+                self.power(n[kind + '_' + name][k], by * (self.s(f) + self.moved(f) / 4) / 2)
+                self.power(n[other + '_' + name][k], by * self.moved(f) / 4 / 2)
+        self.parts_add_up(n, whole, ('r1', 'r2'))
+
     def test_am_and_pm_of_an_lc_oscillator(self):
         # Stationary noise has equal quadratures. The phase keeps them all, the amplitude returns
         # with the rate (a - g) / C of the averaged equation: AM is PM f^2 / (f^2 + fa^2). Averaging
         # is right to (a - g) / (C omega_0) = 1 %; 0.2 dB.
-        p = self.run_deck(periodic.LC + '.phasenoise v(a) dec 2 100k 100meg\n.end\n')
+        p = self.run_deck(periodic.LC.replace('r1 a 0 500', 'r1 a 0 1k\nr2 a 0 1k') +
+                          '.phasenoise v(a) dec 2 100k 100meg 1\n.end\n')
         n, o = self.plot(p, 'Phase Noise'), self.plot(p, 'Oscillator')
+        self.parts_add_up(n, o, ('r1', 'r2'))
         fa = (2.3e-3 - 2e-3) / (2 * math.pi * 1e-12)
         powers = []
         for f, am, pm, ppv in zip(n['frequency'], n['amnoise'], n['pmnoise'], n['phnoise_ppv']):
