@@ -38,6 +38,7 @@ static void freeze(flat_ctx *c)
     vec_freeze(c->mem, f->save);
     vec_freeze(c->mem, f->step);
     vec_freeze(c->mem, f->limit);
+    vec_freeze(c->mem, f->correlate);
     vec_freeze(c->mem, f->used);
     vec_freeze(c->mem, f->post);
     vec_freeze(c->mem, f->temp);
@@ -157,6 +158,8 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
         take_top_cards(&c);
         flat_resolve_pending(&c);
         report_unused(&c);
+        if (!deck->taken)
+            flat_correlate_report(&c);
         if (d->n_error == before)
             shares = flat_probes(&c);
         if (d->n_error == before)

@@ -229,6 +229,14 @@ typedef struct flat_limit { /* .limits measure min=.. max=.. */
     diag_span span;
 } flat_limit;
 
+typedef struct flat_correlate { /* .correlate: each two of these numbers have this correlation */
+    const char **name;          /* vec; relative to any instance: "dvt", "x1.dvt", "x1.dvt#2" */
+    diag_span *at;              /* vec as name */
+    bool *met;                  /* vec as name: some statistical function is it */
+    double cc;                  /* -1 to 1 */
+    diag_span span;
+} flat_correlate;
+
 typedef struct flat_option {
     const char *name; /* lower case */
     const char *str;  /* text of the value, "" for a flag */
@@ -272,10 +280,11 @@ typedef struct flat {
     int64_t mc;            /* samples, 0: no .mc */
     uint64_t mc_seed;
     diag_span mc_span;
-    bool drew;             /* some statistical function drew a number */
-    bool nominal;          /* some gave its nominal value, because no seed was given */
-    const char **used;     /* vec; parameters of the top level that something depends on */
-    const net_card **post; /* vec; .meas .four .print .plot .width, in order of the deck */
+    bool drew;                 /* some statistical function drew a number */
+    bool nominal;              /* some gave its nominal value, because no seed was given */
+    flat_correlate *correlate; /* vec; a later one counts where two are of the same numbers */
+    const char **used;         /* vec; parameters of the top level that something depends on */
+    const net_card **post;     /* vec; .meas .four .print .plot .width, in order of the deck */
     flat_trannoise trannoise;
     double *temp;     /* vec; .temp values, degrees Celsius */
     const char **hdl; /* vec; .hdl/.load/pre_osdi files, path resolved to the file that names it */
@@ -370,6 +379,16 @@ void flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, arena
 typedef enum flat_dist { FLAT_NORMAL, FLAT_UNIFORM, FLAT_SIGN } flat_dist;
 double flat_random(uint64_t seed, int64_t sample, const char *path, const char *name, int32_t draw,
                    flat_dist kind);
+/* The name of the k-th random number of what a deck calls `name` in an instance: "x1.dvt", and
+ * "x1.dvt#2" for k = 1. */
+const char *flat_draw_name(str_pool *names, const char *path, const char *name, int32_t k);
+typedef struct flat_partner { /* a number that another one is correlated with */
+    const char *name;         /* interned */
+    double cc;
+} flat_partner;
+/* Pushes on vec *to the names with which .correlate connects this one; it need not have numbers of
+ * all of these names. */
+void flat_partners(const flat *f, str_pool *names, const char *name, flat_partner **to);
 /* The k-th value of column `col` of a step that has numbers (not WORDS). */
 double flat_step_value(const flat_step *w, int64_t k, size_t col);
 /* Text form for --dump=circuit. */

@@ -319,6 +319,8 @@ static double draw(flat_ctx *c, const net_expr *e, const double *x)
         spread = x[2] == 0 ? 0 : spread / x[2];
     busy *of = vec_len(c->busy) ? &c->busy[vec_len(c->busy) - 1] : &c->drawing;
     const int32_t k = of->n_draw++;
+    if (vec_len(c->f->correlate))
+        flat_correlate_met(c, of, k);
     if (c->muted)
         return x[0];
     if (!c->deck->vary && !c->deck->draws && spread != 0 && c->nominal.file < 0)
@@ -334,7 +336,7 @@ static double draw(flat_ctx *c, const net_expr *e, const double *x)
     const net_draw w = {of->path ? of->path : "", of->name ? of->name : "", k,
                         kind == FLAT_UNIFORM ? sqrt(1. / 3) : 1};
     double y = 0;
-    if (c->deck->vary)
+    if (!flat_correlated(c, &w, kind, &y) && c->deck->vary)
         y = flat_random(c->deck->seed, c->deck->sample, w.path, w.name, k, kind);
     if (c->deck->draws)
         y += moved(c->deck->draws, w);

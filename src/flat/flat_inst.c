@@ -133,6 +133,7 @@ scope *flat_root(flat_ctx *c)
     c->root = new_scope(c, b, NULL, NULL);
     give_params(c, c->root);
     flat_decide_guards(c, c->root);
+    flat_correlate_cards(c);
     flat_eval_all(c, c->root);
     return c->root;
 }

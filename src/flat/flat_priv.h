@@ -11,6 +11,7 @@
  *     flat_model.c  values of model cards, bins
  *     flat_inst.c   expansion
  *     flat_share.c  heavy expressions of several elements become unknowns
+ *     flat_correlate.c  random numbers that vary together
  *     flat_card.c   dc and transient, options, saves, initial conditions
  *     flat_probe.c  .probe of currents, voltages and powers of elements
  *     flat_ana.c    small-signal analyses
@@ -538,6 +539,15 @@ void flat_option_card(flat_ctx *c, const net_card *card);          /* .option .t
 bool flat_read_target(cur *q, flat_target *t);
 void flat_step_card(flat_ctx *c, const net_card *card);
 void flat_alter_card(flat_ctx *c, const net_card *card);
+/* flat_correlate.c: reads the .correlate cards into c->f, before any parameter that counts is
+ * evaluated. flat_correlate_met: a statistical function is the k-th of what is evaluated; _report
+ * warns of names that none has had. */
+void flat_correlate_cards(flat_ctx *c);
+void flat_correlate_met(flat_ctx *c, const busy *of, int32_t k);
+void flat_correlate_report(flat_ctx *c);
+/* The value of a number that others are correlated with, 0 if the deck does not draw. false: there
+ * are no others, *y is as it was, or 0. Gives messages. */
+bool flat_correlated(flat_ctx *c, const net_draw *w, flat_dist kind, double *y);
 void flat_step_finish(flat_ctx *c); /* the families of .temp and .alter, behind all steps */
 
 /* flat_ana.c: .ac .noise .tf .sens .pz .sp */

@@ -152,7 +152,8 @@ typedef struct net_tok {
     X(SPEF, "spef")                                                                                \
     X(ALTER, "alter") X(IGNORED, "connect") X(IGNORED, "graph") X(IGNORED, "wave")              \
     X(IGNORED, "backanno") X(DEL, "del") X(IGNORED, "malias") X(IGNORED, "stim")              \
-    X(IGNORED, "distribution") X(STEP, "mc") X(STEP, "limits") X(IGNORED, "wcase")
+    X(IGNORED, "distribution") X(STEP, "mc") X(STEP, "limits") X(IGNORED, "wcase")  \
+    X(CORRELATE, "correlate")
 /* clang-format on */
 
 typedef enum net_card_kind {
@@ -208,11 +209,12 @@ typedef enum net_card_kind {
     NET_CARD_DISTO,
     NET_CARD_DCMATCH,
     NET_CARD_ACMATCH,
-    NET_CARD_STEP,   /* .step .mc .limits: families of runs */
-    NET_CARD_ALTER,  /* a run with changed cards */
-    NET_CARD_SPEF,   /* wires of a layout */
-    NET_CARD_DEL,    /* .del lib in .alter */
-    NET_CARD_IGNORED /* known elsewhere, without effect here */
+    NET_CARD_STEP,      /* .step .mc .limits: families of runs */
+    NET_CARD_CORRELATE, /* random numbers that vary together */
+    NET_CARD_ALTER,     /* a run with changed cards */
+    NET_CARD_SPEF,      /* wires of a layout */
+    NET_CARD_DEL,       /* .del lib in .alter */
+    NET_CARD_IGNORED    /* known elsewhere, without effect here */
 } net_card_kind;
 
 typedef struct net_sub net_sub;

@@ -4,7 +4,8 @@
  *     which devices and sources differ then is noted. Numbers of one name in instances beside each
  *     other are moved at once: what lies in an instance differs by the number of that instance.
  *  2. The deck is as it was; ana_match gives the derivatives by all numbers.
- *  3. Their squares times the variances add up. */
+ *  3. Their squares times the variances add up, and the products of each two that are correlated:
+ *     sigma^2 = sum_ij R_ij (s_i dv/dp_i) (s_j dv/dp_j). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +25,19 @@ typedef struct one { /* a random number */
     double weight; /* the larger, the earlier it stands */
 } one;
 
+typedef struct pair { /* of numbers with a correlation; their weight in a sum over all pairs */
+    size_t i, j;
+    double w;
+} pair;
+
 typedef struct match {
     sim *s;
     const flat_ana *a;
     arena mem;
     net_draws draws;
     sim_vary now;
-    one *one; /* vec */
+    one *one;   /* vec */
+    pair *pair; /* vec: each two that are correlated, once; a number itself has weight 1 */
     ckt_vary *vary;
     ana_push *push; /* vec */
     ana_freq freq;
@@ -119,10 +126,28 @@ static void name_all(match *m)
 {
     for (size_t i = 0; i < vec_len(m->draws.seen); i++) {
         const net_draw *d = &m->draws.seen[i];
-        const char *name = d->k ? arena_printf(&m->mem, "%s%s#%d", d->path, d->name, (int)d->k + 1)
-                                : arena_printf(&m->mem, "%s%s", d->path, d->name);
+        const char *name = flat_draw_name(m->s->names, d->path, d->name, d->k);
         vec_push(m->one, ((one){.name = name, .sigma = d->sigma}));
     }
+}
+
+static void pair_up(match *m)
+{
+    map of_name = {0};
+    flat_partner *with = NULL;
+    for (size_t i = 0; i < vec_len(m->one); i++) {
+        vec_push(m->pair, ((pair){i, i, 1}));
+        vec_clear(with);
+        flat_partners(&m->s->flat, m->s->names, m->one[i].name, &with);
+        for (size_t k = 0; k < vec_len(with); k++) {
+            const int32_t j = map_get(&of_name, map_key(with[k].name), -1);
+            if (j >= 0 && with[k].cc != 0)
+                vec_push(m->pair, ((pair){i, (size_t)j, 2 * with[k].cc}));
+        }
+        map_set(&of_name, map_key(m->one[i].name), (int32_t)i);
+    }
+    map_free(&of_name);
+    vec_free(with);
 }
 
 static vs_status move_all(match *m)
@@ -163,6 +188,7 @@ static vs_status find_numbers(match *m)
         st = VS_EINPUT;
     }
     name_all(m);
+    pair_up(m);
     if (st == VS_OK) {
         sim_vary_begin(&m->now, s, &m->mem);
         st = move_all(m);
@@ -248,7 +274,7 @@ static int by_weight(const void *va, const void *vb)
     return a < b ? -1 : a > b;
 }
 
-/* Those that have the threshold's share of the variance at some point, the largest first. */
+/* Those that have the threshold's share of the sum of squares at some point, the largest first. */
 static void choose(match *m, one ***list)
 {
     const size_t w = width(m), n_point = vec_len(m->row) / w;
@@ -268,25 +294,38 @@ static void choose(match *m, one ***list)
         qsort(*list, vec_len(*list), sizeof **list, by_weight);
 }
 
+typedef struct turned { /* sigma_j dv/dp_j, and its parts along the phasor v and across it */
+    double re, im, along, across;
+} turned;
+
+static turned turn(const match *m, const double *row, size_t j)
+{
+    const double re = row[1], im = row[2], size = hypot(re, im), sigma = m->one[j].sigma;
+    const double x = sigma * row[3 + 2 * j], y = is_ac(m) ? sigma * row[4 + 2 * j] : 0;
+    return (turned){x, y, (re * x + im * y) / size, (re * y - im * x) / size};
+}
+
 /* The value, the deviations, the chosen numbers' parts. */
 static void row_of(const match *m, const double *row, one *const *list, double **to)
 {
     const double re = row[1], im = row[2], size = hypot(re, im), degrees = 180 / acos(-1);
-    double all = 0, mag = 0, phase = 0;
-    for (size_t j = 0; j < vec_len(m->one); j++) {
-        const double *d = row + 1 + 2 * (1 + j), sigma = m->one[j].sigma;
-        const double along = sigma * (re * d[0] + im * d[1]) / size;
-        const double across = sigma * (re * d[1] - im * d[0]) / size;
-        all += part_of(m, row, j) * part_of(m, row, j);
-        mag += along * along;
-        phase += across * across / (size * size);
+    double all = 0, along = 0, across = 0; /* variances */
+    for (size_t k = 0; k < vec_len(m->pair); k++) {
+        const pair p = m->pair[k];
+        const turned a = turn(m, row, p.i), b = turn(m, row, p.j);
+        all += p.w * (a.re * b.re + a.im * b.im);
+        along += p.w * a.along * b.along;
+        across += p.w * a.across * b.across;
     }
+    all = all < 0 ? 0 : all; /* where correlated numbers cancel, roundings may be left */
+    along = along < 0 ? 0 : along;
+    across = across < 0 ? 0 : across;
     if (is_ac(m)) {
         vec_push(*to, row[0]);
         vec_push(*to, size);
         vec_push(*to, sqrt(all));
-        vec_push(*to, sqrt(mag));
-        vec_push(*to, sqrt(phase) * degrees);
+        vec_push(*to, sqrt(along));
+        vec_push(*to, sqrt(across) / size * degrees);
     } else {
         vec_push(*to, re);
         vec_push(*to, sqrt(all));
@@ -390,6 +429,7 @@ vs_status sim_run_match(sim *s, const flat_ana *a)
     vec_free(m.draws.seen);
     map_free(&m.draws.known);
     vec_free(m.one);
+    vec_free(m.pair);
     vec_free(m.push);
     vec_free(m.row);
     arena_fini(&m.mem);

@@ -4,6 +4,7 @@
     mismatch.py VSIM [test...]
 
 Each bound says where it comes from."""
+import csv
 import math
 import os
 import re
@@ -115,6 +116,92 @@ class Mismatch(periodic.Deck):
             self.close(p['sigma_phase'][k], math.degrees(
                 math.sqrt(sum(d.imag ** 2 for d in along)) / size), 1e-4)
 
+    def test_correlations_as_in_closed_form(self):
+        # three normal numbers of the divider, two cards; 1e-7 as in the divider's test
+        deck = DIVIDER.replace('aunif(2k,40)', 'agauss(2k,40,1)') % (
+            '.correlate ra r2 cc=0.6\n.correlate rb ra cc={-1/4}\n.dcmatch v(b) threshold=0')
+        p = self.plot(self.run_deck(deck), 'DC Mismatch')
+        s, v, total = [10, 15, 40], 3, 3500
+        part = [-v * 2000 / total ** 2 * s[0], -v * 2000 / total ** 2 * s[1],
+                v * 1500 / total ** 2 * s[2]]
+        source = 0.1 * 2000 / total
+        cross = 0.6 * part[0] * part[1] - 0.25 * part[0] * part[2]
+        for name, y in zip(('ra', 'r2', 'rb'), part):
+            self.close(p[name][0], y, 1e-7)
+        self.close(p['sigma'][0], math.sqrt(sum(y * y for y in part) + source ** 2 + 2 * cross), 1e-7)
+
+    def test_equal_halves_leave_no_offset_where_they_vary_together(self):
+        # sigma^2 = a^2 + b^2 + 2 cc a b of the parts a, b that the plot has; those of equal halves
+        # are opposite to the 1e-4 of the test by differences
+        deck = PAIR.replace('0.01,1', '0,1')
+        for cc in (-1, 0, 0.75, 1):
+            p = self.plot(self.run_deck(deck % ('1', '.correlate x1.dvt x2.dvt cc=%g\n'
+                                                '.dcmatch v(b,a) threshold=0' % cc)), 'DC Mismatch')
+            a, b = p['x1.dvt'][0], p['x2.dvt'][0]
+            self.close(a, -b, 1e-4)
+            if cc < 1:
+                self.close(p['sigma'][0], math.sqrt(a * a + b * b + 2 * cc * a * b), 1e-9)
+            else:
+                self.assertLess(p['sigma'][0], 1e-4 * abs(a))
+
+    def test_acmatch_adds_correlated_numbers_as_one(self):
+        # cc=1: the numbers are one number; of equal spreads, the parts of the gain add as phasors,
+        # and its magnitude is that by one common number in both (1e-6: central differences over
+        # hundredths of sigma)
+        card = '.acmatch v(b) lin 1 100meg 100meg threshold=0\n'
+        apart = PAIR.replace('0.01,1', '0,1') % ('1', '.correlate x1.dvt x2.dvt cc=1\n' + card)
+        common = PAIR.replace('0.01,1', '0,1').replace(
+            '.subckt leg', '.param both=agauss(0,4m,1)\n.subckt leg').replace(
+            'agauss(0,4m,1)+dv', 'both+dv') % ('1', card)
+        a, b = (self.plot(self.run_deck(deck), 'AC Mismatch') for deck in (apart, common))
+        for name in ('magnitude', 'sigma', 'sigma_magnitude', 'sigma_phase'):
+            self.close(a[name][0], b[name][0], 1e-6)
+
+    def test_samples_have_the_correlations(self):
+        # of n samples a correlation c has the standard deviation (1 - c^2)/sqrt(n): five of these.
+        # cc=-1: the same number with the other sign, but for the roundings of the output
+        n, cc = 1000, 0.8
+        self.write('mc.sp', """samples
+.subckt two a b
+.param p=agauss(0,1,1) q=agauss(0,2,1)
+v1 a 0 {p}
+v2 b 0 {q}
+r1 a 0 1k
+r2 b 0 1k
+.ends
+x1 a1 b1 two
+x2 a2 b2 two
+.correlate p q cc=%g
+.correlate x1.p x2.p cc=-1
+.correlate x2.q, x1.q cc=-1
+.correlate x1.p x2.q cc=%g
+.correlate x2.p x1.q cc=%g
+.op
+.meas op p1 find v(a1)
+.meas op q1 find v(b1)
+.meas op p2 find v(a2)
+.meas op q2 find v(b2)
+.mc %d seed=3
+.end
+""" % (cc, -cc, -cc, n))
+        done = subprocess.run([periodic.VSIM, '--measures', 'mc.csv', 'mc.sp'], cwd=self.tmp.name,
+                              capture_output=True, text=True, timeout=100)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        with open(os.path.join(self.tmp.name, 'mc.csv')) as file:
+            rows = [{k: float(row[k]) for k in ('p1', 'q1', 'p2', 'q2')}
+                    for row in csv.DictReader(file)]
+        self.assertEqual(len(rows), n)
+        for row in rows:
+            self.close(row['p1'], -row['p2'], 1e-5)
+            self.close(row['q1'], -row['q2'], 1e-5)
+        x, y = ([row[k] for row in rows] for k in ('p1', 'q1'))
+        mean = [sum(v) / n for v in (x, y)]
+        sxy, sxx, syy = (sum((a - u) * (b - w) for a, b in zip(v, z)) for v, z, u, w in (
+            (x, y, *mean), (x, x, mean[0], mean[0]), (y, y, mean[1], mean[1])))
+        self.assertLess(abs(sxy / math.sqrt(sxx * syy) - cc), 5 * (1 - cc * cc) / math.sqrt(n))
+        for total, sigma in ((sxx, 1), (syy, 2)):  # a sigma has the relative deviation 1/sqrt(2n)
+            self.close(math.sqrt(total / n), sigma, 5 / math.sqrt(2 * n))
+
     def test_acmatch_takes_the_frequencies_of_ac(self):
         deck = PAIR % ('1', '.ac lin 1 1meg 1meg\n.acmatch v(b)')
         self.assertEqual(self.plot(self.run_deck(deck), 'AC Mismatch')['frequency'], (1e6,))
@@ -150,6 +237,26 @@ class Mismatch(periodic.Deck):
         self.refuses(PAIR % ('1', '.acmatch v(b)'), 'frequencies are missing')
         self.refuses(PAIR % ('1', '.dcmatch v(z)'), "no node 'z'")
         self.refuses(DIVIDER % '.option rcreduce=0.5\n.dcmatch v(b)', 'option rcreduce joins')
+
+    def test_what_is_refused_of_correlations(self):
+        for card, message in (
+                ('.correlate ra', 'two or more random numbers are expected'),
+                ('.correlate ra r2', 'cc= is expected'),
+                ('.correlate ra ra cc=1', "'ra' is named twice"),
+                ('.correlate ra r2 cc=1.1', 'from -1 to 1, not 1.1'),
+                ('.correlate ra r2 cc=0.1 more', 'nothing more is expected'),
+                ('.correlate ra rb cc=0.1', "'rb' is not normal")):
+            self.refuses(DIVIDER % (card + '\n.dcmatch v(b)'), message)
+        normal = DIVIDER.replace('aunif(2k,40)', 'agauss(2k,40,1)')
+        for cards in ('.dcmatch v(b)', '.op\n.mc 3'):
+            self.refuses(normal % ('.correlate ra r2 rb cc=-0.6\n' + cards),
+                         'not positive semidefinite')
+        self.write('deck.sp', DIVIDER % '.correlate ra rr cc=0.5\n.dcmatch v(b)')
+        done = subprocess.run([periodic.VSIM, '-r', 'out.raw', 'deck.sp'], cwd=self.tmp.name,
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("deck.sp:7:15: warning: .correlate: no random number has the name 'rr'",
+                      done.stderr)
 
 
 if __name__ == '__main__':
