@@ -256,11 +256,11 @@ static bool serve(http_server *s, line *l)
 }
 
 /* Whether the other side has sent its last byte, and all were read: the line is free for another
- * at once. */
+ * at once. Who listens to events is counted once before. */
 static bool is_over(const line *l)
 {
     char byte;
-    return !l->n_out && recv(l->fd, &byte, 1, MSG_PEEK) == 0;
+    return !l->n_out && !l->events && recv(l->fd, &byte, 1, MSG_PEEK) == 0;
 }
 
 /* false: hang up. */

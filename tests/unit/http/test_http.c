@@ -166,6 +166,36 @@ START_TEST(connections_that_ended_make_room_at_once)
 }
 END_TEST
 
+static void tell_events(void *user, const http_request *q, http_reply *r)
+{
+    (void)user, (void)q;
+    *r = (http_reply){.status = 200, .type = "text/event-stream", .events = true};
+}
+
+/* Who counts them between two turns sees also one that has gone by then: its page was there. */
+START_TEST(listeners_that_leave_at_once_are_counted)
+{
+    http_server *s;
+    char text[300];
+    ck_assert_int_eq(http_open(&s, tell_events, NULL), VS_OK);
+    const int page = connected(s), port = atoi(strrchr(http_address(s), ':') + 1);
+    const char *path = strchr(http_address(s) + strlen("http://"), '/');
+    const int n =
+        snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", path, port);
+    ck_assert_int_eq(send(page, text, (size_t)n, 0), n);
+    ck_assert_int_eq(shutdown(page, SHUT_WR), 0);
+    int most = 0;
+    for (int turn = 0; turn < 4; turn++) {
+        ck_assert_int_eq(http_turn(s, 100), VS_OK);
+        most = http_listeners(s) > most ? http_listeners(s) : most;
+    }
+    ck_assert_int_eq(most, 1);
+    ck_assert_int_eq(http_listeners(s), 0);
+    close(page);
+    http_close(&s);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("http");
@@ -176,6 +206,7 @@ int main(void)
     tcase_add_test(t, values_are_decoded);
     tcase_add_test(t, connections_go_on_unless_they_are_told_to_end);
     tcase_add_test(t, connections_that_ended_make_room_at_once);
+    tcase_add_test(t, listeners_that_leave_at_once_are_counted);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
