@@ -163,6 +163,8 @@ static void answer(void *user, const http_request *q, http_reply *r)
         r->status = 200;
         r->events = true;
         w->told = 0;
+        w->had_page = true; /* though it may be gone behind this turn */
+        w->alone = vsim_inside_seconds();
     } else {
         answer_data(w, q, r);
     }
@@ -225,10 +227,8 @@ static bool look(viewer *w)
 static bool left_alone(viewer *w)
 {
     const double now = vsim_inside_seconds();
-    if (http_listeners(w->server)) {
-        w->had_page = true;
+    if (http_listeners(w->server))
         w->alone = now;
-    }
     return w->had_page && now - w->alone > COME_BACK_SECONDS;
 }
 

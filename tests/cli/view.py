@@ -477,15 +477,25 @@ class Ends(View):
         self.run_deck()
         self.assertEqual(self.serve('view', 'rc.raw').end(), 0)
 
-    def test_it_ends_when_the_page_is_closed(self):
+    def open_page(self):
+        """The viewer's process, and a page's connection for events, which were asked for."""
         self.run_deck()
         s = self.serve('view', 'rc.raw')
         page = socket.create_connection(('127.0.0.1', s.port))
         page.sendall(('GET /%s/events HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n' % (s.token, s.port)).encode())
+        return s.process, page
+
+    def test_it_ends_when_the_page_is_closed(self):
+        process, page = self.open_page()
         self.assertIn(b'text/event-stream', page.recv(4096))
-        self.assertIsNone(s.process.poll())
+        self.assertIsNone(process.poll())
         page.close()
-        self.assertEqual(s.process.wait(timeout=300), 0)
+        self.assertEqual(process.wait(timeout=300), 0)
+
+    def test_it_ends_when_the_page_is_closed_before_it_is_answered(self):
+        process, page = self.open_page()
+        page.close()
+        self.assertEqual(process.wait(timeout=300), 0)
 
 
 class Live(View):
