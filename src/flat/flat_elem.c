@@ -514,11 +514,11 @@ static bool read_table(ereader *r)
 static const struct gate_word {
     const char *name;
     net_fn fn;
-} gate_words[] = {{"and", NET_FN_MIN},
-                  {"nand", NET_FN_MIN},
-                  {"or", NET_FN_MAX},
-                  {"nor", NET_FN_MAX},
-                  {"pwl", NET_FN_MAX}};
+    bool is_switch; /* between the element's own nodes */
+} gate_words[] = {{"and", NET_FN_MIN, false}, {"nand", NET_FN_MIN, false},
+                  {"or", NET_FN_MAX, false},  {"nor", NET_FN_MAX, false},
+                  {"pwl", NET_FN_MAX, false}, {"npwl", NET_FN_MAX, true},
+                  {"ppwl", NET_FN_MIN, true}};
 
 static const struct gate_word *find_gate(const ereader *r)
 {
@@ -546,7 +546,44 @@ static const net_expr *take_voltage(ereader *r, const char *what)
     return flat_voltage(r->q.c, name[0], name[1], at);
 }
 
-/* gate = ("and" | "nand" | "or" | "nor" | "pwl") "(" n ")" (node node)^n ("(" x "," y ")")+
+/* The two nodes of the element itself. */
+static void own_nodes(const ereader *r, const char *node[2])
+{
+    const net_tok *t = r->q.card->tok;
+    for (int k = 0, i = 1; k < 2; i++) /* behind the name */
+        if (t[i].kind == NET_T_WORD)
+            node[k++] = t[i].text;
+}
+
+static const net_expr *own_voltage(const ereader *r, diag_span at)
+{
+    const char *node[2];
+    own_nodes(r, node);
+    return flat_voltage(r->q.c, node[0], node[1], at);
+}
+
+/* The controls of a switch between the element's nodes, n-channel or p-channel: the voltages of its
+ * gate above both nodes, of which the larger one counts (npwl) or the smaller one. */
+static bool take_controls(ereader *r, net_expr *x)
+{
+    static const char what[] = "NPWL and PPWL have a gate and one of the element's own nodes: "
+                               "Gname a b VCR NPWL(1) g b (1,1meg) (3,1k)";
+    const char *node[2], *at[2];
+    own_nodes(r, node);
+    for (int k = 0; k < 2; k++) {
+        cur_skip_punct(&r->q);
+        if (!is_word(r))
+            return failed(r, what);
+        at[k] = cur_tok(&r->q)->text;
+        r->q.i++;
+    }
+    for (int k = 0; k < 2; k++)
+        x->arg[k] = flat_voltage(r->q.c, at[0], node[k], x->span);
+    return !str_casecmp(at[1], node[0]) || !str_casecmp(at[1], node[1]) || failed(r, what);
+}
+
+/* gate = ("and" | "nand" | "or" | "nor" | "pwl" | "npwl" | "ppwl") "(" n ")" (node node)^n
+ *        ("(" x "," y ")")+
  * HSPICE's: the output of the smallest input (and, nand) or of the largest one, by a table, which
  * says whether it inverts; becomes pwl(min(v(a,b), ...), x, y, ...). */
 static bool read_gate(ereader *r, const struct gate_word *w)
@@ -562,9 +599,15 @@ static bool read_gate(ereader *r, const struct gate_word *w)
         diag_error(r->q.c->d, n.span, "a gate has 1 to 99 inputs: AND(2)");
         return false;
     }
-    net_expr *x =
-        flat_call(r->q.c, w->fn, w->fn == NET_FN_MIN ? "min" : "max", (int32_t)n.e->num, at);
-    for (int32_t i = 0; i < x->n_arg; i++)
+    if (w->is_switch && n.e->num != 1) {
+        diag_error(r->q.c->d, n.span, "NPWL and PPWL have one input: NPWL(1)");
+        return false;
+    }
+    net_expr *x = flat_call(r->q.c, w->fn, w->fn == NET_FN_MIN ? "min" : "max",
+                            w->is_switch ? 2 : (int32_t)n.e->num, at);
+    if (w->is_switch && !take_controls(r, x))
+        return false;
+    for (int32_t i = 0; i < x->n_arg && !w->is_switch; i++)
         if (!(x->arg[i] = take_voltage(r, what)))
             return false;
     rhs *point = NULL;
@@ -577,6 +620,16 @@ static bool read_gate(ereader *r, const struct gate_word *w)
         becomes_pwl(r, x, point, at);
     vec_free(point);
     return ok;
+}
+
+/* vcr = "vcr" gate: the table gives ohms, G becomes v(a,b) / pwl(...). */
+static bool read_resistor(ereader *r, const struct gate_word *w)
+{
+    const diag_span at = cur_span(&r->q);
+    if (!read_gate(r, w))
+        return false;
+    becomes(r, flat_operation(r->q.c, NET_DIV, own_voltage(r, at), r->e->expr.e), at);
+    return true;
 }
 
 /* -- FREQ -- */
@@ -738,8 +791,7 @@ static bool read_laplace(ereader *r)
 
 static bool unsupported_form(ereader *r)
 {
-    static const char *const word[] = {"transformer", "npwl", "ppwl", "delay",
-                                       "foster",      "pole", "opamp"};
+    static const char *const word[] = {"transformer", "delay", "foster", "pole", "opamp"};
     const int32_t left = r->q.card->n_tok - r->q.i;
     size_t i = 0;
     while (i < VS_COUNT(word) && !cur_is_word(&r->q, word[i]))
@@ -758,11 +810,8 @@ static bool unsupported_form(ereader *r)
 static bool read_gain(ereader *r)
 {
     const diag_span at = cur_span(&r->q);
-    const net_tok *t = r->q.card->tok;
-    const char *node[2]; /* the words behind the name */
-    for (int k = 0, i = 1; k < 2; i++)
-        if (t[i].kind == NET_T_WORD)
-            node[k++] = t[i].text;
+    const char *node[2];
+    own_nodes(r, node);
     const net_expr *e = flat_gain(&r->q, node[0], node[1]);
     if (e)
         becomes(r, e, at);
@@ -795,9 +844,15 @@ static bool read_eg(ereader *r)
     if (cur_is_word(&r->q, "freq") && r->q.i + 1 < r->q.card->n_tok &&
         (r->q.card->tok[r->q.i + 1].punct || r->q.card->tok[r->q.i + 1].kind == NET_T_EXPR))
         return read_freq(r) && take_rest(r, NULL, 0);
+    const bool resistor = r->e->letter == 'g' && cur_is_word(&r->q, "vcr");
+    r->q.i += resistor;
     const struct gate_word *gate = find_gate(r);
+    if (gate && gate->is_switch && !resistor)
+        return failed(r,
+                      "NPWL and PPWL make a resistor of G: Gname a b VCR NPWL(1) g b (x,ohm) ...");
     if (gate)
-        return read_gate(r, gate) && take_rest(r, NULL, 0);
+        return (resistor ? read_resistor : read_gate)(r, gate) && take_rest(r, NULL, 0);
+    r->q.i -= resistor; /* a node may be called so */
     if (cur_is_word(&r->q, "value") || cur_is_word(&r->q, "vol") || cur_is_word(&r->q, "cur"))
         return take_expr(r) && take_rest(r, NULL, 0);
     if (!take_nodes(r, 2, what))

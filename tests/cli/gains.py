@@ -176,8 +176,7 @@ class Gains(folder.Folder):
                           ('delay a 0 td=-1n', 'a delay below 0'),
                           ('laplace a 0 ' + '1 ' * 70 + '/ 1', 'more than 64 numbers'),
                           ('laplace a 0 1 / ' + '1 ' * 40, 'more than 30 powers of s'),
-                          ('transformer a 0 2', "the form 'transformer' of a controlled source is not supported"),
-                          ('npwl(1) a 0 0,0 1,1', "the form 'npwl' of a controlled source is not supported")):
+                          ('transformer a 0 2', "the form 'transformer' of a controlled source is not supported")):
             said = self.run_deck(f'.param k=1\nv1 a 0 1\ne1 b 0 {text}\n.op\n', True)
             self.assertIn(why, said, text)
             self.assertIn('deck.sp:4:', said)
@@ -216,7 +215,27 @@ class Gains(folder.Folder):
         self.close(op['v(c)'][0], 6)
         self.close(op['v(d)'][0], 6)
 
+    def test_resistors_by_tables_are_switches_of_both_directions(self):
+        """HSPICE's: of an n-channel switch the gate's voltage above the lower node counts, of a p-channel
+        one that below the higher node."""
+        text = ('vg g 0 {vg}\nvd d 0 {vd}\nvs s 0 1\ngn d s vcr npwl(1) g s 0,11k (10,1k)\ngm s d vcr npwl(1) g s 0,11k 10,1k\n'
+                'gp d s vcr ppwl(1) g d (-10,1k) (0,11k)\ngr d s vcr pwl(1) g s (-10,5k) (10,9k)\n'
+                'vn d n 0\ngo n s vcr npwl(1) g n 0,11k 10,1k\n')
+        for vg, vd in ((5, 3), (5, -2), (-3, 3), (-3, -2)):
+            at = self.run_deck(text.format(vg=vg, vd=vd) + '.save @gn[i] @gm[i] @gp[i] @gr[i] i(vn)\n.op\n')[0][1]
+            low, high = min(vd, 1), max(vd, 1)
+            ohm = {'n': 11e3 - 1e3 * min(max(vg - low, 0), 10), 'p': 1e3 + 1e3 * min(max(vg - high + 10, 0), 10)}
+            self.close(at['@gn[i]'][0] * ohm['n'], vd - 1)
+            self.close(at['@gm[i]'][0] * ohm['n'], 1 - vd)
+            self.close(at['i(vn)'][0] * ohm['n'], vd - 1)
+            self.close(at['@gp[i]'][0] * ohm['p'], vd - 1)
+            self.close(at['@gr[i]'][0] * (7e3 + 200 * (vg - 1)), vd - 1)
+
     def test_what_is_no_gate_is_said(self):
+        for text, why in (('vcr npwl(1) a c 0,1 1,2', "one of the element's own nodes"),
+                          ('vcr npwl(2) a 0 0,1 1,2', 'NPWL and PPWL have one input'),
+                          ('ppwl(1) a 0 0,1 1,2', 'NPWL and PPWL make a resistor of G')):
+            self.assertIn(why, self.run_deck(f'v1 a 0 1\ng1 b 0 {text}\n.op\n', True))
         for text, why in (('and(0) a 0 (1,1) (2,2)', 'a gate has 1 to 99 inputs'),
                           ('and(1.5) a 0 (1,1) (2,2)', 'a gate has 1 to 99 inputs'),
                           ('nor(2) a 0 b', 'a gate has a number of inputs, two nodes for each, and a table'),

@@ -207,8 +207,8 @@ START_TEST(wrong_decks_say_what_and_where)
         {"E1 a 0 nor(2) b 0 c 0 (1,2)",
          "2:8: error: a gate has a number of inputs, two nodes for each, and a table: AND(2) a 0 "
          "b 0 (0.5,0) (1,5)\n"},
-        {"E1 a 0 ppwl (1)", "2:8: error: the form 'ppwl' of a controlled source is not "
-                            "supported\n"},
+        {"E1 a 0 foster (1)", "2:8: error: the form 'foster' of a controlled source is not "
+                              "supported\n"},
         {"E1 a 0 laplace b 0 1 2",
          "2:8: error: LAPLACE needs coefficients of 1, s, s^2 ... of numerator and denominator: "
          "LAPLACE a 0 1 / 1 1u\n"},
