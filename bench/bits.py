@@ -5,11 +5,12 @@
 
 Decks: netlists/, tests/decks and, with --kit (ihp/models of ihp-gdsfactory), one corner and temperature of each deck
 of tests/data/ihp. --card puts a line behind the title of each, such as '.option bypass=0'. NAME: part of a deck's
-name. A line for each deck whose files differ: how, or by how much of the largest value in its column."""
+name. A line for each deck whose files differ: how, or by how much of the largest value in its column and plot."""
 import argparse
 import csv
 import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -70,33 +71,62 @@ def run(vsim, tag, name, home, text, kit, temp):
     return found
 
 
+def plots(text):
+    """Of a CSV text: the names and the rows of numbers of each plot."""
+    found = []
+    for part in re.split(r'\n\s*\n', text.decode(errors='replace').strip()):
+        names, *rows = csv.reader(part.splitlines())
+        found.append((names, [[float(x) for x in r] for r in rows]))
+    return found
+
+
+def at(rows, times):
+    """Rows at these times, on straight lines between those that are there; of two at a time the last."""
+    k, found = 0, []
+    for t in times:
+        while k + 1 < len(rows) and rows[k + 1][0] <= t:
+            k += 1
+        r, s = rows[k], rows[min(k + 1, len(rows) - 1)]
+        w = (t - r[0]) / (s[0] - r[0]) if s[0] > r[0] else 0
+        found.append([x + w * (y - x) if w else x for x, y in zip(r, s)])
+    return found
+
+
+def largest(old, new):
+    """(values that differ, largest difference in parts of its column's largest)"""
+    n, worst = 0, 0
+    for u, v in zip(zip(*old), zip(*new)):
+        scale = max((abs(x) for x in u), default=0) or 1
+        apart = [abs(x - y) for x, y in zip(u, v) if x != y and not (x != x and y != y)]
+        n += len(apart)
+        worst = max([worst] + [d / scale for d in apart])
+    return n, worst
+
+
 def difference(a, b):
-    """How two CSV texts differ; the largest in parts of its column's largest."""
-    rows = [list(csv.reader(x.decode(errors='replace').splitlines())) for x in (a, b)]
-    how, counts = '', [len(r) for r in rows]
-    if counts[0] != counts[1]: # those at the same times
-        common = {r[0] for r in rows[0] if r} & {r[0] for r in rows[1] if r}
-        rows = [[r for r in x if r and r[0] in common] for x in rows]
-        how = '%d lines for %d, %d in common; ' % (counts[1], counts[0], len(rows[0]))
-    if len(rows[0]) != len(rows[1]) or any(len(x) != len(y) for x, y in zip(*rows)):
-        return how + 'other columns'
-    largest, n, differ, worst = {}, 0, 0, 0
-    pairs = []
-    for x, y in zip(*rows):
-        for k, (u, v) in enumerate(zip(x, y)):
-            try:
-                u, v = float(u), float(v)
-            except ValueError:
-                if u != v:
-                    return 'text: %s, was %s' % (v, u)
-                continue
-            n += 1
-            largest[k] = max(largest.get(k, 0), abs(u))
-            if u != v and not (u != u and v != v):
-                differ += 1
-                pairs.append((k, abs(u - v)))
-    worst = max((d / largest[k] if largest[k] else d for k, d in pairs), default=0)
-    return how + '%d of %d values differ, by at most %.1e' % (differ, n, worst)
+    """How two CSV texts differ. Where times do: at those in common, and on straight lines between points."""
+    try:
+        olds, news = plots(a), plots(b)
+    except ValueError:
+        return 'text'
+    if [names for names, _ in olds] != [names for names, _ in news]:
+        return 'other plots'
+    how, n, differ, worst, between = [], 0, 0, 0, 0
+    for (names, old), (_, new) in zip(olds, news):
+        if names[0] == 'time' and [r[0] for r in old] != [r[0] for r in new]:
+            common = {r[0] for r in old} & {r[0] for r in new}
+            how.append('%d points for %d, %d times in common' % (len(new), len(old), len(common)))
+            between = max(between, largest(old, at(new, [r[0] for r in old]))[1])
+            times = sorted(common)
+            old, new = at(old, times), at(new, times)
+        if len(old) != len(new):
+            return 'other rows'
+        k, d = largest(old, new)
+        n, differ, worst = n + len(old) * len(names), differ + k, max(worst, d)
+    how.append('%d of %d values differ, by at most %.1e' % (differ, n, worst))
+    if between:
+        how.append('on straight lines between points %.1e' % between)
+    return '; '.join(how)
 
 
 def main():
