@@ -5,6 +5,13 @@ const RAD = 180 / Math.PI;
 const fixed = (x) => x.toFixed(1).replace('-', '−');
 const nameOf = (trace, m) => (m.label ? `${trace.e}, ${m.label}` : trace.e);
 
+// Whether a pane waits for the rest of an answer; tells it how far that is.
+function waitedFor(answer) {
+  const panes = PANES.filter((p) => p.waits.includes(answer));
+  panes.forEach(showPart);
+  return panes.length > 0;
+}
+
 // The curves of all traces, family members in their colours: [{trace, head, member, label, colour, shade, x, y, im}].
 async function fetchCurves(pane, columns, wholeRange) {
   const out = [];
@@ -14,7 +21,9 @@ async function fetchCurves(pane, columns, wholeRange) {
     if (!group) { pane.wrong = `${t.g.slice(t.g.indexOf(':') + 1)}: not in these files`; continue; }
     const range = wholeRange ? null : viewOf(group.axis);
     const many = group.members.length > 1;
-    const head = await ask('curve', { g: group.id, e: t.e, o: t.o, x0: range && range[0], x1: range && range[1], w: many && columns ? Math.min(columns, 700) : columns });
+    const answer = ask('curve', { g: group.id, e: t.e, o: t.o, x0: range && range[0], x1: range && range[1], w: many && columns ? Math.min(columns, 700) : columns, soon: 1 }, waitedFor);
+    const head = await Promise.race([answer, answer.first]);
+    if (head.done !== undefined) pane.waits.push(answer);
     const last = head.members.length - 1;
     head.members.forEach((m, i) => {
       const shade = last > 0 ? i / last : null;

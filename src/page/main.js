@@ -9,7 +9,7 @@ let RUN = null;
 function newPane(index) {
   const canvas = el('canvas', { tabindex: '0', role: 'img' }), head = el('header'), sheet = el('div', { class: 'sheet' }, canvas), note = el('div', { class: 'note' });
   const box = el('section', { class: 'pane', role: 'group' }, head, sheet);
-  const pane = { index, canvas, head, sheet, note, box, spec: null, data: null, geo: null, axis: null };
+  const pane = { index, canvas, head, sheet, note, box, spec: null, data: null, geo: null, axis: null, waits: [] };
   mouse(pane);
   return pane;
 }
@@ -62,6 +62,7 @@ async function load(pane) {
   const group = spec.traces.length ? groupOf(spec.traces[0].g) : null;
   pane.axis = group ? group.axis || 'index' : null;
   pane.wrong = null;
+  pane.waits = []; // answers of which the first part is shown
   let data = null;
   try {
     if (spec.traces.length && !group) pane.wrong = 'these results are not there (any more)';
@@ -73,7 +74,19 @@ async function load(pane) {
   decorate(pane);
   layoutPanes(); // the legend may need another line
   showTools();
-  await showMeasures();
+  if (!pane.waits.length) { await showMeasures(); return; }
+  await Promise.allSettled(pane.waits);
+  if (turn === pane.turn) await load(pane);
+}
+
+// How far the server is with what the pane waits for.
+function partOf(pane) {
+  const part = Math.min(...pane.waits.map((a) => a.part || 0));
+  return `… ${Math.floor(100 * part)} %: some values of the curve`;
+}
+function showPart(pane) {
+  const words = pane.head.querySelector('.part');
+  if (words) words.textContent = partOf(pane);
 }
 
 function paint(pane) {
@@ -113,6 +126,8 @@ function decorate(pane) {
     for (const s of data.series) { const mark = el('i'); mark.style.background = s.colour; items.push(el('span', { class: 'legend', title: s.name }, mark, shorten(s.name, 48))); }
   if (kind.table && spec.traces[0]) items.push(el('span', { class: 'legend' }, groupOf(spec.traces[0].g)?.what || ''));
   if (data) for (const f of data.facts) if (hasPoints(data)) items.push(el('span', { class: 'facts' }, f));
+  pane.box.setAttribute('aria-busy', String(pane.waits.length > 0));
+  if (pane.waits.length) items.push(el('span', { class: 'facts part', role: 'status' }, partOf(pane)));
   if (pane.wrong) items.push(el('span', { class: 'wrong', role: 'alert' }, pane.wrong));
   pane.head.replaceChildren(el('div', { class: 'legends' }, ...items), el('span', { class: 'tools' },
     el('button', { class: 'plain', type: 'button', title: 'Settings of the pane (g)', 'aria-label': 'Settings of the pane', onclick: () => settings(pane.index) }, '⚙'),

@@ -21,20 +21,28 @@ class ServerSource {
     return r;
   }
   async index() { return (await this.ask('index', {})).json(); }
-  async curve(q) {
-    const { buffer, head, at } = await this.numbers('curve', q);
-    let from = at;
-    const take = (n) => { const a = new Float64Array(buffer, from, n); from += 8 * n; return a; };
-    for (const m of head.members) {
-      m.x = take(m.n);
-      m.y = take(m.n);
-      m.im = head.complex ? take(m.n) : null;
+  // With q.soon an answer may be a first one, {done < 1, ...}: more(answer) hears of it and says whether to ask for the rest.
+  async curve(q, more) {
+    for (;;) {
+      const { buffer, head, at } = await this.numbers('curve', q);
+      let from = at;
+      const take = (n) => { const a = new Float64Array(buffer, from, n); from += 8 * n; return a; };
+      for (const m of head.members) {
+        m.x = take(m.n);
+        m.y = take(m.n);
+        m.im = head.complex ? take(m.n) : null;
+      }
+      if (head.done === undefined) return head;
+      if (!await more(head)) throw new Error('nobody waits for it');
     }
-    return head;
   }
   // {part, points, a, b, min, ...} of what stands between x0 and x1; NaN: there is none.
-  async measure(q) {
-    const m = await (await this.ask('measure', q)).json();
+  async measure(q, more) {
+    let m = await (await this.ask('measure', q)).json();
+    while (m.done !== undefined) {
+      if (!await more(m)) throw new Error('nobody waits for it');
+      m = await (await this.ask('measure', q)).json();
+    }
     for (const k of Object.keys(m)) m[k] = m[k] ?? NaN;
     return m;
   }

@@ -17,11 +17,20 @@ const cursorsOf = (axis) => S.cur[axis] || [null, null];
 const answers = new Map();
 const MOST_NUMBERS = 1 << 20;
 const numbersIn = (a) => (a.members ? a.members.reduce((n, m) => n + (m.im ? 3 : 2) * m.x.length, 0) : a.y ? 2 * a.y.length : 0);
-function ask(what, q) {
+// Of a question that takes several answers, promise.first is the first one, promise.part how far it is; wanted(promise) says
+// whether somebody still waits for the last one.
+function ask(what, q, wanted) {
   const key = `${what} ${JSON.stringify(q)}`;
   if (!answers.has(key)) {
     if (answers.size > 200) answers.delete(answers.keys().next().value);
-    const p = SOURCE[what](q);
+    let early = null;
+    const first = new Promise((done) => { early = done; });
+    const p = SOURCE[what](q, (a) => {
+      p.part = a.done;
+      early(a);
+      return new Promise((done) => setTimeout(() => done(wanted(p)))); // those who waited for the first one come first
+    });
+    p.first = first;
     answers.set(key, p);
     p.then((a) => { p.size = numbersIn(a); dropOld(key); }, () => answers.delete(key));
   }

@@ -34,7 +34,9 @@ async function measured(cur, s, both) {
   const [a, b] = [cur[0], both ? cur[1] : cur[0]], ofPicture = () => ({ m: measure(s.x, s.y, a, b), rough: false });
   if (s.pane.spec.kind !== 'xy' || !s.raw || !s.trace || s.trace.o || SOURCE.alone) return ofPicture();
   try {
-    const m = await ask('measure', { g: groupOf(s.trace.g).id, e: s.trace.e, m: s.member, x0: a, x1: both ? b : null, w: 200000 });
+    const answer = ask('measure', { g: groupOf(s.trace.g).id, e: s.trace.e, m: s.member, x0: a, x1: both ? b : null, w: 200000, soon: 1 }, (p) => p.turn === tableTurn);
+    answer.turn = tableTurn;
+    const m = await answer;
     return { m: { ...m, delta: m.b - m.a, slope: (m.b - m.a) / (b - a), pp: m.max - m.min, frequency: 1 / m.period }, rough: both && m.part > m.points };
   } catch { return ofPicture(); }
 }

@@ -66,7 +66,8 @@ static view_question question_of(const char *query, char expr[TEXT], char over[T
                            .x0 = number_of(query, "x0"),
                            .x1 = number_of(query, "x1"),
                            .columns = whole_of(query, "w", 2000, 0, MOST_COLUMNS),
-                           .member = whole_of(query, "m", -1, -1, INT32_MAX)};
+                           .member = whole_of(query, "m", -1, -1, INT32_MAX),
+                           .soon = whole_of(query, "soon", 0, 0, 1) == 1};
 }
 
 static bool put_curve(viewer *w, const char *query, FILE *out)

@@ -47,10 +47,14 @@ typedef struct view_question {
     double x0, x1;    /* NAN: from the ends of the axis */
     int64_t columns;  /* of the picture; 0: every point, of 2^20 at most */
     int64_t member;   /* -1: all */
+    bool soon;        /* answer at once; the caller asks again while the head says "done" < 1 */
 } view_question;
 /* Writes a curve for each member: its points from x0 to x1 and one more on either side. Of a curve
  * with more than four points a column it writes the first, least, greatest and last point of each
- * column. false: the answer is JSON with the message. */
+ * column. Where `soon` is set and an expression over many points takes long, the head has "done",
+ * the part of the work that is done: the first such answer has values of the curve at some points,
+ * those that follow have none, and one without "done" has the curve. false: the answer is JSON with
+ * the message. */
 bool view_curve(view *v, const view_question *q, FILE *out);
 
 /* Writes measures of one member between x0 and x1 (x1 NAN: at x0 alone) as a JSON object of
@@ -61,6 +65,7 @@ bool view_curve(view *v, const view_question *q, FILE *out);
  *   part, points             points between x0 and x1; points that the measures use: fewer if there
  *                            are more than four a column, then the extremes of each column. a and b
  *                            are exact then, too.
+ *   done                     alone, where `soon` is set and there is more to compute
  * false: the answer is JSON with the message. */
 bool view_measure(view *v, const view_question *q, FILE *out);
 

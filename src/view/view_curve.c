@@ -155,6 +155,7 @@ typedef struct curve {
     int64_t *at;     /* if they are NULL, [n_at] which points */
     int64_t n_at;
     int64_t part; /* points in sight */
+    double done;  /* as in view_thin */
     const char *axis, *axis_type;
     size_t member;
 } curve;
@@ -267,9 +268,12 @@ static bool find_ends(const work *w, size_t plot, curve *c, const char **why)
 
 /* Computes other expressions piece by piece. *done false: this one needs all points at once. false:
  * a message was given. */
-static bool thin_out(work *w, const view_question *q, size_t plot, curve *c, bool *done)
+static bool thin_out(work *w, const view_question *asked, size_t plot, curve *c, bool *done)
 {
+    view_question one = *asked;
+    const view_question *q = &one;
     view_thin t;
+    one.soon &= vec_len(w->g->member) == 1 || q->member >= 0; /* there is one such curve */
     const char *why = "";
     if (!view_pieces(w->f, plot, &w->e, q, &t, done, &why) ||
         (*done && !find_ends(w, plot, c, &why)))
@@ -281,6 +285,7 @@ static bool thin_out(work *w, const view_question *q, size_t plot, curve *c, boo
     c->pim = t.complex ? t.im : NULL;
     c->n_at = t.n;
     c->part = t.part;
+    c->done = t.done;
     c->y = (post_val){.type = t.type, .plot = w->f->set.plot[plot], .complex = t.complex};
     if (t.single) {
         c->n = 1;
@@ -338,7 +343,7 @@ static curve *curves_of(work *w, const view_question *q)
     curve *all = NULL;
     diag_mark before = diag_try(&w->d);
     for (size_t k = 0; k < vec_len(w->g->member); k++) {
-        curve c = {.member = k};
+        curve c = {.member = k, .done = 1};
         if (q->member >= 0 && (size_t)q->member != k)
             continue;
         const size_t plot = w->g->member[k];
@@ -370,6 +375,8 @@ static void put_curve_head(const curve *all, const work *w, FILE *out)
     page_string(out, all[0].axis);
     fputs(",\"axisUnit\":", out);
     page_string(out, fig_axis_unit(all[0].axis, all[0].axis_type));
+    if (all[0].done < 1)
+        fprintf(out, ",\"done\":%.4f", all[0].done);
     fprintf(out, ",\"complex\":%s,\"members\":[", complex ? "true" : "false");
     for (size_t k = 0; k < vec_len(all); k++) {
         const curve *c = &all[k];
@@ -651,6 +658,7 @@ static double value_near(work *w, const view_question *q, size_t plot, double x)
     curve c = {0};
     double *y;
     here.x0 = here.x1 = x;
+    here.soon = false;
     return !isnan(x) && points_between(w, &here, plot, &c, &y)
                ? view_measure_of(c.x, y, c.n_at, x, x).a
                : NAN;
@@ -677,11 +685,14 @@ bool view_measure(view *v, const view_question *q, FILE *out)
         const bool there = q->member >= 0 && (size_t)q->member < vec_len(w.g->member);
         const size_t plot = w.g->member[there ? q->member : 0];
         view_question part = *q;
-        curve c = {0};
+        curve c = {.done = 1};
         double *y;
         part.x0 = fmin(q->x0, q->x1);
         part.x1 = fmax(q->x0, q->x1);
-        if (points_between(&w, &part, plot, &c, &y)) {
+        const bool good = points_between(&w, &part, plot, &c, &y);
+        if (good && c.done < 1) {
+            fprintf(w.out, "{\"done\":%.4f}", c.done);
+        } else if (good) {
             view_measures m = view_measure_of(c.x, y, c.n_at, q->x0, q->x1);
             if (c.part > c.n_at) { /* the extremes of columns do not tell these */
                 m.a = value_near(&w, &part, plot, q->x0);

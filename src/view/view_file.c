@@ -13,6 +13,7 @@ void view_file_close(view_file *f)
         str_pool_fini(&f->names);
     }
     view_forget_known(f);
+    view_forget_jobs(f);
     idx_close(&f->x);
     f->open = false;
     f->loaded = 0;
@@ -83,6 +84,7 @@ bool view_file_refresh(view_file *f, const char *plugins)
     if (stat(f->path, &now) || same_state(&now, &f->seen))
         return false;
     if (f->x && idx_refresh(f->x) == IDX_GREW) {
+        view_forget_jobs(f);
         post_set_fini(&f->set);
         str_pool_fini(&f->names);
         begin_set(f);
@@ -188,7 +190,18 @@ bool view_load_part(view_file *f, size_t plot, const size_t *place, size_t n_pla
             col[w * (int32_t)i + k] = w * (int32_t)place[i] + k;
     double *all = vs_malloc((size_t)n * n_place * (size_t)w * sizeof *all + 1);
     const bool ok = !idx_read(f->x, (int32_t)plot, col, w * (int32_t)n_place, from, n, all, why);
-    for (size_t i = 0; i < n_place && ok; i++) {
+    if (ok)
+        view_set_part(f, plot, place, n_place, all, n);
+    vs_free(all);
+    vs_free(col);
+    return ok;
+}
+
+void view_set_part(view_file *f, size_t plot, const size_t *place, size_t n_place,
+                   const double *all, int64_t n)
+{
+    const int32_t w = 1 + idx_plot_of(f->x, (int32_t)plot)->complex;
+    for (size_t i = 0; i < n_place; i++) {
         post_vec *v = f->set.plot[plot]->vec[place[i]];
         const double *re = all + (int64_t)i * w * n;
         f->loaded -= v->v ? bytes_of(v) : 0;
@@ -202,9 +215,6 @@ bool view_load_part(view_file *f, size_t plot, const size_t *place, size_t n_pla
         v->n = v->cap = n;
         f->loaded += bytes_of(v);
     }
-    vs_free(all);
-    vs_free(col);
-    return ok;
 }
 
 void view_forget_plot(view_file *f, size_t plot)

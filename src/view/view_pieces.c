@@ -4,6 +4,7 @@
  * to, WIDEST at most, whatever the points. */
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "carry.h"
 #include "reduce.h"
@@ -11,8 +12,12 @@
 #include "view_priv.h"
 
 enum {
-    PIECE = 1 << 16,   /* points */
-    WIDEST = 4 * PIECE /* that delays may add to a piece */
+    PIECE =
+        1 << 16, /* points at most; fewer, down to SMALL, of rows that have more bytes together */
+    PIECE_BYTES = 1 << 24,
+    SMALL = 1 << 12,
+    WIDEST = 4 * PIECE, /* that delays may add to a piece */
+    MOST_FIRST = 2000   /* columns of a first answer */
 };
 
 typedef struct pieces {
@@ -22,6 +27,7 @@ typedef struct pieces {
     const view_question *q;
     const post_vec *own; /* the vector whose very name was asked for; NULL: an expression */
     size_t *place;       /* vec: vectors that are needed, the axis first */
+    int64_t size;        /* points of a piece */
     int64_t all;         /* points there are */
     int64_t from, to;    /* those in sight */
     double x0, x1;       /* their ends */
@@ -30,6 +36,7 @@ typedef struct pieces {
     view_known *known; /* what they have found */
     view_thin *out;
     post_sampler *samples; /* NULL: points that are shown are wanted */
+    view_progress done;
 } pieces;
 
 /* Points [from, to), of which the vectors have [lo, lo + n). */
@@ -174,25 +181,30 @@ void view_forget_known(view_file *f)
         forget(&f->known[k]);
 }
 
-/* What an earlier question has found; false: nothing. */
-static bool recall(pieces *s)
+/* What an earlier question has found; NULL: nothing. */
+static view_known *known_of(const pieces *s)
 {
     for (int i = 0; i < VIEW_KNOWN; i++) {
         view_known *k = &s->f->known[i];
-        if (!k->expr || k->plot != s->plot || k->all != s->all || strcmp(k->expr, s->q->expr))
-            continue;
-        s->known = k;
-        post_carry_copy(&s->carry, k->site, k->n_site);
-        return true;
+        if (k->expr && k->plot == s->plot && k->all == s->all && !strcmp(k->expr, s->q->expr))
+            return k;
     }
-    return false;
+    return NULL;
+}
+
+static bool recall(pieces *s)
+{
+    s->known = known_of(s);
+    if (s->known)
+        post_carry_copy(&s->carry, s->known->site, s->known->n_site);
+    return s->known != NULL;
 }
 
 /* Keeps the state in front of a piece, if it is the next one. */
 static void note(pieces *s, int64_t from)
 {
     view_known *k = s->known;
-    if (!k || from % PIECE || (size_t)(from / PIECE) * k->n_site != vec_len(k->site))
+    if (!k || from % s->size || (size_t)(from / s->size) * k->n_site != vec_len(k->site))
         return;
     for (size_t i = 0; i < k->n_site; i++)
         vec_push(k->site, s->carry.site[i]);
@@ -208,41 +220,6 @@ static void begin_notes(pieces *s)
                              .n_site = vec_len(s->carry.site),
                              .all = s->all};
     note(s, 0);
-}
-
-/* One pass over all points for what functions of the whole curve find. */
-static bool pass(pieces *s, bool *parts, const char **why)
-{
-    bool good = true;
-    for (int64_t at = 0; at < s->all && good && *parts; at += PIECE) {
-        post_val y;
-        piece p;
-        const arena_pos before = arena_mark(s->e->mem);
-        good = piece_of(s, at, at + PIECE < s->all ? at + PIECE : s->all, &p, why) &&
-               compute(s, &p, parts, &y, why);
-        arena_release(s->e->mem, before);
-    }
-    return good;
-}
-
-/* Lets the functions of the whole curve find their values. */
-static bool prepare(pieces *s, bool *parts, const char **why)
-{
-    enum { PROBE = 64 };
-    post_val y;
-    const piece few = {0, PROBE, 0, PROBE};
-    if (s->own || recall(s))
-        return true;
-    if (!compute(s, &few, parts, &y, why))
-        return false;
-    bool good = true, again = post_carry_pass(&s->carry, true);
-    while (again && good && *parts) {
-        good = pass(s, parts, why);
-        again = post_carry_pass(&s->carry, false);
-    }
-    if (good && *parts && vec_len(s->carry.site))
-        begin_notes(s);
-    return good;
 }
 
 /* -- points that are shown -- */
@@ -306,7 +283,7 @@ static void feed_samples(pieces *s, const piece *p, const post_val *y)
  * (view_may_be_whole). */
 static void make_room(pieces *s)
 {
-    const int64_t n_piece = (s->to - s->from + PIECE - 1) / PIECE + 1,
+    const int64_t n_piece = (s->to - s->from + s->size - 1) / s->size + 1,
                   most = s->q->columns ? 4 * (s->q->columns + n_piece) + 6 * n_piece + 8
                                        : s->to - s->from + 1;
     s->out->x = arena_array(s->e->mem, double, most);
@@ -348,28 +325,120 @@ static bool do_piece(pieces *s, const piece *p, bool *parts, const char **why)
     return true;
 }
 
+/* -- the order of work -- */
+
 /* From the points in sight on, or from where running functions know their state. */
-static bool do_pieces(pieces *s, bool *parts, const char **why)
+static void begin_show(pieces *s)
 {
-    int64_t at = s->from;
-    bool good = true;
-    const bool runs = s->known && post_carry_runs(&s->carry);
-    if (runs) {
-        const int64_t there = (int64_t)(vec_len(s->known->site) / s->known->n_site) - 1;
-        at = at / PIECE < there ? at / PIECE : there;
-        post_carry_copy(&s->carry, s->known->site + (size_t)at * s->known->n_site,
-                        s->known->n_site);
-        at *= PIECE;
+    s->done.phase = VIEW_SHOW;
+    s->done.at = s->from;
+    s->done.runs = s->known && post_carry_runs(&s->carry);
+    if (!s->done.runs)
+        return;
+    const int64_t there = (int64_t)(vec_len(s->known->site) / s->known->n_site) - 1,
+                  at = s->from / s->size < there ? s->from / s->size : there;
+    post_carry_copy(&s->carry, s->known->site + (size_t)at * s->known->n_site, s->known->n_site);
+    s->done.at = at * s->size;
+}
+
+/* Behind a pass, or the probe: a pass over all points for what functions of the whole curve find,
+ * or the points that are shown. */
+static void begin_pass(pieces *s, bool probed)
+{
+    s->done.phase = VIEW_PASS;
+    s->done.at = 0;
+    if (post_carry_pass(&s->carry, probed)) {
+        s->done.passed = true;
+        return;
     }
-    for (; at < s->to && good && *parts && !s->out->single; at += PIECE) {
-        int64_t end = at + PIECE < s->all ? at + PIECE : s->all;
-        if (!runs)
-            end = end < s->to ? end : s->to;
-        piece p;
-        note(s, at);
-        good = piece_of(s, at, end, &p, why) && do_piece(s, &p, parts, why);
+    if (vec_len(s->carry.site))
+        begin_notes(s);
+    begin_show(s);
+}
+
+/* Evaluates a few points: tells the functions of the whole curve. */
+static bool probe(pieces *s, bool *parts, const char **why)
+{
+    enum { PROBE = 64 };
+    post_val y;
+    const piece few = {0, PROBE, 0, PROBE};
+    if (s->own || recall(s)) {
+        begin_show(s);
+        return true;
     }
+    if (!compute(s, &few, parts, &y, why))
+        return false;
+    if (*parts)
+        begin_pass(s, true);
+    return true;
+}
+
+static bool pass_piece(pieces *s, bool *parts, const char **why)
+{
+    post_val y;
+    piece p;
+    const arena_pos before = arena_mark(s->e->mem);
+    const int64_t at = s->done.at, end = at + s->size < s->all ? at + s->size : s->all;
+    const bool good = piece_of(s, at, end, &p, why) && compute(s, &p, parts, &y, why);
+    arena_release(s->e->mem, before);
+    s->done.at = end;
+    if (good && *parts && end == s->all)
+        begin_pass(s, false);
     return good;
+}
+
+static bool show_piece(pieces *s, bool *parts, const char **why)
+{
+    const int64_t at = s->done.at;
+    int64_t end = at + s->size < s->all ? at + s->size : s->all;
+    if (!s->done.runs)
+        end = end < s->to ? end : s->to;
+    piece p;
+    note(s, at);
+    s->done.at = at + s->size;
+    const bool good = piece_of(s, at, end, &p, why) && do_piece(s, &p, parts, why);
+    if (s->done.at >= s->to || s->out->single)
+        s->done.phase = VIEW_DONE;
+    return good;
+}
+
+/* Does the next piece of work. *parts false: the value of a part is not that part of the value.
+ * false: a message was given, or *why. */
+static bool advance(pieces *s, bool *parts, const char **why)
+{
+    return s->done.phase == VIEW_BEGIN  ? probe(s, parts, why)
+           : s->done.phase == VIEW_PASS ? pass_piece(s, parts, why)
+                                        : show_piece(s, parts, why);
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Works to the end, or, `soon`, for a while: a piece at least. */
+static bool work(pieces *s, bool soon, bool *parts, const char **why)
+{
+    const double end = soon ? seconds() + VIEW_SOON : INFINITY;
+    bool good;
+    do {
+        good = advance(s, parts, why);
+    } while (good && *parts && s->done.phase != VIEW_DONE && (!soon || seconds() < end));
+    return good;
+}
+
+/* The part of the work that is done. */
+static double part_done(const pieces *s)
+{
+    const double all = (double)s->all,
+                 shown = (double)(s->done.at - s->from) / (double)(s->to - s->from + 1);
+    return s->done.phase == VIEW_DONE    ? 1
+           : s->done.phase == VIEW_PASS  ? 0.5 * (double)s->done.at / all
+           : s->done.phase == VIEW_BEGIN ? 0
+           : s->done.passed              ? 0.5 + 0.5 * fmax(0, shown)
+                                         : fmax(0, shown);
 }
 
 static bool find_range(pieces *s, const char **why)
@@ -393,14 +462,26 @@ bool view_may_be_whole(diag *d, diag_span at, int64_t n)
     return n <= VIEW_WHOLE;
 }
 
+/* Points of a piece: as many for each question about a plot. */
+static int64_t size_of(const view_file *f, size_t plot)
+{
+    const idx_plot *p = idx_plot_of(f->x, (int32_t)plot);
+    const int64_t row = (int64_t)p->n_vec * (1 + p->complex) * (int64_t)sizeof(double);
+    int64_t n = PIECE;
+    while (n > SMALL && n * row > PIECE_BYTES)
+        n /= 2;
+    return n;
+}
+
 static pieces begin(view_file *f, size_t plot, post_env *e, const view_question *q, view_thin *to)
 {
     pieces s = {.f = f, .plot = plot, .e = e, .q = q, .out = to, .all = view_n_point(f, plot)};
     post_plot *p = f->set.plot[plot];
+    s.size = size_of(f, plot);
     for (size_t k = 0; k < vec_len(p->vec); k++)
         if (!strcmp(p->vec[k]->name, q->expr))
             s.own = p->vec[k];
-    *to = (view_thin){0};
+    *to = (view_thin){.done = 1};
     view_forget_plot(f, plot);
     e->set->current = p;
     post_carry_init(&s.carry, s.all);
@@ -414,6 +495,91 @@ static void end(pieces *s)
     vec_free(s->place);
 }
 
+/* -- the first answer of several -- */
+
+/* Reads one point of each column. */
+static bool read_columns(pieces *s, int64_t *n, const char **why)
+{
+    const bool pairs = idx_plot_of(s->f->x, (int32_t)s->plot)->complex;
+    const int32_t w = 1 + pairs, n_col = w * (int32_t)vec_len(s->place);
+    const int64_t columns = s->q->columns < MOST_FIRST ? s->q->columns : MOST_FIRST;
+    const idx_window window = {
+        .lo = s->q->x0, .hi = s->q->x1, .width = (int32_t)columns, .quick = true};
+    int32_t *col = arena_array(s->e->mem, int32_t, n_col);
+    idx_view v;
+    for (int32_t k = 0; k < n_col; k++)
+        col[k] = w * (int32_t)s->place[k / w] + k % w;
+    if (idx_look(s->f->x, (int32_t)s->plot, &window, col, n_col, &v, why)) {
+        idx_view_fini(&v);
+        return false;
+    }
+    double *all = arena_array(s->e->mem, double, v.n *n_col + 1);
+    for (int32_t k = 0; k < n_col; k++)
+        for (int64_t i = 0; i < v.n; i++)
+            all[k * v.n + i] = v.y[(i * n_col + k) * 4];
+    view_set_part(s->f, s->plot, s->place, vec_len(s->place), all, v.n);
+    *n = v.n;
+    idx_view_fini(&v);
+    return true;
+}
+
+/* One value of the curve for each column of the picture, where each value depends on the values of
+ * its point alone; else none. */
+static bool sketch(pieces *s, const char **why)
+{
+    view_thin *t = s->out;
+    post_val y;
+    bool parts;
+    int64_t n = 0;
+    if (!read_columns(s, &n, why))
+        return false;
+    post_carry_piece(&s->carry, 0, n, 0, n);
+    if (!value_of(s, &parts, &y))
+        return false;
+    const bool points = parts && !vec_len(s->carry.site) && y.n == n && n > 0;
+    const double *x = s->f->set.plot[s->plot]->scale->v;
+    t->type = y.type ? y.type : "notype";
+    t->complex = points && y.complex;
+    t->x = arena_array(s->e->mem, double, n + 1);
+    t->y = arena_array(s->e->mem, double, n + 1);
+    t->im = arena_array(s->e->mem, double, n + 1);
+    for (int64_t k = 0; k < n && points; k++, t->n++) {
+        t->x[k] = x[k];
+        t->y[k] = y.v[y.complex ? 2 * k : k];
+        t->im[k] = y.complex ? y.v[2 * k + 1] : 0;
+    }
+    return true;
+}
+
+/* Goes on with a question where the last answer ended, or begins it. The first answer about more
+ * than a piece is a sketch. */
+static bool go_on(pieces *s, bool *parts, const char **why)
+{
+    view_job *j = view_job_of(s->f, s->plot, s->all, s->q);
+    if (!j) {
+        j = view_job_new(s->f, s->plot, s->all, s->q);
+        if (s->to - s->from > s->size) {
+            s->out->done = 0;
+            return sketch(s, why);
+        }
+    }
+    make_room(s);
+    view_job_take(j, &s->done, &s->carry, s->out);
+    if (s->done.phase != VIEW_BEGIN)
+        s->known = known_of(s);
+    const bool good = work(s, true, parts, why);
+    s->out->done = part_done(s);
+    if (!good || !*parts || s->done.phase == VIEW_DONE) {
+        view_job_end(j);
+        s->out->done = 1;
+        return good;
+    }
+    view_job_keep(j, &s->done, &s->carry, s->out);
+    s->out->n = 0;
+    s->out->type = s->out->type ? s->out->type : "notype";
+    return true;
+}
+
 bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q, view_thin *to,
                  bool *thin, const char **why)
 {
@@ -421,11 +587,12 @@ bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q,
     *why = "";
     *thin = find_places(&s);
     bool good = !*thin || (find_range(&s, why) &&
-                           (q->columns || view_may_be_whole(e->d, e->span, s.to - s.from)) &&
-                           prepare(&s, thin, why));
-    if (good && *thin) {
+                           (q->columns || view_may_be_whole(e->d, e->span, s.to - s.from)));
+    if (good && *thin && q->soon && q->columns > 0) {
+        good = go_on(&s, thin, why);
+    } else if (good && *thin) {
         make_room(&s);
-        good = do_pieces(&s, thin, why);
+        good = work(&s, false, thin, why);
     }
     to->part = to->single ? 1 : s.to - s.from;
     end(&s);
@@ -441,11 +608,11 @@ bool view_samples(view_file *f, size_t plot, post_env *e, const view_question *q
     s.samples = to;
     *why = "";
     *done = find_places(&s);
-    bool good = !*done || (find_range(&s, why) && prepare(&s, done, why));
+    bool good = !*done || find_range(&s, why);
     if (good && *done) {
         s.from = s.from > NEIGHBOURS ? s.from - NEIGHBOURS : 0;
         s.to = s.all - s.to > NEIGHBOURS ? s.to + NEIGHBOURS : s.all;
-        good = do_pieces(&s, done, why);
+        good = work(&s, false, done, why);
     }
     *type = t.type;
     end(&s);

@@ -2,6 +2,7 @@
  *     view.c         groups of plots, the list of signals
  *     view_file.c    files, values that are read when they are asked for
  *     view_pieces.c  expressions over large plots
+ *     view_job.c     what is done of those that take several answers
  *     view_curve.c   curves, measures and spectra of expressions
  *     view_measure.c the figures of measures */
 #ifndef VIEW_PRIV_H
@@ -31,6 +32,27 @@ typedef struct view_known {
 } view_known;
 enum { VIEW_KNOWN = 8 };
 
+/* How far an expression over a large plot is. */
+typedef struct view_progress {
+    enum { VIEW_BEGIN, VIEW_PASS, VIEW_SHOW, VIEW_DONE } phase;
+    int64_t at;  /* the next point of a pass over all, or of those that are shown */
+    bool runs;   /* running functions: those in front of the window are computed too */
+    bool passed; /* there were passes */
+} view_progress;
+
+typedef struct view_job {
+    char *expr; /* NULL: nothing. With the next ones, the question. */
+    size_t plot;
+    int64_t all, columns;
+    double x0, x1;
+    view_progress at;
+    post_site *site;    /* vec */
+    double *x, *y, *im; /* vec: as in view_thin */
+    const char *type;
+    bool complex;
+} view_job;
+enum { VIEW_JOBS = 16 };
+
 typedef struct view_file {
     const char *path; /* the caller's */
     bool live, open;  /* open: names and set exist */
@@ -43,6 +65,8 @@ typedef struct view_file {
     int64_t loaded; /* bytes of values that requests needed */
     view_known known[VIEW_KNOWN];
     int next_known; /* the one to be replaced */
+    view_job job[VIEW_JOBS];
+    int next_job;
 } view_file;
 
 struct view {
@@ -79,10 +103,15 @@ typedef struct view_thin {
     int64_t n, part;    /* points that are shown, of how many in the range */
     bool complex;       /* else im says nothing */
     bool single;        /* it is one number, without an axis */
+    double done;        /* 0 to 1; below 1 there are some points of the curve at best */
     const char *type;
 } view_thin;
 /* Frees what earlier expressions found. */
 void view_forget_known(view_file *f);
+/* Lets vectors at n_place places of a plot have n values, all[n_place][n] (of a complex plot
+ * [2 n_place][n]), until view_forget_plot. */
+void view_set_part(view_file *f, size_t plot, const size_t *place, size_t n_place,
+                   const double *all, int64_t n);
 /* Points that an answer has without a picture's columns (view_question), of one member. */
 enum { VIEW_WHOLE = 1 << 20 };
 /* Whether n of them are not too many. false: a message was given. */
@@ -91,7 +120,10 @@ bool view_may_be_whole(diag *d, diag_span at, int64_t n);
  * it has one piece in memory at a time. Where the expression has functions of the whole curve, it
  * first goes over all points, or, of running ones, over those in front of the window; what it found
  * is kept for the windows that follow. *thin: false if the expression needs all points at once;
- * nothing was computed then. Returns false with a message, or with *why (the end of a sentence
+ * nothing was computed then. Where q->soon says so and there is much to compute, the first answer
+ * has one point of each column, if each value depends on the values of its point alone, else none;
+ * each one that follows goes on for VIEW_SOON seconds or a piece, and the last one has the curve.
+ * Returns false with a message, or with *why (the end of a sentence
  * about the file). */
 bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q, view_thin *to,
                  bool *thin, const char **why);
@@ -101,6 +133,18 @@ bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q,
  *   type  out  the expression's */
 bool view_samples(view_file *f, size_t plot, post_env *e, const view_question *q, post_sampler *to,
                   const char **type, bool *done, const char **why);
+
+#define VIEW_SOON 0.02
+
+/* -- view_job.c -- */
+/* What is done for this question; NULL: nothing. A new one, in place of the oldest. */
+view_job *view_job_of(view_file *f, size_t plot, int64_t all, const view_question *q);
+view_job *view_job_new(view_file *f, size_t plot, int64_t all, const view_question *q);
+/* Keep the state of a question, and give it back. t has room for the points. */
+void view_job_keep(view_job *j, const view_progress *at, const post_carry *c, const view_thin *t);
+void view_job_take(const view_job *j, view_progress *at, post_carry *c, view_thin *t);
+void view_job_end(view_job *j);
+void view_forget_jobs(view_file *f);
 
 /* -- view_measure.c -- */
 typedef struct view_measures {

@@ -256,6 +256,118 @@ START_TEST(expressions_by_pieces_have_the_extremes_of_all_points)
 }
 END_TEST
 
+/* Asks `most` times until the whole is there. *first: the first answer, NULL if it is the whole.
+ * Each other one does a piece of 65536 points of a pass, or of those shown, at least. */
+static char *curve_at_last(view *v, view_question q, int most, char **first, size_t *n)
+{
+    bool good;
+    char *text = NULL;
+    q.soon = true;
+    *first = NULL;
+    for (int k = 0; k < most; k++) {
+        vs_free(text);
+        text = curve_of(v, q, n, &good);
+        ck_assert_msg(good, "%s", text);
+        if (!strstr(text + 4, "\"done\":"))
+            return text;
+        if (!k) {
+            *first = text;
+            text = NULL;
+        }
+    }
+    ck_abort_msg("%s: no end", q.expr);
+    return NULL;
+}
+
+/* The first answer has values of the curve; the last one is that of a question that waits. */
+START_TEST(an_answer_at_once_is_followed_by_the_whole)
+{
+    static const struct {
+        const char *expr;
+        bool sketch;
+    } e[] = {{"v(out)*2-1", true},           {"db(v(out)+1e6)*v(x1.\xff)", true},
+             {"v(out)-mean(v(out))", false}, {"stddev(v(out))+v(out)", false},
+             {"integ(v(out))", false},       {"deriv(v(out))", false},
+             {"v(out)[0]+v(out)", false}};
+    static const double window[][2] = {{NAN, NAN}, {140000, 199000}, {70000, 199999}};
+    enum { POINTS = 200000, PIECES = 4, PASSES = 3 };
+    write_large(POINTS, 123457);
+    for (size_t k = 0; k < VS_COUNT(e) * VS_COUNT(window); k++) {
+        const size_t at = k % VS_COUNT(e), which = k / VS_COUNT(e);
+        const view_question q = {.expr = e[at].expr,
+                                 .x0 = window[which][0],
+                                 .x1 = window[which][1],
+                                 .columns = 500,
+                                 .member = -1};
+        size_t n, n_want;
+        bool good;
+        char *first;
+        view *v = open_view(), *other = open_view();
+        char *want = curve_of(other, q, &n_want, &good),
+             *got = curve_at_last(v, q, PIECES * PASSES + 3, &first, &n);
+        ck_assert(good && n == n_want && !memcmp(got, want, n));
+        const char *count = first ? strstr(first + 4, "\"n\":") : NULL;
+        const int points = count ? atoi(count + 4) : 0;
+        ck_assert_int_eq(points > 0, e[at].sketch && which != 1);
+        if (points) {
+            view_question all = q;
+            all.columns = 0;
+            all.x0 = all.x1 = NAN; /* cells at an end begin outside of the window */
+            vs_free(want);
+            want = curve_of(other, all, &n_want, &good);
+            const double *x = numbers_of(first), *y = numbers_of(want);
+            const int64_t n_all = (int64_t)(n_want - (size_t)((const char *)y - want)) / 16;
+            ck_assert_int_ge(points, 500);
+            for (int i = 0; i < points; i++)
+                ck_assert_double_eq(x[points + i], y[n_all + (int64_t)x[i]]);
+        }
+        vs_free(first);
+        vs_free(got);
+        vs_free(want);
+        view_free(&v);
+        view_free(&other);
+    }
+}
+END_TEST
+
+/* Two questions in turn; one whose work was dropped for many others begins again. */
+START_TEST(answers_at_once_to_many_questions_are_kept_apart)
+{
+    enum { POINTS = 200000, PIECES = 4, OTHERS = 20 };
+    char *first, *text, *want;
+    size_t n, n_want;
+    bool good;
+    write_large(POINTS, 123457);
+    view *v = open_view(), *fresh = open_view();
+    view_question q = {.x0 = NAN, .x1 = NAN, .columns = 100, .member = -1, .soon = true};
+    for (int k = 0; k < 2 * PIECES + 4; k++) {
+        q.expr = k % 2 ? "v(out)*3" : "v(out)-7";
+        vs_free(curve_of(v, q, &n, &good));
+    }
+    for (int k = 0; k < 2; k++) {
+        q.expr = k % 2 ? "v(out)*3" : "v(out)-7";
+        text = curve_at_last(v, q, PIECES + 2, &first, &n);
+        q.soon = false;
+        want = curve_of(fresh, q, &n_want, &good);
+        ck_assert(n == n_want && !memcmp(text, want, n));
+        q.soon = true;
+        vs_free(first);
+        vs_free(text);
+        vs_free(want);
+    }
+    for (int k = 0; k <= OTHERS; k++) {
+        char expr[32];
+        snprintf(expr, sizeof expr, "v(out)*%d+1", k % OTHERS);
+        q.expr = expr;
+        text = curve_of(v, q, &n, &good);
+        ck_assert_ptr_nonnull(strstr(text + 4, "\"done\":0.0000"));
+        vs_free(text);
+    }
+    view_free(&v);
+    view_free(&fresh);
+}
+END_TEST
+
 /* Each point of a curve that was computed in pieces, against all points at once. The windows begin
  * in several pieces, the second one behind what the first one has found. */
 static void check_pieces(view *v, const char *expr, double tol)
@@ -712,6 +824,8 @@ int main(void)
     tcase_add_test(t, a_point_has_a_value_for_each_signal);
     tcase_add_test(t, expressions_by_pieces_have_the_extremes_of_all_points);
     tcase_add_test(t, functions_of_the_whole_curve_carry_on_from_piece_to_piece);
+    tcase_add_test(t, an_answer_at_once_is_followed_by_the_whole);
+    tcase_add_test(t, answers_at_once_to_many_questions_are_kept_apart);
     tcase_add_test(t, delays_by_pieces_have_the_bits_of_the_whole);
     tcase_add_test(t, one_number_of_a_large_plot_is_a_point);
     tcase_add_test(t, an_expression_that_needs_too_much_is_refused);
