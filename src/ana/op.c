@@ -577,7 +577,7 @@ static vs_status look_inside(ana *a, const newton_eq *eq, double *x)
     return load_at(a, eq, eq->env.gmin, x) ? VS_OK : VS_NOCONV;
 }
 
-vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
+static vs_status search(ana *a, double *x, bool warm, bool tran_op)
 {
     double t0 = vs_seconds();
     newton_eq eq = ana_static_eq(a, tran_op);
@@ -602,7 +602,7 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
     }
     /* a node that only its OSDI device connects: once more, with gmin there */
     if (st == VS_NOCONV && !p.doubtful && p.first.singular && ckt_anchor(a->c, p.first.singular))
-        return op_solve(a, x, false, tran_op);
+        return search(a, x, false, tran_op);
     const bool doubtful = st == VS_NOCONV && p.doubtful;
     if (doubtful)
         st = settle(a, &p, x);
@@ -611,6 +611,18 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
     x[0] = 0;
     if (st == VS_NOCONV && !doubtful)
         explain_failure(a, &eq, &p);
+    return st;
+}
+
+/* The points of a sweep of values keep their pivots. */
+vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
+{
+    const bool alone = !warm || tran_op;
+    if (alone)
+        lu_at_rest(&a->lu, a->jac, true);
+    const vs_status st = search(a, x, warm, tran_op);
+    if (alone)
+        lu_at_rest(&a->lu, a->jac, false);
     return st;
 }
 

@@ -13,6 +13,8 @@ enum { DENSE_MIN_N = 100, DENSE_MAX_N = 5000 };
 static const double DENSE_SHARE = 0.2;
 /* From so many unknowns on Cholesky saves more than its ordering and loading cost. */
 enum { CHOLESKY_MIN_N = 5000 };
+/* From so many on entries of 0 are left out at rest. */
+enum { REST_MIN_N = 1000 };
 
 static const char *const kind_name[] = {
 #define X(id, name) name,
@@ -226,6 +228,29 @@ static vs_status back_to_klu(lu_solver *lu, const csc *a)
     return lu->fac->method->factor(lu, lu->fac, a);
 }
 
+/* Back to the innards for the whole matrix, as lu_at_rest found them. */
+static void leave_rest(lu_solver *lu)
+{
+    lu_fac *whole = lu_rest_whole(lu->fac);
+    drop(&lu->fac);
+    lu->fac = whole;
+    lu->stat.method = whole->method->name;
+}
+
+void lu_at_rest(lu_solver *lu, const csc *a, bool yes)
+{
+    lu_fac *f = lu->fac;
+    if (f->method == &lu_method_rest && !yes)
+        leave_rest(lu);
+    if (!yes || lu->opt.kind != LU_AUTO || f->method != &lu_method_klu || a->n < REST_MIN_N)
+        return;
+    if (!f->spare)
+        (void)lu_restart(lu);
+    lu->fac = lu_rest_new(lu);
+    lu->fac->method = &lu_method_rest;
+    lu->fac->val = vs_malloc(sizeof(double) * (size_t)(csc_nnz(a) + 1));
+}
+
 /* The first factors of this many unknowns may take a second or more, and further ones of this many
  * multiplications a tenth of it. */
 enum { MANY_UNKNOWNS = 2000 };
@@ -243,17 +268,31 @@ static void tell(const lu_solver *lu, bool takes_long, bool begins)
         lu->opt.long_work(lu->opt.long_user, begins);
 }
 
+/* By the present method, or by one that takes its place. */
+static vs_status factor_somehow(lu_solver *lu, const csc *a)
+{
+    vs_status st = VS_EUNSUPPORTED;
+    lu->fac->have = false;
+    if (lu->fac->method == &lu_method_rest) {
+        st = lu->fac->method->factor(lu, lu->fac, a);
+        if (st != VS_EUNSUPPORTED)
+            return st;
+        leave_rest(lu);
+        (void)lu_restart(lu);
+    }
+    try_cholesky(lu, a);
+    st = lu->fac->method->factor(lu, lu->fac, a);
+    if (st == VS_ESINGULAR && lu->opt.kind == LU_AUTO && lu->fac->method == &lu_method_cholesky)
+        st = back_to_klu(lu, a);
+    return st;
+}
+
 static vs_status factor_anew(lu_solver *lu, const csc *a)
 {
-    try_cholesky(lu, a);
-    lu_fac *f = lu->fac;
-    f->have = false;
     lu->stat.n_factor++;
     lu->stat.n_column += a->n;
     lu->stat.singular = -1;
-    vs_status st = f->method->factor(lu, f, a);
-    if (st == VS_ESINGULAR && lu->opt.kind == LU_AUTO && f->method == &lu_method_cholesky)
-        st = back_to_klu(lu, a);
+    const vs_status st = factor_somehow(lu, a);
     if (st == VS_ENOMEM)
         vs_no_memory();
     if (st != VS_OK)
@@ -266,6 +305,8 @@ static vs_status factor_anew(lu_solver *lu, const csc *a)
 vs_status lu_factor(lu_solver *lu, const csc *a)
 {
     assert(lu->fac);
+    if (lu->fac->method == &lu_method_rest && !lu_rest_suits(lu->fac, a))
+        leave_rest(lu);
     if (take_spare(lu, a))
         return VS_OK;
     const bool takes = takes_long(lu, a);
@@ -435,5 +476,7 @@ int32_t lu_weakest(const lu_solver *lu)
 
 bool lu_is_cholesky(const lu_solver *lu)
 {
-    return lu->fac && lu->fac->method == &lu_method_cholesky;
+    const lu_fac *f = lu->fac;
+    return f && (f->method == &lu_method_cholesky ||
+                 (f->method == &lu_method_rest && lu_rest_is_cholesky(f)));
 }

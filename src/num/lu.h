@@ -70,6 +70,12 @@ void lu_fini(lu_solver *lu);
  */
 VS_MUST_USE vs_status lu_analyze(lu_solver *lu, const csc *a);
 
+/* Between lu_at_rest(.., true) and (.., false) the matrix is that of a circuit at rest: its pattern
+ * has entries for charges that are 0. LU_AUTO then leaves out, of large matrices, what was always
+ * 0. The first call forgets the factors of large matrices, the second those that leave something
+ * out. a: the pattern of lu_analyze. Allocates. */
+void lu_at_rest(lu_solver *lu, const csc *a, bool yes);
+
 /* Returns to the state after lu_analyze, for other values in the same pattern: no factors, counters
  * at 0. false: LU_AUTO had gone over to another method, and lu_analyze must be called again. */
 bool lu_forget(lu_solver *lu);

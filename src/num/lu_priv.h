@@ -1,7 +1,8 @@
 /* lu_priv.h - what lu.c expects of a method of factorisation, and the libraries that some load.
  * A method is a table of functions; its innards begin with an lu_fac. lu.c chooses the method,
  * compares values with those factored, counts, and goes over to another method; a method only
- * computes. Methods: lu_klu.c (with lu_tiny.c, lu_super.c), lu_umfpack.c, lu_dense.c, lu_chol.c. */
+ * computes. Methods: lu_klu.c (with lu_tiny.c, lu_super.c), lu_umfpack.c, lu_dense.c, lu_chol.c;
+ * lu_rest.c, which hands a smaller matrix to one of them. */
 #ifndef LU_PRIV_H
 #define LU_PRIV_H
 
@@ -47,7 +48,18 @@ typedef struct lu_method {
     bool (*solve_part)(lu_fac *fac, lu_part *p, const double *b, double *x);
 } lu_method;
 
-extern const lu_method lu_method_klu, lu_method_umfpack, lu_method_dense, lu_method_cholesky;
+extern const lu_method lu_method_klu, lu_method_umfpack, lu_method_dense, lu_method_cholesky,
+    lu_method_rest;
+
+/* -- lu_rest.c: `analyze` is lu_rest_new -- */
+/* Innards that leave out what is 0, and own those of *lu. `factor` may say VS_EUNSUPPORTED: the
+ * whole matrix is to be factored. */
+lu_fac *lu_rest_new(const lu_solver *lu);
+/* Whether enough is 0 in the first matrix; later ones suit. */
+bool lu_rest_suits(const lu_fac *fac, const csc *a);
+/* Those innards of *lu, which the caller owns again. */
+lu_fac *lu_rest_whole(lu_fac *fac);
+bool lu_rest_is_cholesky(const lu_fac *fac);
 
 /* lu.c. The first column that a maximum matching of columns with rows leaves out; -1 if none or no
  * memory. */

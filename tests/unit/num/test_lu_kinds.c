@@ -344,6 +344,126 @@ START_TEST(large_meshes_are_left_to_cholesky_as_long_as_it_can)
 }
 END_TEST
 
+/* A chain of gates: each row has a conductance and the gain of the gate before; capacitors, whose
+ * entries are 0 at rest, lead back. */
+static system_t gates(int32_t n)
+{
+    entry *e = vs_malloc(sizeof *e * (size_t)n * 3);
+    int32_t k = 0;
+    for (int32_t i = 0; i < n; i++) {
+        e[k++] = (entry){i, i, 1};
+        if (i) {
+            e[k++] = (entry){i, i - 1, i % 10 ? -10 : -1e-9}; /* the solution stays a number */
+            e[k++] = (entry){i - 1, i, 0};
+        }
+    }
+    const system_t s = system_of("gates", n, e, k);
+    vs_free(e);
+    return s;
+}
+
+/* The place of an entry. */
+static double *entry_at(system_t *s, int32_t row, int32_t col)
+{
+    return &s->a.val[csc_find(&s->a, row, col)];
+}
+
+/* x[i] = b[i] - sum of the gains times x[i - 1]: nothing is divided and little is rounded. */
+static void check_chain(lu_solver *lu, system_t *s)
+{
+    const int32_t n = s->a.n;
+    double *b = vs_malloc(sizeof(double) * (size_t)n), *x = vs_malloc(sizeof(double) * (size_t)n);
+    for (int32_t i = 0; i < n; i++)
+        b[i] = sin((double)i);
+    lu_solve(lu, b, x);
+    for (int32_t i = 0; i < n; i++) {
+        double sum = x[i] * *entry_at(s, i, i), size = fabs(sum) + fabs(b[i]);
+        for (int32_t j = i - 1; j <= i + 1; j += 2)
+            if (j >= 0 && j < n) {
+                const double part = *entry_at(s, i, j) * x[j];
+                sum += part;
+                size += fabs(part);
+            }
+        ck_assert_msg(fabs(sum - b[i]) <= residual_bound(3) * size, "row %d: %g of %g", i,
+                      sum - b[i], size);
+    }
+    vs_free(b);
+    vs_free(x);
+}
+
+/* Each gate is a block of its own: one entry of L and one of U each, and no other. With the
+ * capacitors all are one block. What comes to be other than 0 is taken in, more than once; at the
+ * end the whole matrix is left, without factors. */
+START_TEST(what_is_0_at_rest_is_left_out)
+{
+    enum { N = 1500 };
+    system_t s = gates(N);
+    lu_solver lu;
+    lu_init(&lu, NULL);
+    ck_assert_int_eq(lu_analyze(&lu, &s.a), VS_OK);
+    lu_at_rest(&lu, &s.a, true);
+    ck_assert_int_eq(lu_factor(&lu, &s.a), VS_OK);
+    ck_assert_int_eq(lu.stat.nnz_lu, 2 * N);
+    check_chain(&lu, &s);
+    for (int32_t i = 0; i < N; i++)
+        *entry_at(&s, i, i) = 1 + 0.1 * (i % 3);
+    ck_assert_int_eq(lu_refactor(&lu, &s.a), VS_OK);
+    check_chain(&lu, &s);
+    int32_t anew = 0;
+    for (int32_t more = 1; more < 20; more++) {
+        *entry_at(&s, 10 * more - 1, 10 * more) = 1e-3;
+        if (lu_refactor(&lu, &s.a) != VS_OK) {
+            ck_assert_int_eq(lu_factor(&lu, &s.a), VS_OK);
+            anew++;
+        }
+        check_chain(&lu, &s);
+    }
+    ck_assert_int_gt(anew, 1);
+    ck_assert_int_lt(anew, 19); /* then the whole matrix */
+    lu_at_rest(&lu, &s.a, false);
+    ck_assert_int_eq(lu_restart(&lu), true);
+    ck_assert_int_eq(lu_refactor(&lu, &s.a), VS_REPIVOT);
+    ck_assert_int_eq(lu_factor(&lu, &s.a), VS_OK);
+    check_chain(&lu, &s);
+    lu_fini(&lu);
+    drop(&s);
+}
+END_TEST
+
+/* A matrix that has no factors is told of as without lu_at_rest, and one without zeros has the bits
+ * of one that nobody called at rest. */
+START_TEST(at_rest_matrices_without_zeros_or_factors_are_as_always)
+{
+    enum { N = 1500 };
+    system_t s = gates(N), plane = grid("plane", 40, 1);
+    lu_solver lu, other;
+    double x[2][1600], b[1600];
+    lu_init(&lu, NULL);
+    ck_assert_int_eq(lu_analyze(&lu, &s.a), VS_OK);
+    *entry_at(&s, 700, 700) = *entry_at(&s, 701, 700) = 0;
+    lu_at_rest(&lu, &s.a, true);
+    ck_assert_int_eq(lu_factor(&lu, &s.a), VS_ESINGULAR);
+    ck_assert_int_eq(lu.stat.singular, 700);
+    lu_fini(&lu); /* as it is, at rest */
+    lu_init(&lu, NULL);
+    lu_init(&other, NULL);
+    ck_assert_int_eq(lu_analyze(&lu, &plane.a), VS_OK);
+    ck_assert_int_eq(lu_analyze(&other, &plane.a), VS_OK);
+    lu_at_rest(&lu, &plane.a, true);
+    ck_assert_int_eq(lu_factor(&lu, &plane.a), VS_OK);
+    ck_assert_int_eq(lu_factor(&other, &plane.a), VS_OK);
+    for (int32_t i = 0; i < 1600; i++)
+        b[i] = sin((double)i);
+    lu_solve(&lu, b, x[0]);
+    lu_solve(&other, b, x[1]);
+    ck_assert_int_eq(memcmp(x[0], x[1], sizeof x[0]), 0);
+    lu_fini(&lu);
+    lu_fini(&other);
+    drop(&plane);
+    drop(&s);
+}
+END_TEST
+
 START_TEST(results_do_not_depend_on_threads)
 {
     system_t all[] = {grid("plane", 60, 1), grid("cube", 12, 12), blocks()};
@@ -606,6 +726,8 @@ int main(void)
     tcase_add_test(t, methods_agree_and_the_automatic_one_is_by_size);
     tcase_add_test(t, great_fill_is_left_to_umfpack);
     tcase_add_test(t, large_meshes_are_left_to_cholesky_as_long_as_it_can);
+    tcase_add_test(t, what_is_0_at_rest_is_left_out);
+    tcase_add_test(t, at_rest_matrices_without_zeros_or_factors_are_as_always);
     tcase_add_test(t, results_do_not_depend_on_threads);
     tcase_add_test(t, columns_made_anew_have_the_bits_of_all_made_anew);
     tcase_add_test(t, factors_are_made_again_from_an_image);
