@@ -100,10 +100,10 @@ class Server:
         self.p.wait()
         self.p.stderr.close()
 
-    def window(self, group, expr, x0, x1):
+    def window(self, group, expr, x0, x1, soon=0):
         """Milliseconds by the clock and of the server's processor time, its reads and the bytes of these."""
         a, p, before = time.monotonic(), self.cpu_ns(), self.reads()
-        self.ask('curve', g=group, e=expr, x0=repr(x0), x1=repr(x1), w=2000)
+        self.ask('curve', g=group, e=expr, x0=repr(x0), x1=repr(x1), w=2000, soon=soon)
         took = 1e3 * (time.monotonic() - a), (self.cpu_ns() - p) / 1e6
         return took + tuple(b - a for a, b in zip(before, self.reads()))
 
@@ -148,13 +148,13 @@ def places(end):
 
 
 def zooms(server, path, end, cold):
-    for expr in ('v(n0)', 'v(n57)', 'v(n0)-v(n57)'):
+    for expr, soon in (('v(n0)', 0), ('v(n57)', 0), ('v(n0)-v(n57)', 1), ('v(n0)-v(n57)', 0)):
         taken = []
         for x0, x1 in places(end):
             if cold:
                 forget(path, path + '.idx')
-            taken.append(server.window(0, expr, x0, x1))
-        label = '%s, %s' % (expr, 'cold' if cold else 'warm')
+            taken.append(server.window(0, expr, x0, x1, soon))
+        label = '%s%s, %s' % (expr, ' first' if soon else '', 'cold' if cold else 'warm')
         clock, cpu, calls, size = zip(*taken)
         spread(label + ': clock', clock)
         spread(label + ': processor', cpu)
@@ -162,7 +162,8 @@ def zooms(server, path, end, cold):
         print('%-28s        median %8.2f  worst %8.2f MB'
               % ('', statistics.median(size) / 1e6, max(size) / 1e6), flush=True)
         if '-' in expr:
-            print('  (an expression goes over all points in sight)')
+            print('  (%s)' % ('the first answer, of many points one value for each column' if soon
+                              else 'the whole: an expression goes over all points in sight'))
 
 
 def private(pid):
