@@ -27,11 +27,13 @@ static const char *const *words_of(option_range r)
     static const char *const lu[] = {"auto", "klu", "tiny", "umfpack", "dense", "cholesky", NULL};
     static const char *const bypass[] = {"auto", "0", "1", NULL};
     static const char *const stepstart[] = {"none", "first", NULL};
+    static const char *const errpreset[] = {"moderate", "liberal", "conservative", NULL};
     switch (r) {
     case OPTION_IS_METHOD: return method;
     case OPTION_IS_LU: return lu;
     case OPTION_IS_BYPASS: return bypass;
     case OPTION_IS_STEPSTART: return stepstart;
+    case OPTION_IS_ERRPRESET: return errpreset;
     default: return NULL;
     }
 }
@@ -120,9 +122,23 @@ static void put(option_set *o, option_id id, double v)
     case OPTION_##name: o->name = (type)v; break;
         OPTION_LIST(X)
 #undef X
-    case OPTION_N: break;
+    case OPTION_N: return;
     }
-    o->given[id] = true;
+    if (id < OPTION_N)
+        o->given[id] = true;
+}
+
+/* What errpreset sets, where no card says it; moderate is what the list has. A step grows with the
+ * cube root of trtol. */
+static void take_preset(option_set *o)
+{
+    static const struct {
+        double reltol, trtol;
+    } of[] = {{1e-3, 3.5}, {1e-3, 35}, {1e-4, 3.5}};
+    if (!o->given[OPTION_reltol])
+        o->reltol = of[o->errpreset].reltol;
+    if (!o->given[OPTION_trtol])
+        o->trtol = of[o->errpreset].trtol;
 }
 
 const char *option_set_word(option_set *o, option_id id, const char *text, double value)
@@ -140,6 +156,8 @@ const char *option_set_word(option_set *o, option_id id, const char *text, doubl
         value = value != 0;
     }
     put(o, id, value);
+    if (id == OPTION_errpreset)
+        take_preset(o);
     return NULL;
 }
 

@@ -22,7 +22,8 @@
     X(METHOD, "trap or gear")                                          \
     X(LU, "auto, klu, tiny, umfpack, dense or cholesky")               \
     X(BYPASS, "0, 1 or auto")                                          \
-    X(STEPSTART, "first or none")
+    X(STEPSTART, "first or none")                                      \
+    X(ERRPRESET, "liberal, moderate or conservative")
 
 /* X(name, C type, default, range, text)
  * Models read these with $simparam, in this order (ir.h); analyses read the tolerances too. */
@@ -46,6 +47,7 @@
 
 #define OPTION_RUN_LIST(X)                                                                         \
     X(trtol, double, 3.5, POSITIVE, "a step's truncation error may be this times the tolerance")   \
+    X(errpreset, int, 0, ERRPRESET, "`reltol` and `trtol` without cards (below)")                  \
     X(gmin, double, 1e-12, NOT_NEGATIVE, "conductance across junctions, siemens")                  \
     X(rshunt, double, 0, NOT_NEGATIVE, "resistor from every node to ground, ohm; 0: none")         \
     X(maxgrowth, double, 2, POSITIVE, "largest ratio of a step to the one before")                 \

@@ -1,5 +1,6 @@
 """Model cards: levels by modules that the deck loads, sizes in .option scale, bins, mismatch.
 Run: cards.py VSIM"""
+import json
 import math
 import os
 import re
@@ -124,6 +125,16 @@ class Cards(Folder):
     CELL = ('.subckt cell d w=1u l=1u mult=1\nm1 d d 0 0 n w={w} l={l}\n'
             '.model n.0 nmos lmin=0.5u lmax=2u wmin=0.5u wmax=2u kp=100u vto={0.5+sw*agauss(0,1,1)*(0.01/sqrt(w*l*mult*1e12))}\n'
             '.model n.1 nmos lmin=0.5u lmax=2u wmin=2u wmax=20u kp=100u vto=0.6\n.ends\n')
+
+    def test_a_preset_of_errors_makes_steps_longer_or_shorter(self):
+        def points(options):
+            self.run_deck('v1 a 0 sin(0 1 1k)\nr1 a b 1k\nc1 b 0 100n\n.tran 500u 20m 0 500u\n' + options, '--no-output', '--stats', 's.json')
+            return json.loads(self.read('s.json'))['points_accepted']
+        liberal, moderate, conservative = [points('.option errpreset=%s\n' % w) for w in ('liberal', 'moderate', 'conservative')]
+        self.assertTrue(liberal < moderate < conservative, (liberal, moderate, conservative))
+        self.assertEqual(points(''), moderate)
+        self.assertEqual(points('.option trtol=3.5 errpreset=liberal\n'), moderate)
+        self.assertIn('liberal, moderate or conservative is needed', self.run_deck('.option errpreset=loose\n.op\n', code=1))
 
     def test_mismatch_of_a_switch_is_off_or_each_its_own(self):
         deck = self.CELL + 'v1 d 0 1\nxa d cell\nxb d cell mult=4\nxc d cell w=5u\n'

@@ -175,6 +175,29 @@ START_TEST(words_are_numbers_in_their_order)
 }
 END_TEST
 
+/* A preset sets what no card gives, in whatever order they stand, and moderate takes it back. */
+START_TEST(a_preset_leaves_what_cards_give)
+{
+    option_set o;
+    option_default(&o);
+    ck_assert_ptr_null(option_set_word(&o, OPTION_errpreset, "moderate", NAN));
+    ck_assert(o.reltol == option_table[OPTION_reltol].dflt &&
+              o.trtol == option_table[OPTION_trtol].dflt);
+    ck_assert_ptr_null(option_set_word(&o, OPTION_errpreset, "liberal", NAN));
+    ck_assert(o.reltol == 1e-3 && o.trtol == 35);
+    ck_assert_ptr_null(option_set_word(&o, OPTION_errpreset, "conservative", NAN));
+    ck_assert(o.reltol == 1e-4 && o.trtol == 3.5);
+    ck_assert_ptr_null(option_set_word(&o, OPTION_reltol, "1e-5", 1e-5));
+    ck_assert_ptr_null(option_set_word(&o, OPTION_errpreset, "liberal", NAN));
+    ck_assert(o.reltol == 1e-5 && o.trtol == 35);
+    ck_assert_ptr_null(option_set_word(&o, OPTION_trtol, "7", 7));
+    ck_assert_ptr_null(option_set_word(&o, OPTION_errpreset, "moderate", NAN));
+    ck_assert(o.reltol == 1e-5 && o.trtol == 7);
+    ck_assert_str_eq(option_set_word(&o, OPTION_errpreset, "loose", NAN),
+                     "liberal, moderate or conservative");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("option");
@@ -185,6 +208,7 @@ int main(void)
     tcase_add_test(tc, names_are_in_one_list_once);
     tcase_add_test(tc, values_outside_of_the_range_set_nothing);
     tcase_add_test(tc, words_are_numbers_in_their_order);
+    tcase_add_test(tc, a_preset_leaves_what_cards_give);
     suite_add_tcase(s, tc);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
