@@ -3,8 +3,8 @@
 
     bits.py OLD NEW [--card TEXT] [--kit FOLDER] [NAME...]
 
-Decks: netlists/, tests/decks and, with --kit (ihp/models of ihp-gdsfactory), one corner and temperature of each deck
-of tests/data/ihp. --card puts a line behind the title of each, such as '.option bypass=0'. NAME: part of a deck's
+Decks: netlists/, tests/decks, sweeps and samples (SWEEPS below) and, with --kit (ihp/models of ihp-gdsfactory), one
+corner and temperature of each deck of tests/data/ihp. --card puts a line behind the title of each, such as '.option bypass=0'. NAME: part of a deck's
 name. A line for each deck whose files differ: how, or by how much of the largest value in its column and plot."""
 import argparse
 import csv
@@ -21,9 +21,76 @@ import ihp  # noqa: E402
 
 PATIENCE = 300  # seconds for one run
 
+# Sweeps and samples, a deck of each kind of analysis.
+SWEEPS = {
+    'ac_noise': """diode, small signals over a parameter
+.param bias=0.6
+.model d1 d(is=1e-14 rs=2 cjo=2p tt=1n kf=1e-14 af=1)
+V1 in 0 dc {bias} ac 1
+R1 in out 1k
+D1 out 0 d1
+.ac dec 10 1k 1g
+.noise v(out) V1 dec 10 1k 1g
+.step param bias list 0.5 0.6 0.7
+.end
+""",
+    'temperatures': """diode at three temperatures
+.model d1 d(is=1e-14 rs=2)
+V1 in 0 0.8
+R1 in out 1k
+D1 out 0 d1
+.op
+.temp -40 27 125
+.end
+""",
+    'linear_samples': """samples of a linear circuit in time
+.param r={gauss(1k, 0.1, 3)} c={gauss(1n, 0.05, 3)}
+V1 in 0 pulse(0 1 1u 10n 10n 5u 10u)
+R1 in out {r}
+C1 out 0 {c}
+.tran 0.1u 20u
+.mc 20 seed=3
+.end
+""",
+    'mos_steps': """transistor over a parameter
+.param vg=1
+.model nm nmos(level=1 vto=0.7 kp=100u gamma=0.4 phi=0.7 lambda=0.02)
+VD vdd 0 3
+VG g 0 {vg}
+RD vdd d 10k
+M1 d g 0 0 nm w=10u l=1u
+.op
+.step param vg 0.4 2 0.2
+.end
+""",
+    'bipolar_curves': """curves of a bipolar transistor
+.param ib=1u
+.model q1 npn(is=1e-16 bf=100 vaf=50 ikf=10m rb=100 re=1 rc=10)
+IB 0 b {ib}
+VC c 0 0
+Q1 c b 0 q1
+.dc VC 0 3 0.1
+.step param ib list 1u 5u 10u
+.end
+""",
+    'mos_samples': """samples of a transistor's operating point
+.param vt={gauss(0.7, 0.05, 3)} w={gauss(10u, 0.02, 3)}
+.model nm nmos(level=1 vto={vt} kp=100u gamma=0.4 phi=0.7 lambda=0.02)
+VD vdd 0 3
+VG g 0 1.5
+RD vdd d 10k
+M1 d g 0 0 nm w={w} l=1u
+.op
+.mc 200 seed=1
+.end
+""",
+}
+
 
 def decks(kit):
     """(name, its folder, its text)"""
+    for name, text in SWEEPS.items():
+        yield 'sweep/' + name, None, text
     for path in sorted(glob.glob(os.path.join(ROOT, 'netlists', '*.sp')) + glob.glob(os.path.join(ROOT, 'tests/decks/*.sp'))):
         with open(path, encoding='utf-8', errors='surrogateescape') as f:
             yield os.path.basename(path)[:-3], os.path.dirname(path), f.read()
