@@ -5,6 +5,7 @@
     drift.py build/vsim --cycles 200 --only ring filter
 
 ring      9 inverters: when the last cycle ends; as much of the time as reltol
+paced     the same with steps of 2 ps, whatever the errors are: what is left out moves no step
 loop      a ring whose supply currents follow a phase detector and a low pass: its control voltage
 tank      a cross-coupled pair on a tank of Q = 1000: when the last cycle ends, and the amplitude
 filter    capacitors that a clock moves and a transistor connects: the voltage that they hold
@@ -53,10 +54,11 @@ vi i0 0 0
 
 class Circuit:
     """Cards, the least time in which `cycles` pass, its step, what is measured: name -> .meas, and how much of a
-    value may differ (an absolute part from the values of bypass=0)."""
+    value may differ (an absolute part from the values of bypass=0); the largest step, if it decides."""
 
-    def __init__(self, cards, step, stop, measures, allowed):
+    def __init__(self, cards, step, stop, measures, allowed, largest=0):
         self.cards, self.step, self.stop, self.measures, self.allowed = cards, step, stop, measures, allowed
+        self.largest = largest
 
 
 def by_tolerance(value):
@@ -67,11 +69,15 @@ def by_time(value):
     return RELTOL * abs(value)
 
 
-def ring(cycles):
+def ring(cycles, largest=0):
     cards = ['xr%d r%d r%d vdd inv\ncr%d r%d 0 20f' % (k, k, (k + 1) % 9, k, k) for k in range(9)]
     cards.append('.ic v(r0)=0 v(r1)=%g' % VDD)
     return Circuit(cards, 20e-12, (cycles + 4) * 0.68e-9, {'end': 'when v(r0)=0.6 rise=%d' % cycles},
-                   {'end': by_time})
+                   {'end': by_time}, largest)
+
+
+def paced(cycles):
+    return ring(cycles, 2e-12)
 
 
 def loop(cycles):
@@ -122,8 +128,8 @@ def charge(cycles):
     return Circuit(cards, 1e-9, stop, {}, {})
 
 
-CIRCUITS = {'ring': ring, 'loop': loop, 'tank': tank, 'filter': filter_, 'charge': charge}
-IDLE = {'ring': 24, 'loop': 16, 'tank': 32, 'filter': 32, 'charge': 33}
+CIRCUITS = {'ring': ring, 'paced': paced, 'loop': loop, 'tank': tank, 'filter': filter_, 'charge': charge}
+IDLE = {'ring': 24, 'paced': 24, 'loop': 16, 'tank': 32, 'filter': 32, 'charge': 33}
 
 
 def deck(name, cycles, bypass):
@@ -133,7 +139,8 @@ def deck(name, cycles, bypass):
     text += '\n'.join(c.cards) + '\n.option bypass=%d\n' % bypass
     text += ''.join('.meas tran %s_ %s\n' % m for m in c.measures.items())
     saved = sorted(set(re.findall(r'v\(\w+\)', ' '.join(c.measures.values())))) or ['v(p)', 'v(q)', 'v(clk)']
-    return text + '.save %s\n.tran %g %.15g\n.end\n' % (' '.join(saved), c.step, c.stop), c
+    steps = '%g %.15g' % (c.step, c.stop) + (' 0 %g\n.option trtol=1000' % c.largest if c.largest else '')
+    return text + '.save %s\n.tran %s\n.end\n' % (' '.join(saved), steps), c
 
 
 def last_point(path):
