@@ -58,7 +58,7 @@ diag_span ctl_place(const ctl *c, const char *part, size_t len)
 
 /* -- reading -- */
 
-/* A comment behind blanks: ';', "//" or "$ "; the last also behind a bracket. */
+/* A comment: ';' anywhere, behind blanks "//" or "$ "; the last also behind a bracket. */
 static void cut_comment(char *s)
 {
     char quote = 0;
@@ -71,7 +71,7 @@ static void cut_comment(char *s)
             quote = *p;
         bool start = p == s || p[-1] == ' ' || p[-1] == '\t';
         const bool dollar = *p == '$' && (p[1] == ' ' || (start && !p[1]));
-        if ((start && (*p == ';' || (*p == '/' && p[1] == '/'))) ||
+        if (*p == ';' || (start && *p == '/' && p[1] == '/') ||
             (dollar && (start || p[-1] == ')'))) {
             *p = 0;
             return;

@@ -101,7 +101,7 @@ bool elab_is_accepted(elab *e, const flat_param *p, const char *owner)
         "vbc_max", "vce_max", "vcs_max", "vgs_max", "vgd_max", "vgb_max", "vds_max", "vbs_max",
         "vbd_max", "vdb_max", "vsb_max", "vgsr_max", "vgdr_max", "vgbr_max", "vbsr_max", "vbdr_max",
         "rth_ext", "derating",
-        /* soft recovery, self-heating of diode and bipolar transistor */
+        /* soft recovery of a diode, self-heating of a Gummel-Poon transistor */
         "vp", "rth0", "cth0"};
     static const char *const silent[] = {"level", "lmin", "lmax", "wmin", "wmax"};
     for (size_t i = 0; i < VS_COUNT(silent); i++)
@@ -333,10 +333,12 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, const ela
         terminal[i] = i < in->n_node ? e->node[in->node[i]] : -1;
         portconn[i] = i < in->n_node;
     }
-    const bool classic = classic_bipolar(
-        in, card); /* its absent terminals are ground; of others the substrate alone is */
-    for (int32_t i = in->n_node; in->letter == 'q' && i < mod->n_port; i++)
-        if (classic || (i == 3 && in->n_node == 3))
+    /* Absent terminals of a classic one are ground, but HICUM's thermal node is its own; of others
+     * the substrate alone is, and the thermal node of a diode. */
+    const bool classic = classic_bipolar(in, card) && elab_param(e, m, "flsh") < 0;
+    const bool diode = in->letter == 'd' && elab_param(e, m, "thermal") >= 0;
+    for (int32_t i = in->n_node; i < mod->n_port; i++)
+        if (diode || (in->letter == 'q' && (classic || (i == 3 && in->n_node == 3))))
             terminal[i] = 0;
     for (size_t i = 0; i < vec_len(in->ref) && in->n_node + (int32_t)i < mod->n_port; i++) {
         const int32_t t = in->n_node + (int32_t)i;

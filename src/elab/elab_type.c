@@ -138,7 +138,7 @@ static const elab_level levels[] = {
      "pnp",
      {8, 234},
      "HICUM/L2",
-     NULL,
+     "hicum2",
      {"hicuml2va", "hicuml2", "hic2_full"},
      "hicumL2.va",
      "type",

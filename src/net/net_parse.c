@@ -501,7 +501,7 @@ static void read_control(reader *r, net_lex *l, const net_card *c)
             at.len--;
         }
         const char *s = l->s + at.off;
-        closed = line_is(s, at.len, ".endc");
+        closed = at.len >= 5 && !str_ncasecmp(s, ".endc", 5); /* .endcontrol ends it too */
         if (line_is(s, at.len, ".end")) {
             l->pos = start;
             break;

@@ -53,6 +53,18 @@ class Cards(Folder):
                 got, _ = self.amps('.hdl "m.va"\nv1 c 0 1\nq1 c 0 0 0 mm\n.model mm %s level=%d g0=3\n' % (type_, level))
                 self.assertAlmostEqual(got, wanted, 9, (level, type_))
 
+    def test_hicum_heats_itself_without_a_thermal_node(self):
+        card = '.model mm npn level=8 flcomp=2.4 re=1 rci0=10 flsh=2 rth=%d\n'
+        rise = []
+        for line, rth in (('q1 c b 0 mm', 900), ('q1 c b 0 0 mm', 900), ('q1 c b 0 0 t mm', 900), ('q1 c b 0 mm', 0)):
+            self.run_deck('v1 c 0 2\nv2 b 0 0.85\n' + line + '\n' + card % rth
+                          + '.control\nop\nprint @q1[dtsh] > r.txt\n.endc\n')
+            rise.append(float(self.read('r.txt').split('=')[1]))
+        self.assertGreater(rise[0], 1)
+        self.assertAlmostEqual(rise[1] / rise[0], 1, 9)
+        self.assertAlmostEqual(rise[2] / rise[0], 1, 9)
+        self.assertEqual(rise[3], 0)
+
     def test_scale_multiplies_the_lengths_of_stress(self):
         form = 'v1 d 0 1\nm1 d d 0 0 n w=3{0} l=0.2{0} nf=2 sa=0.4{0} sb=0.6{0} sd=0.3{0} sc=0.7{0}\n' \
                '.model n nmos level=54 version=4.8 kvth0=3e-8 ku0=4e-8 wpemod=1 kvth0we=0.01 web=500\n'

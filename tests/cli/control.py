@@ -44,6 +44,10 @@ class Folder(folder.Folder):
 
 
 class Blocks(Folder):
+    def test_a_semicolon_starts_a_comment_anywhere_and_endcontrol_ends(self):
+        out, _ = self.run_deck('v1 a 0 1\nr1 a 0 1\n.control\nlet x = 3; let x = 4\necho "a;b" $&x\n.endcontrol\nr2 a 0 1\n.end\n')
+        self.assertIn('a;b 3', out)
+
     def test_a_block_writes_what_it_says_and_no_more(self):
         self.control('run', 'write mine.raw v(out)')
         self.assertEqual(sorted(os.listdir(self.tmp.name)), ['deck.sp', 'mine.raw'])

@@ -102,6 +102,32 @@ D1 x 0 d1
 D2 x 0 d2 area=3 pj=12
 D3 x 0 d1 2 m=3
 """, ['.op', '.dc VA -15 1.2 0.3', '.dc temp -40 125 33']),
+    'diode_heat': ("""
+.model dh d is=1e-12 n=1.1 rs=0.2 rth0=20 cth0=1u cjo=100p tt=1n trs=1m bv=60 tcv=1m fv_max=1.5 bv_max=20 id_max=1.5
++ pd_max=1 te_max=175
+VA a 0 PULSE(0.8 1 1u 1u 1u 30u 60u)
+D1 a 0 tj dh thermal
+RTJ tj 0 60
+D2 a 0 t2 dh thermal area=2 dtemp=20
+RT2 t2 0 1k
+D3 a 0 dh
+""", ['.op', '.dc VA 0.4 1.2 0.05', '.dc temp -40 125 33', '.tran 0.2u 60u 0 0.1u']),
+    'hicum': ("""
+.model qh npn level=8 tnom=27 flcomp=2.4 flnqs=1 c10=9e-30 qp0=1e-13 hf0=2 hjei=1.5 hjci=0.4 ibeis=1.3e-19 mbei=1.03 ireis=1.5e-15
++ ibeps=1.3e-19 mbep=1.04 ibcis=4.6e-17 mbci=1.15 favl=19 qavl=5e-14 rbi0=4.4 rbx=2.6 re=1.5 rcx=2.5 itss=1e-17 iscs=5e-15 rsu=500
++ csu=60f cjei0=9f vdei=0.75 zei=0.25 ajei=1.6 cjep0=2f cjci0=3.6f vdci=0.8 zci=0.3 cjcx0=6f vdcx=0.8 cjs0=26f cbepar=26f cbcpar=16f
++ fbcpar=0.3 t0=0.21p dt0h=0.08p tbvl=0.08p tef0=0.3p gtfe=3.5 thcs=5p fthc=0.7 ahc=0.05 rci0=9.5 vlim=0.7 vces=0.02 vpt=2 rth=800
++ cth=7e-12 flsh=2 vgb=1.1 zetact=4 zetaci=0.6
+VCC 2 0 2.5
+VIN 1 0 PULSE(0 0.3 0 5p 5p 4n 8n)
+RS 1 in 50
+C1 in b 1n
+R1 2 c 180
+R2 c b 5k
+Q1 c b 0 0 tj qh
+C2 c out 1p
+R3 out 0 1k
+""", ['.op', '.dc VCC 1 3 0.1', '.dc temp -40 125 33', '.tran 2p 10n 0 2p']),
     'bjt_full': ("""
 .model qn npn is=1e-16 bf=120 nf=1 vaf=60 ikf=0.02 ise=2e-14 ne=1.8 br=3 nr=1 var=12 ikr=0.01 isc=1e-14 nc=1.6 rb=100
 + irb=1e-4 rbm=15 re=1 rc=12 cje=0.2p cjc=0.12p xcjc=0.6 tf=15p xtf=3 vtf=4 itf=0.03 tr=1n cjs=0.1p xtb=1.5 xti=3

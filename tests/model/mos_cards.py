@@ -101,14 +101,14 @@ class Failed(Exception):
     pass
 
 
-def solve(command, folder, deck, ours):
+def solve(command, folder, deck, ours, limit=300):
     name = os.path.join(folder, 'ours' if ours else 'theirs')
     with open(name + '.sp', 'w') as f:
         f.write(deck)
     if os.path.exists(name + '.raw'):
         os.remove(name + '.raw')
     extra = ['-q'] if ours else ['-b']
-    done = subprocess.run([command] + extra + ['-r', name + '.raw', name + '.sp'], cwd=folder, timeout=300,
+    done = subprocess.run([command] + extra + ['-r', name + '.raw', name + '.sp'], cwd=folder, timeout=limit,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode or not os.path.exists(name + '.raw'):
         raise Failed('%s: exit code %d\n%s\n%s' % (command, done.returncode, done.stdout[-1500:], deck))

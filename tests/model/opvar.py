@@ -35,6 +35,8 @@ GUMMEL = ('npn is=0.48f nf=1.008 bf=99.655 vaf=90 ikf=0.19 ise=7.49f ne=1.762 nr
           'nc=1.042 cje=1.325p cjc=1.05p tf=56.94p tr=1n xtf=68.398 vtf=0.6 itf=0.7')
 VBIC = ('npn level=4 is=1e-16 ibei=1e-18 ibci=2e-17 nei=1.02 iben=5e-15 nen=2 ibcn=5e-15 ncn=2 vef=10 ver=5 ikf=5m ikr=1m '
         'rcx=0 rci=0 rbx=0 rbi=0 re=0 rbp=0 rs=0 cje=20f cjc=10f tf=2p tr=0.5n')
+HICUM = ('npn level=8 flcomp=2.4 c10=9e-30 qp0=1e-13 ibeis=1e-19 ibcis=1e-20 hjei=2 hjci=0.3 cjei0=1e-22 cjep0=20f vdep=0.9 '
+         'zep=0.3 ajep=1.6 cjci0=1e-22 cjcx0=1e-22 tef0=0 fthc=0.7 thcs=5p t0=0.2p rci0=9.5 cbepar=1f')
 EARLY = 'vfb=-0.9 phi=0.75 k1=0.9 k2=0.08 tox=0.025 vdd=5 js=1m cj=1e-4 pb=0.8 mj=0.5 '
 # name: line of the device, model card, voltages, what its values equal
 CASES = {
@@ -51,6 +53,9 @@ CASES = {
     'vbic': ('q c b e m=2', VBIC, {'c': 1, 'b': 0.8, 'e': 0}, dict(BY_TRANSPORT, cbe=('cap', 'b', 'e'))),
     'vbic_saturated': ('q c b e', VBIC, {'c': 0.1, 'b': 0.8, 'e': 0}, BY_TRANSPORT_BACK),
     'vbic_phase': ('q c b e', VBIC + ' td=2p', {'c': 1, 'b': 0.8, 'e': 0}, BY_TRANSPORT),
+    'hicum2': ('q c b e m=2', HICUM, {'c': 1, 'b': 0.9, 'e': 0},
+               {'gmi': ('slope', {'@q[it]': -1}, 'e', {})}),
+    'hicum2_depletion': ('q c b e m=2', HICUM + ' t0=0 thcs=0', {'c': 1, 'b': 0.7, 'e': 0}, {'cpix': ('cap', 'b', 'e')}),
     'diode': ('q a k m=2', 'd is=1e-14 n=1.1 cjo=2p tt=1n ikf=10m isr=1e-12', {'a': 0.6, 'k': 0},
               {'gd': ('slope', {'i(a)': 1}, 'a', {}), 'cd': ('cap', 'a', 'a')}),
     'diode_reverse': ('q a k', 'd is=1e-14 cjo=2p bv=5', {'a': -5.2, 'k': 0},
