@@ -12,16 +12,18 @@ typedef struct ckt_aside {
 } ckt_aside;
 
 /* A group of n devices; device, row [n]: like which of the circuit, with which row of the model's
- * parameters. v: the variant of the form that all rows have. Both arrays and `mem` must outlive
- * it. */
+ * parameters. v: the variant of the form that all rows have. unknown [n]: places of the unknowns of
+ * each in the x of ckt_aside_eval; NULL: those of the circuit. Arrays and `mem` must outlive it. */
 void ckt_aside_init(ckt_aside *g, const ckt *c, arena *mem, mdl_form_kind form, mdl_variant *v,
-                    const int32_t *device, const int32_t *row, int32_t n);
+                    const int32_t *device, const int32_t *row, const int32_t *const *unknown,
+                    int32_t n);
 /* Elements of `out` of ckt_aside_eval. */
 size_t ckt_aside_room(const ckt_aside *g);
 /* Evaluates the group at x [n+1] and gives the outputs of each pack, [outputs][lanes] in `out`, to
- * pack(user, p, its outputs). Status: those of dev_eval and of pack, the first that is not VS_OK.
- * Allocates nothing. */
-VS_MUST_USE vs_status ckt_aside_eval(ckt_aside *g, const double *dyn, const double *x, double *out,
+ * pack(user, p, its outputs). wanted [packs]: NULL, or which packs alone.
+ * Status: those of dev_eval and of pack, the first that is not VS_OK. Allocates nothing. */
+VS_MUST_USE vs_status ckt_aside_eval(ckt_aside *g, const double *dyn, const double *x,
+                                     const uint8_t *wanted, double *out,
                                      vs_status (*pack)(void *user, int32_t p, const double *out),
                                      void *user);
 

@@ -1,6 +1,7 @@
 /* ckt_back.c - see ckt_back.h. */
 #include "ckt_back.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,10 @@
  * ones have about the relative step, 1e-5, times the exponent with which they follow. */
 #define KINK 1e-2
 #define ROUNDING 1e-9 /* of the value itself, for differences that nearly vanish */
+/* How far an unknown may go from the point where its device was swept, of its largest size, if that
+ * is below 1: derivatives change by 1e-8 V / 26 mV, 4e-7 of themselves, where they are exponential
+ * in a voltage. */
+#define STAYS 1e-8
 
 typedef struct slope { /* d(setup value)/dp */
     int32_t out;       /* of the variant's outputs */
@@ -31,8 +36,15 @@ typedef struct inst {
     int32_t device, row;
     mdl_variant *variant;
     size_t number; /* in ckt_back.inst as it was filled; chains name it */
-    size_t sum;    /* place of its sums in those of a pairing */
 } inst;
+
+typedef struct wire {  /* an unknown of a device that is one of the circuit's */
+    int32_t of, place; /* which of the device; in the circuit */
+} wire;
+
+typedef struct place {   /* of an instance's sums */
+    size_t group, first; /* first: in those of a pairing; they are `lanes` apart */
+} place;
 
 typedef struct known { /* slopes that another device of equal rows has already */
     const mdl_variant *variant;
@@ -45,7 +57,17 @@ typedef struct known { /* slopes that another device of equal rows has already *
 
 typedef struct group {
     ckt_aside of;
-    size_t first; /* of inst */
+    size_t first;          /* of inst */
+    wire *wire;            /* those of device i: from wire_of[i] to wire_of[i + 1] */
+    int32_t *wire_of;      /* [nb + 1] */
+    double *x;             /* the devices' own unknowns at the point that waits, [0] is 0 */
+    double dyn[IR_N_DYN];  /* of that point */
+    uint8_t *read;         /* [IR_N_DYN] which of them decide on values */
+    uint8_t *go;           /* [nb] the device has left the point that waits */
+    uint8_t *wanted, *now; /* [n_pack] has such devices; has weights for them too */
+    double *weight;        /* [n_pairing][states of the group] summed over the points that wait */
+    double *sum;           /* [n_pairing][n_pack][outputs][lanes] */
+    bool begun;
 } group;
 
 struct ckt_back {
@@ -58,10 +80,10 @@ struct ckt_back {
     map known_of;        /* a hash: the last one with it */
     ckt_back_part *part; /* vec: of known */
     group *group;        /* vec */
-    size_t *place;       /* [n_inst] sums of an instance by its number */
-    size_t n_sum;
-    double *sum; /* [n_pairing][n_sum] */
-    double *out; /* [packs of a batch][outputs][lanes] */
+    place *place;        /* [n_inst] sums of an instance by its number */
+    size_t n_pairing;
+    double *most; /* [n+1] the largest size of each unknown so far */
+    double *out;  /* [packs of a batch][outputs][lanes] */
 };
 
 ckt_back *ckt_back_new(ckt *c)
@@ -230,6 +252,19 @@ vs_status ckt_back_take(ckt_back *b, int32_t device, ckt_back_part *part, size_t
 
 /* -- groups -- */
 
+/* Weights and sums of a pairing. */
+static size_t n_weight(const group *g)
+{
+    const dev_group *d = &g->of.dev;
+    return (size_t)d->n_pack * (size_t)d->form[MDL_BACK].variant->lay.n_state * (size_t)d->lanes;
+}
+
+static size_t n_sum(const group *g)
+{
+    const dev_group *d = &g->of.dev;
+    return (size_t)d->n_pack * (size_t)d->form[MDL_BACK].n_out * (size_t)d->lanes;
+}
+
 static int by_variant(const void *va, const void *vb)
 {
     const inst *a = va, *b = vb;
@@ -240,28 +275,76 @@ static int by_variant(const void *va, const void *vb)
     return a->number < b->number ? -1 : 1;
 }
 
+/* Which entries of the environment the sweep reads. */
+static void find_read(group *g, const mdl_variant *v)
+{
+    for (size_t i = 0; i < vec_len(v->eval.in); i++) {
+        const ir_input *in = &v->eval.in[i];
+        if (in->kind == IR_IN_DYN)
+            g->read[in->k] = 1;
+        if (in->kind == IR_IN_ABSTIME)
+            g->read[IR_DYN_ABSTIME] = 1;
+    }
+}
+
+/* Each device has unknowns of its own: devices wait at different points. */
+static const int32_t *const *own_unknowns(ckt_back *b, group *g, const int32_t *device, int32_t n)
+{
+    const int32_t n_u = mdl_n_unknown(b->c->inst[device[0]].model);
+    const int32_t **own = arena_array(&b->mem, const int32_t *, n);
+    int32_t n_wire = 0;
+    g->wire = arena_array(&b->mem, wire, n * n_u + 1);
+    g->wire_of = arena_array(&b->mem, int32_t, n + 1);
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t *unknown = &b->c->unk[b->c->inst[device[i]].first];
+        int32_t *u = arena_array(&b->mem, int32_t, n_u + 1);
+        for (int32_t k = 0; k < n_u; k++) {
+            u[k] = unknown[k] > 0 ? 1 + i * n_u + k : unknown[k];
+            if (unknown[k] > 0)
+                g->wire[n_wire++] = (wire){k, unknown[k]};
+        }
+        own[i] = u;
+        g->wire_of[i + 1] = n_wire;
+    }
+    return own;
+}
+
 static void make_group(ckt_back *b, size_t first, size_t end)
 {
     const int32_t n = (int32_t)(end - first);
     int32_t *device = arena_array(&b->mem, int32_t, n), *row = arena_array(&b->mem, int32_t, n);
     mdl_variant *v = b->inst[first].variant;
     for (int32_t i = 0; i < n; i++) {
-        inst *k = &b->inst[first + (size_t)i];
-        device[i] = k->device;
-        row[i] = k->row;
-        k->sum = b->n_sum;
-        b->place[k->number] = k->sum;
-        b->n_sum += (size_t)v->lay.n_out;
+        device[i] = b->inst[first + (size_t)i].device;
+        row[i] = b->inst[first + (size_t)i].row;
     }
     vec_push(b->group, ((group){.first = first}));
-    ckt_aside_init(&vec_last(b->group).of, b->c, &b->mem, MDL_BACK, v, device, row, n);
+    group *g = &vec_last(b->group);
+    ckt_aside_init(&g->of, b->c, &b->mem, MDL_BACK, v, device, row, own_unknowns(b, g, device, n),
+                   n);
+    const dev_group *d = &g->of.dev;
+    const size_t n_out = (size_t)v->lay.n_out, lanes = (size_t)d->lanes;
+    g->read = arena_array(&b->mem, uint8_t, IR_N_DYN);
+    find_read(g, v);
+    g->x = arena_array(&b->mem, double, n *(v->lay.n_state / 2) + 1);
+    g->go = arena_array(&b->mem, uint8_t, n);
+    g->wanted = arena_array(&b->mem, uint8_t, d->n_pack);
+    g->now = arena_array(&b->mem, uint8_t, d->n_pack);
+    g->weight = arena_array(&b->mem, double, b->n_pairing *n_weight(g) + 1);
+    g->sum = arena_array(&b->mem, double, b->n_pairing *n_sum(g) + 1);
+    for (int32_t p = 0; p < d->n_pack; p++)
+        for (int32_t i = d->first[p]; i < d->first[p + 1]; i++)
+            b->place[b->inst[first + (size_t)i].number] = (place){
+                vec_len(b->group) - 1, (size_t)p * n_out * lanes + (size_t)(i - d->first[p])};
 }
 
 void ckt_back_ready(ckt_back *b, size_t n_pairing)
 {
     const size_t n = vec_len(b->inst);
     size_t most = 0;
-    b->place = arena_array(&b->mem, size_t, n + 1);
+    b->place = arena_array(&b->mem, place, n + 1);
+    b->n_pairing = n_pairing;
+    b->most = arena_array(&b->mem, double, vec_len(b->c->unknown));
     if (n)
         qsort(b->inst, n, sizeof *b->inst, by_variant);
     for (size_t i = 0, j; i < n; i = j) {
@@ -274,77 +357,197 @@ void ckt_back_ready(ckt_back *b, size_t n_pairing)
         most = room > most ? room : most;
     }
     b->out = arena_array(&b->mem, double, most + 1);
-    b->sum = arena_array(&b->mem, double, b->n_sum *n_pairing + 1);
 }
 
 /* -- sums -- */
 
-/* Weights of the rows to the states of the kernels (mdl.h). */
-static void weigh(dev_group *g, const ckt_pairing *with, bool charges)
+/* Marks the devices whose unknowns have left the point that waits, or all; false: there are none.
+ */
+static bool find_gone(const ckt_back *b, group *g, const double *x, bool all)
 {
-    const dev_form *f = &g->form[MDL_BACK];
-    const int32_t n_u = f->variant->lay.n_state / 2;
-    for (int32_t p = 0; p < g->n_pack; p++)
-        for (int32_t i = g->first[p]; i < g->first[p + 1]; i++) {
-            const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
-            double *w =
-                g->state + (size_t)p * 2 * (size_t)n_u * (size_t)g->lanes + (i - g->first[p]);
-            for (int32_t u = 0; u < n_u; u++) {
-                w[u * g->lanes] = to[u] > 0 ? with->f[to[u]] : 0;
-                w[(n_u + u) * g->lanes] = to[u] > 0 && charges ? -with->q[to[u]] : 0;
+    const dev_group *d = &g->of.dev;
+    const int32_t n_u = d->form[MDL_BACK].variant->lay.n_state / 2;
+    bool any = false;
+    for (int32_t p = 0; p < d->n_pack; p++) {
+        g->wanted[p] = 0;
+        for (int32_t i = d->first[p]; i < d->first[p + 1]; i++) {
+            const double *at = g->x + 1 + (size_t)i * (size_t)n_u;
+            bool go = all;
+            for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1] && !go; k++) {
+                const wire w = g->wire[k];
+                go = !(fabs(x[w.place] - at[w.of]) <= STAYS * fmin(b->most[w.place], 1));
             }
+            g->go[i] = go;
+            g->wanted[p] |= go;
         }
+        any |= g->wanted[p];
+    }
+    return any;
 }
 
 typedef struct summed { /* the sums of a pairing, of a group */
-    const ckt_back *b;
     const group *of;
     double *sum;
 } summed;
 
+/* Adds the outputs of the devices that go; those that wait are swept again when they go. */
 static vs_status add_pack(void *user, int32_t p, const double *out)
 {
     const summed *s = user;
-    const dev_group *g = &s->of->of.dev;
-    const int32_t n_out = g->form[MDL_BACK].n_out;
-    double all = 0;
-    for (int32_t i = g->first[p]; i < g->first[p + 1]; i++) {
-        double *to = s->sum + s->b->inst[s->of->first + (size_t)i].sum;
-        const double *from = out + (i - g->first[p]);
-        for (int32_t o = 0; o < n_out; o++) {
-            to[o] += from[o * g->lanes];
-            all += 0 * from[o * g->lanes];
-        }
+    const dev_group *d = &s->of->of.dev;
+    const int32_t n_out = d->form[MDL_BACK].n_out, n = d->first[p + 1] - d->first[p];
+    const uint8_t *go = s->of->go + d->first[p];
+    double *to = s->sum + (size_t)p * (size_t)n_out * (size_t)d->lanes;
+    bool finite = true, all = n == d->lanes;
+    for (int32_t l = 0; l < n; l++)
+        all &= go[l];
+    if (all) {
+        for (int32_t o = 0; o < n_out * n; o++)
+            to[o] += out[o];
+        for (int32_t o = 0; o < n_out * n; o++)
+            finite &= fabs(out[o]) <= DBL_MAX;
+        return finite ? VS_OK : VS_NOCONV;
     }
-    return all == 0 ? VS_OK : VS_NOCONV;
+    for (int32_t o = 0; o < n_out; o++)
+        for (int32_t l = 0; l < n; l++) {
+            const double y = go[l] ? out[o * d->lanes + l] : 0;
+            to[o * d->lanes + l] += y;
+            finite &= fabs(y) <= DBL_MAX;
+        }
+    return finite ? VS_OK : VS_NOCONV;
+}
+
+/* The weights of a pairing to the states of the kernels (mdl.h), and which packs have any; false:
+ * none has. */
+static bool load_weights(group *g, const double *weight)
+{
+    dev_group *d = &g->of.dev;
+    const size_t n = n_weight(g) / (size_t)d->n_pack;
+    bool some = false;
+    for (int32_t p = 0; p < d->n_pack; p++) {
+        const double *from = weight + (size_t)p * n;
+        bool any = false;
+        for (size_t i = 0; i < n && g->wanted[p] && !any; i++)
+            any = from[i] != 0;
+        g->now[p] = any;
+        some |= any;
+        if (any)
+            memcpy(d->state + (size_t)p * n, from, n * sizeof *from);
+    }
+    return some;
+}
+
+/* Those of an instance, `lanes` apart. */
+static double *weights_of(const group *g, double *weight, int32_t p, int32_t i)
+{
+    const dev_group *d = &g->of.dev;
+    const size_t n = (size_t)d->form[MDL_BACK].variant->lay.n_state * (size_t)d->lanes;
+    return weight + (size_t)p * n + (i - d->first[p]);
+}
+
+static void clear(const group *g, double *weight, int32_t p, int32_t i)
+{
+    const dev_group *d = &g->of.dev;
+    const int32_t n_u = d->form[MDL_BACK].variant->lay.n_state / 2;
+    double *w = weights_of(g, weight, p, i);
+    for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1]; k++)
+        w[g->wire[k].of * d->lanes] = w[(n_u + g->wire[k].of) * d->lanes] = 0;
+}
+
+/* Sweeps the devices that go, at the point where they wait, with what waits for them. */
+static vs_status sweep(ckt_back *b, group *g)
+{
+    const dev_group *d = &g->of.dev;
+    const size_t size = n_weight(g);
+    vs_status st = VS_OK;
+    for (size_t k = 0; k < b->n_pairing && st == VS_OK; k++) {
+        summed s = {g, g->sum + k * n_sum(g)};
+        if (load_weights(g, g->weight + k * size))
+            st = ckt_aside_eval(&g->of, g->dyn, g->x, g->now, b->out, add_pack, &s);
+        for (int32_t p = 0; p < d->n_pack; p++)
+            for (int32_t i = d->first[p]; i < d->first[p + 1]; i++)
+                if (g->go[i])
+                    clear(g, g->weight + k * size, p, i);
+    }
+    return st;
+}
+
+/* The devices that went wait here now. */
+static void wait_at(group *g, const double *dyn, const double *x)
+{
+    const dev_group *d = &g->of.dev;
+    const size_t n_u = (size_t)d->form[MDL_BACK].variant->lay.n_state / 2;
+    for (int32_t i = 0; i < d->nb; i++)
+        for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1] && g->go[i]; k++)
+            g->x[1 + (size_t)i * n_u + (size_t)g->wire[k].of] = x[g->wire[k].place];
+    memcpy(g->dyn, dyn, sizeof g->dyn);
+    g->begun = true;
+}
+
+/* Adds the weights of the rows. */
+static void weigh(group *g, double *weight, const ckt_pairing *with, bool charges)
+{
+    const dev_group *d = &g->of.dev;
+    const int32_t n_u = d->form[MDL_BACK].variant->lay.n_state / 2;
+    for (int32_t p = 0; p < d->n_pack; p++)
+        for (int32_t i = d->first[p]; i < d->first[p + 1]; i++) {
+            double *w = weights_of(g, weight, p, i);
+            for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1]; k++) {
+                const wire u = g->wire[k];
+                w[u.of * d->lanes] += with->f[u.place];
+                if (charges)
+                    w[(n_u + u.of) * d->lanes] -= with->q[u.place];
+            }
+        }
+}
+
+static bool other_environment(const group *g, const double *dyn)
+{
+    bool other = !g->begun;
+    for (int k = 0; k < IR_N_DYN; k++)
+        other |= g->read[k] && dyn[k] != g->dyn[k];
+    return other;
 }
 
 vs_status ckt_back_add(ckt_back *b, const double *dyn, bool charges, const double *x,
                        const ckt_pairing *with, size_t n)
 {
     vs_status st = VS_OK;
-    for (size_t i = 0; i < vec_len(b->group); i++)
-        for (size_t k = 0; k < n && st == VS_OK; k++) {
-            group *g = &b->group[i];
-            summed s = {b, g, b->sum + k * b->n_sum};
-            weigh(&g->of.dev, &with[k], charges);
-            st = ckt_aside_eval(&g->of, dyn, x, b->out, add_pack, &s);
+    for (size_t u = 1; vec_len(b->group) && u < vec_len(b->c->unknown); u++)
+        b->most[u] = fmax(b->most[u], fabs(x[u]));
+    for (size_t i = 0; i < vec_len(b->group) && st == VS_OK; i++) {
+        group *g = &b->group[i];
+        if (find_gone(b, g, x, other_environment(g, dyn))) {
+            st = sweep(b, g);
+            wait_at(g, dyn, x);
         }
+        for (size_t k = 0; k < n; k++)
+            weigh(g, g->weight + k * n_weight(g), &with[k], charges);
+    }
     return st;
 }
 
-void ckt_back_total(ckt_back *b, size_t n, size_t n_param, double *to)
+vs_status ckt_back_total(ckt_back *b, size_t n, size_t n_param, double *to)
 {
-    for (size_t k = 0; k < n; k++) {
-        double *sum = b->sum + k * b->n_sum;
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(b->group) && st == VS_OK; i++)
+        if (find_gone(b, &b->group[i], NULL, true))
+            st = sweep(b, &b->group[i]);
+    for (size_t k = 0; k < n && st == VS_OK; k++)
         for (size_t i = 0; i < vec_len(b->chain); i++) {
             const chain *c = &b->chain[i];
-            const double *of = sum + b->place[c->inst];
+            const place at = b->place[c->inst];
+            const group *g = &b->group[at.group];
+            const double *of = g->sum + k * n_sum(g) + at.first;
             double d = 0;
             for (size_t j = c->of.first; j < c->of.end; j++)
-                d += b->slope[j].by * of[b->slope[j].out];
+                d += b->slope[j].by * of[b->slope[j].out * g->of.dev.lanes];
             to[k * n_param + (size_t)c->param] += d;
         }
-        memset(sum, 0, b->n_sum * sizeof *sum);
+    for (size_t i = 0; i < vec_len(b->group); i++) {
+        group *g = &b->group[i];
+        memset(g->sum, 0, b->n_pairing * n_sum(g) * sizeof *g->sum);
+        g->begun = false;
     }
+    return st;
 }

@@ -55,18 +55,10 @@ void ckt_vary_free(ckt_vary **pv)
     vs_free(v);
 }
 
-vs_status ckt_vary_add(ckt_vary *v, int32_t device, const double *key, int32_t param, double weight)
+vs_status ckt_vary_add_row(ckt_vary *v, int32_t device, int32_t row, int32_t param, double weight)
 {
     const ckt_inst *in = &v->c->inst[device];
-    varied k = {.device = device,
-                .param = param,
-                .weight = weight,
-                .model = in->model,
-                .order = vec_len(v->all)};
-    const vs_status st = mdl_row_of_key(in->model, key, &k.row);
-    if (st != VS_OK)
-        return st;
-    if (memcmp(mdl_row_topology(in->model, k.row), mdl_row_topology(in->model, in->row),
+    if (memcmp(mdl_row_topology(in->model, row), mdl_row_topology(in->model, in->row),
                (size_t)mdl_n_unknown(in->model) * sizeof(int32_t))) {
         diag_error(v->c->d, in->span,
                    "%s: a small change of a parameter makes other nodes of it one; there is no "
@@ -74,8 +66,20 @@ vs_status ckt_vary_add(ckt_vary *v, int32_t device, const double *key, int32_t p
                    in->name);
         return VS_EINPUT;
     }
-    vec_push(v->all, k);
+    vec_push(v->all, ((varied){.device = device,
+                               .row = row,
+                               .param = param,
+                               .weight = weight,
+                               .model = in->model,
+                               .order = vec_len(v->all)}));
     return VS_OK;
+}
+
+vs_status ckt_vary_add(ckt_vary *v, int32_t device, const double *key, int32_t param, double weight)
+{
+    int32_t row;
+    const vs_status st = mdl_row_of_key(v->c->inst[device].model, key, &row);
+    return st == VS_OK ? ckt_vary_add_row(v, device, row, param, weight) : st;
 }
 
 /* Equal rows of equal variants together, each in the order in which they were added. */
@@ -127,7 +131,7 @@ static void make_group(ckt_vary *v, size_t first, size_t end)
     }
     vec_push(v->group, ((group){.first = first}));
     ckt_aside_init(&vec_last(v->group).of, v->c, &v->mem, MDL_TRAN, v->all[first].variant, inst,
-                   row, n);
+                   row, NULL, n);
 }
 
 static int by_device(const void *va, const void *vb)
@@ -336,7 +340,7 @@ vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double *x, const c
         st = sum_static(v, dyn, x, with, n, n_param, to);
     for (size_t i = 0; i < vec_len(v->group) && env->mode != CKT_STATIC && st == VS_OK; i++) {
         summed s = {v, &v->group[i], with, n, n_param, to};
-        st = ckt_aside_eval(&v->group[i].of, dyn, x, v->out, add_pack, &s);
+        st = ckt_aside_eval(&v->group[i].of, dyn, x, NULL, v->out, add_pack, &s);
     }
     for (size_t i = 0; i < n * n_param && st == VS_OK; i++)
         if (!isfinite(to[i]))
@@ -344,9 +348,9 @@ vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double *x, const c
     return st;
 }
 
-void ckt_vary_total(ckt_vary *v, size_t n, size_t n_param, double *to)
+vs_status ckt_vary_total(ckt_vary *v, size_t n, size_t n_param, double *to)
 {
-    ckt_back_total(v->back, n, n_param, to);
+    return ckt_back_total(v->back, n, n_param, to);
 }
 
 static void add_entry(const varied *k, const mdl_out *w, const int32_t *unknown, double value,

@@ -21,6 +21,9 @@ void ckt_vary_free(ckt_vary **v);
  * (message). */
 VS_MUST_USE vs_status ckt_vary_add(ckt_vary *v, int32_t device, const double *key, int32_t param,
                                    double weight);
+/* The same with a row of the device's model. Status: VS_OK; VS_EINPUT as above. */
+VS_MUST_USE vs_status ckt_vary_add_row(ckt_vary *v, int32_t device, int32_t row, int32_t param,
+                                       double weight);
 /* Makes the groups and their kernels, for up to n_pairing pairings of a sum. Only for points of
  * transients and their start; nothing may be added then. Status: VS_OK; those of mdl_variant_get.
  */
@@ -37,7 +40,7 @@ VS_MUST_USE vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double
                                    const ckt_pairing *with, size_t n, size_t n_param, double *to);
 
 /* Adds what sums have put off since the last call. Not needed without ckt_vary_ready. */
-void ckt_vary_total(ckt_vary *v, size_t n, size_t n_param, double *to);
+VS_MUST_USE vs_status ckt_vary_total(ckt_vary *v, size_t n, size_t n_param, double *to);
 
 typedef struct ckt_vary_entry { /* of d(G + j omega C)/dp */
     int32_t param, row, col;

@@ -168,7 +168,7 @@ static vs_status run_and_measure(tran_gradient *w)
     if (st == VS_OK)
         st = ana_tape_back(w->tape, seed, vec_len(seed), (int32_t)n, visit, w);
     if (st == VS_OK)
-        ckt_vary_total(w->vary, n, vec_len(g->by), g->to);
+        st = ckt_vary_total(w->vary, n, vec_len(g->by), g->to);
     vec_free(seed);
     return st;
 }
