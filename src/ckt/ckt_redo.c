@@ -336,7 +336,7 @@ vs_status ckt_redo_end(ckt *c, double temp, const double *simparam, ckt_redone *
     for (size_t k = 0; k < vec_len(r->changed); k++)
         r->row[r->changed[k]] = -1;
     vec_clear(r->changed);
-    if (!st)
+    if (!st && !r->note)
         ckt_fresh(c);
     if (!st && r->n.other & CKT_OTHER_LINEAR && !ckt_small_refresh(c)) {
         ckt_redo_fails(c, "linear parts");

@@ -320,7 +320,13 @@ const flat_owner *flat_plan_owners(const flat_plan *p, size_t *n);
 /* Bits 1 << knob of the knobs that decide more than values: which elements there are, or what the
  * analyses are. */
 uint64_t flat_plan_structure(const flat_plan *p);
-/* The knob of a parameter from outside, -1: it was none when the deck was expanded. */
+/* Before flat_build: the parameter of the top level (interned, lower case) is a knob too, and keeps
+ * its definition in the deck while it has no value from outside. Of so many the plan then knows
+ * what depends on which; a further one counts as structure. */
+void flat_plan_watch(flat_plan *p, const char *name);
+size_t flat_plan_most_watched(size_t n_over);
+/* The knob of a parameter from outside, or of one that is watched; -1: it was none when the deck
+ * was expanded. */
 int flat_plan_knob(const flat_plan *p, const char *name);
 /* To call when the owner of the netlist has copied the parameters of an instance or model card to
  * another list, without the parameter `gone` and perhaps others. From then on flat_redo_owner

@@ -220,15 +220,14 @@ static bool read_measures(cur *q, flat_gradient *g)
     return g->n_meas > 0;
 }
 
-static bool read_parameter(cur *q, flat_gradient *g)
+static bool read_parameter(cur *q, flat_gradient *g, map *seen)
 {
     flat_target *t = &g->by[g->n_by];
     const diag_span at = cur_span(q);
     if (!flat_read_target(q, t))
         return false;
-    bool twice = false;
-    for (int32_t i = 0; i < g->n_by; i++)
-        twice |= g->by[i].text == t->text;
+    const bool twice = map_get(seen, map_key(t->text), 0);
+    map_set(seen, map_key(t->text), 1);
     if (twice || t->kind == FLAT_SET_OPTION) {
         diag_error(q->c->d, at,
                    twice ? "'%s' stands here twice" : "there is no derivative by option '%s'",
@@ -239,7 +238,22 @@ static bool read_parameter(cur *q, flat_gradient *g)
     return true;
 }
 
-/* gradient = ("tran" ["memory" "=" bytes] | "ac" | "noise") measure* "param" "=" target* */
+static bool read_parameters(cur *q, flat_gradient *g)
+{
+    map seen = {0};
+    bool ok = true;
+    while (ok && cur_more(q) && !cur_at_key(q)) {
+        if (cur_is(q, ','))
+            q->i++;
+        else
+            ok = read_parameter(q, g, &seen);
+    }
+    map_free(&seen);
+    return ok;
+}
+
+/* gradient = ("tran" ["memory" "=" bytes] | "ac" | "noise") measure*
+ *            "param" "=" target* */
 static bool read_gradient(cur *q, flat_ana *a, flat_ana_kind of)
 {
     flat_gradient *g = &a->gradient;
@@ -256,12 +270,7 @@ static bool read_gradient(cur *q, flat_ana *a, flat_ana_kind of)
                 return false;
             }
         } else if (key(q, "param")) {
-            while (ok && cur_more(q) && !cur_at_key(q)) {
-                if (cur_is(q, ','))
-                    q->i++;
-                else
-                    ok = read_parameter(q, g);
-            }
+            ok = read_parameters(q, g);
         } else {
             cur_unexpected(q, of == FLAT_TRAN ? "param= or memory= is expected"
                                               : "param= is expected");

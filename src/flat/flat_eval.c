@@ -549,10 +549,11 @@ void flat_choose_params(scope *s)
                             .used = p->used,
                             .span = b->param[i].span,
                             .listed = p->listed,
-                            .mask = p->mask};
+                            .mask = p->mask,
+                            .watch = p->watch};
                 break;
             }
-        p->knob = s->guard_mask && is_guarded(b, (int32_t)k) ? s->guard_mask : 0;
+        p->knob = p->watch | (s->guard_mask && is_guarded(b, (int32_t)k) ? s->guard_mask : 0);
         p->mask |= p->knob;
     }
 }

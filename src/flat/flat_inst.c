@@ -99,6 +99,7 @@ static void give_params(flat_ctx *c, scope *s)
                              .span = DIAG_NOWHERE,
                              .knob = knob_bit(i)};
     }
+    flat_watch_params(c, s);
 }
 
 /* Defines the parameters from outside that the deck does not define. */

@@ -179,12 +179,14 @@ typedef struct pval {
     const char *str;
     pstate state;
     bool fixed;          /* given by the instance or from outside */
+    const rhs *own;      /* of a watched one that has a value from outside: what it has else */
     const char *path;    /* of the instance it belongs to */
     bool used;           /* an expression asked for it */
     bool listed;         /* in the plan */
     bool again;          /* redoing: it had a value before */
     uint64_t knob, mask; /* the knob that it is itself, those that choose its definition; all that
                             its value depends on */
+    uint64_t watch;      /* the knob of a watched one */
     const net_expr *folded; /* of a behavioural expression, one tree for all uses */
     diag_span span;
 } pval;
@@ -508,6 +510,8 @@ void flat_structural(flat_ctx *c);
  * which branches are taken; its m (m: the value on the instance's line, NULL: that of its caller).
  */
 void flat_guards_fact(flat_ctx *c, scope *s, uint64_t mask);
+/* Gives the parameters that the plan watches their knobs; s: the root. */
+void flat_watch_params(const flat_ctx *c, scope *s);
 void flat_m_fact(flat_ctx *c, scope *s, const rhs *m, uint64_t mask);
 /* To call when element i was taken out of a parameter list of the present instance. */
 void flat_slots_shift(flat_ctx *c, const flat_param *list, size_t i);

@@ -42,6 +42,7 @@ void flat_plan_free(flat_plan **pp)
     vec_free(p->param);
     vec_free(p->owner);
     vec_free(p->knob);
+    vec_free(p->watch);
     arena_fini(&p->trees);
     vs_free(p);
     *pp = NULL;
@@ -225,9 +226,24 @@ void flat_plan_keep(flat_plan *p, const flat_ctx *c, bool shares)
     vec_clear(p->c.pend_node);
     for (size_t i = 0; i < c->n_over; i++)
         vec_push(p->knob, str_intern_lower(c->names, c->over[i].name, strlen(c->over[i].name)));
+    for (size_t i = 0; i < vec_len(p->watch); i++)
+        vec_push(p->knob, p->watch[i]);
     p->c.over = NULL;
     flat_sort_slots(p);
 }
+
+void flat_plan_watch(flat_plan *p, const char *name) { vec_push(p->watch, name); }
+
+void flat_watch_params(const flat_ctx *c, scope *s)
+{
+    for (size_t i = 0; c->plan && i < vec_len(c->plan->watch); i++) {
+        const int32_t k = map_get(&s->b->param_slot, map_key(c->plan->watch[i]), -1);
+        if (k >= 0 && !s->param[k].fixed)
+            s->param[k].watch = knob_bit(c->n_over + i);
+    }
+}
+
+size_t flat_plan_most_watched(size_t n_over) { return n_over < KNOB_MANY ? KNOB_MANY - n_over : 0; }
 
 const flat_owner *flat_plan_owners(const flat_plan *p, size_t *n)
 {
@@ -274,18 +290,42 @@ bool flat_plan_param(flat_plan *p, const char *name, double *value)
 
 /* -- again -- */
 
+/* A watched parameter has its own definition unless it has a value from outside. */
+static void set_watched(flat_plan *p, pval *v, const flat_override *o)
+{
+    if (!o && v->own) {
+        v->v = v->own;
+        v->own = NULL;
+        v->fixed = false;
+    } else if (o && !v->own) {
+        rhs *number = arena_new(&p->trees, rhs);
+        *number = flat_number(&p->c, o->value, DIAG_NOWHERE);
+        v->own = v->v;
+        v->v = number;
+        v->fixed = true;
+    } else if (o) {
+        ((net_expr *)(uintptr_t)v->v->e)->num = o->value;
+    }
+}
+
 static void set_knobs(flat_plan *p, const flat_override *over, size_t n_over)
 {
     scope *root = p->c.root;
-    for (size_t i = 0; i < n_over && i < vec_len(p->knob); i++) {
+    const size_t n = vec_len(p->knob) - vec_len(p->watch);
+    for (size_t i = 0; i < vec_len(p->knob); i++) {
         const int32_t k = map_get(&root->b->param_slot, map_key(p->knob[i]), -1);
+        const flat_override *o = i < n && i < n_over ? &over[i] : NULL;
         if (k < 0 || !root->param[k].v)
             continue;
-        ((net_expr *)(uintptr_t)root->param[k].v->e)->num = over[i].value;
-        root->param[k].value =
-            over[i]
-                .value; /* also of knobs without slots: values evaluated from now on may read them
-                           */
+        pval *v = &root->param[k];
+        for (size_t j = 0; i >= n && j < n_over; j++)
+            o = over[j].name == p->knob[i] ? &over[j] : o;
+        if (v->watch)
+            set_watched(p, v, o);
+        else if (o)
+            ((net_expr *)(uintptr_t)v->v->e)->num = o->value;
+        if (o) /* also of knobs without slots: values evaluated from now on may read them */
+            v->value = o->value;
     }
 }
 

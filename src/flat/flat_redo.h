@@ -57,9 +57,10 @@ struct flat_plan {
     slot *slot;         /* vec; in the order of owners when kept */
     pval **param;       /* vec; parameters that depend on knobs */
     uint64_t structure;
-    flat_owner *owner; /* vec */
-    const char **knob; /* vec; names of parameters from outside */
-    flat_ctx c;        /* of the extent */
+    flat_owner *owner;  /* vec */
+    const char **knob;  /* vec; names of parameters from outside, then those of watch */
+    const char **watch; /* vec; interned, lower case */
+    flat_ctx c;         /* of the extent */
     arena trees;
     bool kept, shares;
     uint64_t changed; /* of the present redo */

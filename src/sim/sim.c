@@ -82,6 +82,7 @@ void sim_free(sim **at)
     vec_free(s->opt.save);
     vec_free(s->over);
     vec_free(s->change);
+    vec_free(s->watch);
     vec_free(s->wave);
     vec_free(s->hb_from);
     vec_free(s->linear);
@@ -184,185 +185,6 @@ vs_status sim_read_options(sim *s)
 
 /* -- changes -- */
 
-static flat_inst *find_instance(sim *s, const char *name)
-{
-    const int32_t k = s->elab ? elab_find(s->elab, name) : -1;
-    if (k >= 0)
-        return &s->flat.inst[k];
-    for (size_t i = 0; i < vec_len(s->flat.inst); i++)
-        if (s->flat.inst[i].name == name)
-            return &s->flat.inst[i];
-    return NULL;
-}
-
-const char *sim_element_name(sim *s, const char *name)
-{
-    if (!name[0] || name[1] != '.' || find_instance(s, name))
-        return name;
-    const char *own = str_intern0(s->names, name + 2);
-    const flat_inst *in = find_instance(s, own);
-    return in && in->letter == name[0] ? own : name;
-}
-
-static bool is_dropped(const flat_param *p, const char *const *drop)
-{
-    for (size_t k = 0; drop[k]; k++)
-        if (!strcmp(p->name, drop[k]))
-            return true;
-    return false;
-}
-
-/* `old` without the parameters of `drop` (NULL-terminated), then `add`: a new array in the arena.
- * If it has `add` and none to drop it takes the value. */
-static flat_param *replace_param(sim *s, flat_param *old, const char *const *drop, flat_param add)
-{
-    flat_param *same = NULL;
-    size_t n = 0;
-    bool any = false;
-    for (size_t i = 0; i < vec_len(old); i++) {
-        any |= old[i].name != add.name && is_dropped(&old[i], drop);
-        same = old[i].name == add.name ? &old[i] : same;
-    }
-    if (same && !any) {
-        *same = add;
-        return old;
-    }
-    vec_head *h = arena_alloc(&s->ckt_mem, sizeof *h + (vec_len(old) + 1) * sizeof *old);
-    flat_param *p = (flat_param *)(h + 1);
-    for (size_t i = 0; i < vec_len(old); i++)
-        if (old[i].name != add.name && !is_dropped(&old[i], drop))
-            p[n++] = old[i];
-    p[n++] = add;
-    h->len = h->cap = n;
-    if (s->plan)
-        flat_plan_moved(s->plan, old, p, add.name);
-    return p;
-}
-
-static double *copy_numbers(arena *mem, const double *x, size_t n)
-{
-    vec_head *h = arena_alloc(mem, sizeof *h + n * sizeof *x);
-    memcpy(h + 1, x, n * sizeof *x);
-    h->len = h->cap = n;
-    return (double *)(h + 1);
-}
-
-static vs_status change_source(sim *s, flat_inst *in, const sim_change *c)
-{
-    static const struct {
-        const char *name;
-        flat_wave_kind wave;
-    } form[] = {{"pulse", FLAT_PULSE},     {"sin", FLAT_SIN},          {"exp", FLAT_EXP},
-                {"pwl", FLAT_PWL},         {"sffm", FLAT_SFFM},        {"am", FLAT_AM},
-                {"trnoise", FLAT_TRNOISE}, {"trrandom", FLAT_TRRANDOM}};
-    for (size_t i = 0; i < VS_COUNT(form); i++)
-        if (!strcmp(c->param, form[i].name)) {
-            in->source->wave = form[i].wave;
-            if (vec_len(in->source->arg) == (size_t)c->n)
-                memcpy(in->source->arg, c->value, (size_t)c->n * sizeof *c->value);
-            else
-                in->source->arg = copy_numbers(&s->ckt_mem, c->value, (size_t)c->n);
-            return VS_OK;
-        }
-    if (!*c->param || !strcmp(c->param, "dc")) {
-        in->source->dc = c->value[0];
-        in->source->dc_given = true;
-    } else if (!strcmp(c->param, "acmag") || !strcmp(c->param, "ac")) {
-        in->source->ac_mag = c->value[0];
-        in->source->ac_phase = c->n > 1 ? c->value[1] : in->source->ac_phase;
-    } else if (!strcmp(c->param, "acphase")) {
-        in->source->ac_phase = c->value[0];
-    } else {
-        diag_error(s->d, c->span,
-                   "a source has dc, acmag, acphase and its waveform to alter, not '%s'", c->param);
-        return VS_EINPUT;
-    }
-    return VS_OK;
-}
-
-/* The main value of R, C and L has several names. */
-static vs_status change_instance(sim *s, flat_inst *in, const sim_change *c)
-{
-    static const char *const alias[][4] = {{"resistance", "r", "value", NULL},
-                                           {"capacitance", "c", "value", NULL},
-                                           {"inductance", "l", "value", NULL},
-                                           {"gain", NULL},
-                                           {NULL}};
-    const char *const *drop = alias[4];
-    const char *name = c->param;
-    if (in->source)
-        return change_source(s, in, c);
-    const char *at = strchr("rcl", in->letter);
-    if (at && *at)
-        drop = alias[at - "rcl"];
-    else if (strchr("efgh", in->letter))
-        drop = alias[3];
-    if (!strcmp(name, "m")) {
-        in->m = c->value[0];
-        return VS_OK;
-    }
-    bool main_value = !*name;
-    for (size_t i = 0; drop[i]; i++)
-        main_value |= !strcmp(name, drop[i]);
-    if (main_value)
-        in->expr = NULL;
-    else
-        drop = alias[4];
-    if (main_value)
-        name = str_intern0(s->names, strchr("efgh", in->letter) ? "gain" : "value");
-    in->param = replace_param(s, in->param, drop,
-                              (flat_param){.name = name, .value = c->value[0], .span = c->span});
-    return VS_OK;
-}
-
-static vs_status change_model(sim *s, const sim_change *c)
-{
-    bool any = false;
-    static const char *const none[] = {NULL};
-    for (size_t i = 0; i < vec_len(s->flat.model); i++)
-        if (s->flat.model[i]->name == c->name) {
-            s->flat.model[i]->param = replace_param(
-                s, s->flat.model[i]->param, none,
-                (flat_param){.name = c->param, .value = c->value[0], .span = c->span});
-            any = true;
-        }
-    if (any)
-        return VS_OK;
-    diag_error(s->d, c->span, "no model '%s' is in use", c->name);
-    diag_suggest(s->d, c->name, s->flat.model_name, vec_len(s->flat.model_name));
-    return VS_EINPUT;
-}
-
-static void suggest_instance(sim *s, const char *name)
-{
-    const char **cand = NULL;
-    for (size_t i = 0; i < vec_len(s->flat.inst); i++)
-        vec_push(cand, s->flat.inst[i].name);
-    diag_suggest(s->d, name, cand, vec_len(cand));
-    vec_free(cand);
-}
-
-vs_status sim_apply_changes(sim *s)
-{
-    vs_status st = VS_OK;
-    for (size_t i = 0; i < vec_len(s->change); i++) {
-        const sim_change *c = &s->change[i];
-        flat_inst *in = c->model ? NULL : find_instance(s, c->name);
-        vs_status one = VS_EINPUT;
-        if (c->model) {
-            one = change_model(s, c);
-        } else if (in) {
-            one = change_instance(s, in, c);
-        } else {
-            diag_error(s->d, c->span, "there is no element '%s' to alter", c->name);
-            suggest_instance(s, c->name);
-        }
-        if (one)
-            st = one;
-    }
-    return st;
-}
-
 /* Is something of the present circuit computed from this parameter of the top level? Those of
  * subcircuits ("sub.name") are none before they are set. */
 static bool is_used(const sim *s, const char *name)
@@ -384,6 +206,18 @@ void sim_set_param(sim *s, const char *name, double value)
         s->over[i].value = value;
     else
         vec_push(s->over, (flat_override){name, value, false});
+    if (is_used(s, name))
+        sim_param_changed(s, name);
+}
+
+void sim_unset_param(sim *s, const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < vec_len(s->over); i++)
+        if (s->over[i].name != name)
+            s->over[n++] = s->over[i];
+    if (s->over)
+        vec_head_of(s->over)->len = n;
     if (is_used(s, name))
         sim_param_changed(s, name);
 }
@@ -449,39 +283,6 @@ vs_status sim_set_temp(sim *s, double celsius, diag_span span)
     return VS_OK;
 }
 
-void sim_alter(sim *s, const sim_change *c)
-{
-    sim_change copy = *c;
-    copy.value = NULL;
-    copy.node = -1;
-    size_t n = 0; /* the newest is the last; a sweep writes into the numbers that are there */
-    for (size_t i = 0; i < vec_len(s->change); i++)
-        if (s->change[i].name == c->name && s->change[i].param == c->param &&
-            s->change[i].model == c->model && s->change[i].n == c->n) {
-            copy.value = s->change[i].value;
-            copy.node = s->change[i].node;
-        }
-    if (copy.value)
-        memcpy((double *)(uintptr_t)copy.value, c->value, (size_t)c->n * sizeof *c->value);
-    else
-        copy.value = copy_numbers(&s->mem, c->value, (size_t)c->n);
-    for (size_t i = 0; i < vec_len(s->change); i++)
-        if (s->change[i].name != c->name || s->change[i].param != c->param ||
-            s->change[i].model != c->model)
-            s->change[n++] = s->change[i];
-    if (s->change)
-        vec_head_of(s->change)->len = n;
-    vec_push(s->change, copy);
-    sim_change_changed(s, &vec_last(s->change));
-}
-
-void sim_unalter(sim *s)
-{
-    if (vec_len(s->change))
-        (void)vec_pop(s->change);
-    sim_deep(s, "alter");
-}
-
 void sim_reset(sim *s, const flat_override *over, size_t n)
 {
     vec_clear(s->over);
@@ -516,6 +317,8 @@ vs_status sim_flatten(sim *s)
     s->deck.seed = s->option.seed;
     /* a deck that runs once needs none; where wires are reduced, elements are not the deck's */
     s->plan = first || s->option.rcreduce > 0 ? NULL : flat_plan_new();
+    for (size_t i = 0; i < vec_len(s->watch) && s->plan; i++)
+        flat_plan_watch(s->plan, s->watch[i]);
     s->plan_taken = s->deck.taken;
     vs_status st = flat_build(&s->flat, &s->deck, s->d, s->names, first ? &s->mem : &s->ckt_mem,
                               s->temp, s->over, vec_len(s->over), s->plan);

@@ -134,8 +134,22 @@ static const char *main_value(const char *element)
     }
 }
 
-static bool find_value(sim *s, gradient_by *b)
+/* The value as the netlist has it, which is what is moved: lengths are not scaled yet there. */
+static bool given_value(const sim *s, const flat_target *t, const char *what, double *value)
 {
+    const int32_t k = t->kind == FLAT_SET_INST && s->elab ? elab_find(s->elab, t->name) : -1;
+    const flat_param *p = k >= 0 ? s->flat.inst[k].param : NULL;
+    for (size_t i = 0; i < vec_len(p); i++)
+        if (!p[i].str && !strcmp(p[i].name, what)) {
+            *value = p[i].value;
+            return true;
+        }
+    return false;
+}
+
+static bool find_value(gradient *g, gradient_by *b)
+{
+    sim *s = g->s;
     const flat_target *t = &b->t;
     const ckt_env env = sim_env(s, 0);
     ckt_detail d;
@@ -147,6 +161,8 @@ static bool find_value(sim *s, gradient_by *b)
         return sim_param(s, t->name, &b->value);
     const char *who = t->kind == FLAT_SET_MODEL ? device_of_model(s, t->name) : t->name;
     const char *what = *t->param ? t->param : main_value(t->name);
+    if (given_value(s, t, what, &b->value))
+        return true;
     double *x = vs_calloc((size_t)ckt_n(s->ckt) + 1, sizeof *x);
     const bool ok = ckt_find_param(s->ckt, who, what, &d) == CKT_FOUND &&
                     ckt_details(s->ckt, &env, x, &d, 1, &b->value) == VS_OK;
@@ -154,14 +170,19 @@ static bool find_value(sim *s, gradient_by *b)
     return ok;
 }
 
+static sim_change change_of(const flat_target *t, const double *y)
+{
+    return (sim_change){.name = t->name,
+                        .model = t->kind == FLAT_SET_MODEL,
+                        .param = t->param,
+                        .value = y,
+                        .n = 1,
+                        .span = t->span};
+}
+
 static vs_status set_value(sim *s, const flat_target *t, double y)
 {
-    const sim_change c = {.name = t->name,
-                          .model = t->kind == FLAT_SET_MODEL,
-                          .param = t->param,
-                          .value = &y,
-                          .n = 1,
-                          .span = t->span};
+    const sim_change c = change_of(t, &y);
     if (t->kind == FLAT_SET_TEMP)
         return sim_set_temp(s, y, t->span);
     if (t->kind == FLAT_SET_PARAM)
@@ -169,6 +190,15 @@ static vs_status set_value(sim *s, const flat_target *t, double y)
     else
         sim_alter(s, &c);
     return VS_OK;
+}
+
+/* What a client or a sweep gives the parameter; NULL: it has its definition in the deck. */
+static const flat_override *over_of(const sim *s, const flat_target *t)
+{
+    for (size_t i = 0; i < vec_len(s->over); i++)
+        if (s->over[i].name == t->name)
+            return &s->over[i];
+    return NULL;
 }
 
 static void free_side(gradient_side *k)
@@ -204,26 +234,14 @@ static void take_starts(gradient *g, gradient_side *k)
     vec_free(nodeset);
 }
 
-/* The circuit with b a little off, or as it is where that is not allowed. */
-static vs_status look_at(gradient *g, gradient_by *b, gradient_side *k)
+/* Those that are as they were are not kept. */
+static void take_other_starts(gradient *g, gradient_side *k)
 {
-    sim *s = g->s;
-    const diag_mark before = diag_try(s->d);
-    vs_status st = set_value(s, &b->t, k->value);
-    if (st == VS_OK)
-        st = sim_build(s);
-    diag_take_back(s->d, before);
-    if (st == VS_OK && sim_vary_same(&g->now)) {
-        sim_vary_take(&g->now, &k->at);
-        take_starts(g, k);
-        return VS_OK;
-    }
-    k->value = b->value;
-    for (size_t i = 0; i < vec_len(g->base.ic); i++)
-        vec_push(k->ic, g->base.ic[i]);
-    for (size_t i = 0; i < vec_len(g->base.number); i++)
-        vec_push(k->number, g->base.number[i]);
-    return st == VS_EINPUT || st == VS_OK ? VS_OK : st;
+    take_starts(g, k);
+    if (k->ic && !memcmp(k->ic, g->base.ic, vec_len(k->ic) * sizeof *k->ic))
+        vec_free(k->ic);
+    if (k->number && !memcmp(k->number, g->base.number, vec_len(k->number) * sizeof *k->number))
+        vec_free(k->number);
 }
 
 static double step_of(const gradient_by *b)
@@ -233,23 +251,94 @@ static double step_of(const gradient_by *b)
                                       : STEP_OF_ZERO;
 }
 
+/* The side of b that was tried, or the circuit as it is where that is not allowed. */
+static vs_status take_side(gradient *g, const gradient_by *b, gradient_side *k, vs_status tried)
+{
+    if (tried == VS_OK && sim_vary_same(&g->now))
+        sim_vary_take(&g->now, &k->at);
+    else
+        k->value = b->value;
+    return tried == VS_EINPUT ? VS_OK : tried;
+}
+
+/* A value of an element or a model card is tried beside the netlist.
+ * Status: VS_OK; VS_REJECT: it must be built with it. */
+static vs_status try_aside(gradient *g, gradient_by *b, gradient_side *k)
+{
+    sim *s = g->s;
+    sim_aside *a;
+    const sim_change c = change_of(&b->t, &k->value);
+    const diag_mark before = diag_try(s->d);
+    vs_status st = sim_aside_begin(&a, s, &c);
+    if (st != VS_REJECT)
+        st = take_side(g, b, k, st);
+    const vs_status end = sim_aside_end(&a);
+    diag_take_back(s->d, before);
+    return st == VS_OK ? end : st;
+}
+
+/* The circuit with b a little off. */
+static vs_status look_at(gradient *g, gradient_by *b, gradient_side *k)
+{
+    sim *s = g->s;
+    const diag_mark before = diag_try(s->d);
+    vs_status st = set_value(s, &b->t, k->value);
+    if (st == VS_OK)
+        st = sim_build(s);
+    diag_take_back(s->d, before);
+    if (st == VS_OK && sim_vary_same(&g->now))
+        take_other_starts(g, k);
+    return take_side(g, b, k, st);
+}
+
+/* In the netlist, which is then as it was: a parameter that others do not follow any more, or a
+ * device in which one counts as given, would change what the next one does. */
+static vs_status vary_in_netlist(gradient *g, gradient_by *b)
+{
+    sim *s = g->s;
+    const bool alters = b->t.kind == FLAT_SET_INST || b->t.kind == FLAT_SET_MODEL;
+    sim_saved *was = alters ? sim_save(s) : NULL;
+    const flat_override *over = over_of(s, &b->t);
+    const bool given = over != NULL;
+    const double value = given ? over->value : b->value;
+    vs_status st = VS_OK;
+    ckt_redo_note(s->ckt, true);
+    for (int k = 0; k < 2 && st == VS_OK; k++)
+        st = look_at(g, b, &b->side[k]);
+    if (alters)
+        sim_restore(s, was);
+    else if (b->t.kind == FLAT_SET_PARAM && !given)
+        sim_unset_param(s, b->t.name);
+    else if (st == VS_OK)
+        st = set_value(s, &b->t, value);
+    if (st == VS_OK)
+        st = sim_build(s);
+    sim_saved_free(&was);
+    return st;
+}
+
 static vs_status vary_one(gradient *g, gradient_by *b)
 {
     sim *s = g->s;
-    vs_status st = VS_OK;
-    if (!find_value(s, b) || !isfinite(b->value)) {
+    vs_status st = VS_REJECT;
+    if (!find_value(g, b) || !isfinite(b->value)) {
         diag_error(s->d, b->t.span, "'%s' has no value that could be moved", b->t.text);
         return VS_EINPUT;
     }
-    ckt_redo_note(s->ckt, true);
-    for (int k = 0; k < 2 && st == VS_OK; k++) {
+    for (int k = 0; k < 2; k++)
         b->side[k].value = b->value + (k ? 1 : -1) * step_of(b);
-        st = look_at(g, b, &b->side[k]);
+    if (b->t.kind == FLAT_SET_INST || b->t.kind == FLAT_SET_MODEL) {
+        st = try_aside(g, b, &b->side[0]);
+        if (st == VS_OK)
+            st = try_aside(g, b, &b->side[1]);
     }
-    if (st == VS_OK)
-        st = set_value(s, &b->t, b->value);
-    if (st == VS_OK)
-        st = sim_build(s);
+    if (st == VS_REJECT) {
+        for (int k = 0; k < 2; k++) {
+            free_side(&b->side[k]);
+            b->side[k] = (gradient_side){.value = b->value + (k ? 1 : -1) * step_of(b)};
+        }
+        st = vary_in_netlist(g, b);
+    }
     if (st == VS_OK && b->side[0].value == b->side[1].value) {
         diag_error(s->d, b->t.span, "'%s' can be moved to neither side of %.9g", b->t.text,
                    b->value);
@@ -258,28 +347,66 @@ static vs_status vary_one(gradient *g, gradient_by *b)
     return st;
 }
 
+/* A parameter of the deck with a definition there, which a plan has to watch. */
+static bool is_watched(const sim *s, const gradient_by *b)
+{
+    return b->t.kind == FLAT_SET_PARAM && !strchr(b->t.name, '.') && !over_of(s, &b->t);
+}
+
+/* Watches parameters from by[from] on, as many as a plan can tell apart. Returns behind the last.
+ */
+static size_t watch(gradient *g, size_t from)
+{
+    sim *s = g->s;
+    const size_t most = flat_plan_most_watched(vec_len(s->over));
+    bool known = s->plan != NULL;
+    size_t i = from;
+    vec_clear(s->watch);
+    for (; i < vec_len(g->by); i++) {
+        if (!is_watched(s, &g->by[i]))
+            continue;
+        if (vec_len(s->watch) == most)
+            break;
+        vec_push(s->watch, g->by[i].t.name);
+        known = known && flat_plan_knob(s->plan, g->by[i].t.name) >= 0;
+    }
+    if (vec_len(s->watch) && !known)
+        sim_deep(s, "parameters of .sens");
+    return i;
+}
+
 static vs_status find_variations(gradient *g)
 {
     sim *s = g->s;
     sim_saved *was = sim_save(s);
-    vs_status st = sim_ready(s, &g->run);
+    const size_t n = vec_len(g->by);
+    size_t end = watch(g, 0);
     sim_many(s);
-    if (st == VS_OK)
-        st = sim_build(s);
+    vs_status st = sim_ready(s, &g->run);
     if (st == VS_OK) {
         sim_vary_begin(&g->now, s, &g->mem);
         take_starts(g, &g->base);
     }
-    for (size_t i = 0; i < vec_len(g->by) && st == VS_OK; i++)
-        st = vary_one(g, &g->by[i]);
-    sim_restore(s, was);
+    for (size_t i = 0; i < n && st == VS_OK; i++) {
+        if (i == end) {
+            end = watch(g, i);
+            st = sim_build(s);
+        }
+        if (st == VS_OK)
+            st = vary_one(g, &g->by[i]);
+    }
+    vec_clear(s->watch);
+    if (s->ckt)
+        ckt_redo_note(s->ckt, false);
+    if (st != VS_OK)
+        sim_restore(s, was);
     sim_saved_free(&was);
     return st;
 }
 
 /* -- what the runs need -- */
 
-vs_status sim_gradient_vary(const gradient *g, ckt_vary **vary)
+vs_status sim_gradient_vary(gradient *g, ckt_vary **vary)
 {
     vs_status st = VS_OK;
     *vary = ckt_vary_new(g->s->ckt);
@@ -401,12 +528,14 @@ static vs_status add_numbers(gradient *g)
     vs_status st = VS_OK;
     for (size_t p = 0; p < n_by && st == VS_OK && bytes; p++) {
         const gradient_side *k = g->by[p].side;
+        const double *one = k[0].number ? k[0].number : g->base.number;
+        const double *two = k[1].number ? k[1].number : g->base.number;
         double *lo = NULL, *hi = NULL;
-        if (!memcmp(k[0].number, k[1].number, bytes))
+        if (!memcmp(one, two, bytes))
             continue;
-        st = measure_with(g, k[0].number, &lo);
+        st = measure_with(g, one, &lo);
         if (st == VS_OK)
-            st = measure_with(g, k[1].number, &hi);
+            st = measure_with(g, two, &hi);
         for (size_t m = 0; m < vec_len(g->meas) && st == VS_OK; m++) {
             const size_t i = (size_t)(find_card(g, g->meas[m]) - g->card);
             g->to[m * n_by + p] += (hi[i] - lo[i]) / (k[1].value - k[0].value);

@@ -10,8 +10,8 @@
 typedef struct gradient_side { /* the circuit with a parameter a little off */
     double value;
     sim_vary_side at; /* what differs from the circuit as it is */
-    double *ic;       /* vec: of .ic; with uic all start values [n+1] */
-    double *number;   /* vec: what measures call by name */
+    double *ic;       /* vec: of .ic; with uic all start values [n+1]; NULL: as in the base */
+    double *number;   /* vec: what measures call by name; NULL: as in the base */
 } gradient_side;
 
 typedef struct gradient_by { /* a parameter */
@@ -50,7 +50,7 @@ const gradient_card *sim_gradient_find_card(const gradient *g, const char *name)
 
 /* What was moved, as parameters of *vary, which is made; the circuit may not be built again.
  * Status: VS_OK; those of ckt_vary_add. */
-vs_status sim_gradient_vary(const gradient *g, ckt_vary **vary);
+vs_status sim_gradient_vary(gradient *g, ckt_vary **vary);
 /* The wanted measures of the run in g->plots, with their derivatives by its rows.
  * Status: VS_OK; VS_EINPUT (message). */
 vs_status sim_gradient_measure(gradient *g);

@@ -8,10 +8,16 @@
 #include "sim_gradient.h"
 #include "vec.h"
 
+typedef struct source_by { /* a source that a parameter moves */
+    size_t p;
+    int32_t source;
+} source_by;
+
 typedef struct tran_gradient {
     gradient *of;
     ana_tape *tape;
     ckt_vary *vary;
+    source_by *source; /* vec */
 } tran_gradient;
 
 static vs_status refuse(const gradient *g)
@@ -105,13 +111,14 @@ static void add_source(gradient *g, size_t p, int32_t source, const ana_adjoint 
     }
 }
 
-static void add_sources(gradient *g, const ana_adjoint *at)
+static void find_sources(tran_gradient *w)
 {
+    const gradient *g = w->of;
     for (size_t p = 0; p < vec_len(g->by); p++) {
         int32_t *source = NULL;
         sim_vary_sources(&g->by[p].side[0].at, &g->by[p].side[1].at, &source);
         for (size_t i = 0; i < vec_len(source); i++)
-            add_source(g, p, source[i], at);
+            vec_push(w->source, ((source_by){p, source[i]}));
         vec_free(source);
     }
 }
@@ -121,8 +128,11 @@ static void add_starts(gradient *g, const ana_adjoint *at)
 {
     for (size_t p = 0; p < vec_len(g->by); p++) {
         const gradient_side *k = g->by[p].side;
+        const double *one = k[0].ic ? k[0].ic : g->base.ic, *two = k[1].ic ? k[1].ic : g->base.ic;
+        if (one == two)
+            continue;
         for (size_t i = 0; i < vec_len(g->base.ic); i++) {
-            const double d = (k[1].ic[i] - k[0].ic[i]) / (k[1].value - k[0].value);
+            const double d = (two[i] - one[i]) / (k[1].value - k[0].value);
             const size_t node = at->given ? i : (size_t)g->ic_node[i];
             for (size_t m = 0; m < vec_len(g->meas) && d != 0; m++)
                 g->to[m * vec_len(g->by) + p] += d * at->f[m][node] * (at->given ? 1 : -at->force);
@@ -147,7 +157,8 @@ static vs_status visit(void *user, const ana_adjoint *at)
     vs_free(with);
     if (st == VS_NOCONV)
         diag_error(g->s->d, g->span, "a derivative is not finite at t = %.9g s", at->env.time);
-    add_sources(g, at);
+    for (size_t i = 0; i < vec_len(w->source); i++)
+        add_source(g, w->source[i].p, w->source[i].source, at);
     return st;
 }
 
@@ -165,6 +176,7 @@ static vs_status run_and_measure(tran_gradient *w)
         st = sim_gradient_vary(g, &w->vary);
     if (st == VS_OK)
         st = ckt_vary_ready(w->vary, n);
+    find_sources(w);
     if (st == VS_OK)
         st = ana_tape_back(w->tape, seed, vec_len(seed), (int32_t)n, visit, w);
     if (st == VS_OK)
@@ -183,6 +195,7 @@ vs_status sim_gradient_of_tran(gradient *g)
         return st;
     st = run_and_measure(&w);
     ana_tape_free(&w.tape);
+    vec_free(w.source);
     ckt_vary_free(&w.vary);
     sim_count(g->s);
     return st;

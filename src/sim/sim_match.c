@@ -72,7 +72,7 @@ static void share_out(match *m, const map *of_path, const net_draw *like, int k,
         if (j >= 0)
             vec_push(m->one[j].side[k].device, all->device[i]);
         else
-            vs_free(all->device[i].key);
+            vec_free(all->device[i].entry);
     }
     for (size_t i = 0; i < vec_len(all->wave); i++) {
         const ckt_source_facts f = ckt_source_at(m->s->ckt, all->wave[i].source);

@@ -10,6 +10,7 @@
  *     sim_part.c        files beside long runs whose plots are in memory
  *     sim_card.c        cards that come after the deck
  *     sim_client.c      what hosts ask for besides runs
+ *     sim_alter.c       values that were altered, in the netlist or beside it
  *     sim_redo.c        changed values, into the netlist and circuit there are
  *     sim_carry.c       the same while a transient rests
  *     sim_memo.c        operating points that outlive their analysis
@@ -70,6 +71,7 @@ struct sim {
     double simparam[IR_N_SIMPARAM]; /* of option, for models */
     flat_override *over;            /* vec: values of .params */
     sim_change *change;             /* vec */
+    const char **watch;             /* vec: parameters that the next plan watches */
     sim_wave *wave;                 /* vec: of the client */
     double *linear;                 /* vec: numbers of sim_linearise */
     double temp;                    /* degrees Celsius */
@@ -152,8 +154,20 @@ void sim_solution(sim *s, double **x, bool *warm);
 /* Whether the client asked the analysis under way to stop. */
 bool sim_stopped(const sim *s);
 
+/* Takes a value from outside back: the parameter has its definition in the deck. */
+void sim_unset_param(sim *s, const char *name);
+
+/* -- sim_alter.c -- */
 /* The changes of alter, put into the flat netlist. Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status sim_apply_changes(sim *s);
+/* One more change, tried: until sim_aside_end the circuit's notes (ckt_redo_noted) say which rows
+ * its devices would have, and sources have the waveforms of the change. Netlist, plan and rows stay
+ * as they are. What it costs is what the change reaches. sim_aside_end after any status.
+ * Status: VS_OK; VS_REJECT: more than values would change, or there is no plan; VS_EINPUT
+ * (message). */
+typedef struct sim_aside sim_aside;
+VS_MUST_USE vs_status sim_aside_begin(sim_aside **a, sim *s, const sim_change *c);
+VS_MUST_USE vs_status sim_aside_end(sim_aside **a);
 
 /* -- sim_reduce.c: option rcreduce, on a netlist that was expanded -- */
 void sim_reduce(sim *s);

@@ -42,6 +42,7 @@ void sim_vary_end(sim_vary *v)
         vs_free(v->key[i]);
     vec_free(v->key);
     vec_free(v->wave);
+    vec_free(v->some);
 }
 
 bool sim_vary_same(const sim_vary *v)
@@ -59,15 +60,31 @@ static bool same_wave(const sim_vary_wave *a, const nat_source *b)
            (!a->w.n_arg || !memcmp(a->w.arg, b->w.arg, (size_t)a->w.n_arg * sizeof *a->w.arg));
 }
 
-static void take_device(const sim_vary *v, sim_vary_side *k, ckt_device_facts f, int32_t i)
+static double *room(sim_vary *v, size_t n)
 {
-    if (!mdl_row_has_key(f.model, f.row, v->key[i]))
-        vec_push(k->device, ((sim_vary_device){i, copy_key(&f)}));
+    if (vec_len(v->some) < n)
+        vec_extend(v->some, n - vec_len(v->some));
+    return v->some;
+}
+
+static void take_device(sim_vary *v, sim_vary_side *k, ckt_device_facts f, int32_t i)
+{
+    const double *was = v->key[i];
+    const size_t n = mdl_key_len(f.model);
+    if (mdl_row_has_key(f.model, f.row, was))
+        return;
+    double *key = room(v, n + 1);
+    sim_vary_device d = {.device = i, .row = f.row, .built = v->s->st.built};
+    mdl_row_key(f.model, f.row, key);
+    for (size_t p = 0; p < n; p++)
+        if (memcmp(&key[p], &was[p], sizeof *key) != 0)
+            vec_push(d.entry, ((sim_vary_entry){(int32_t)p, key[p]}));
+    vec_push(k->device, d);
 }
 
 /* Mostly the devices stay, and which ones would have other rows is noted; where nodes or sources
  * change the circuit was built anew. */
-void sim_vary_take(const sim_vary *v, sim_vary_side *to)
+void sim_vary_take(sim_vary *v, sim_vary_side *to)
 {
     const ckt *c = v->s->ckt;
     size_t n = 0;
@@ -90,13 +107,26 @@ void sim_vary_take(const sim_vary *v, sim_vary_side *to)
 void sim_vary_side_free(sim_vary_side *k)
 {
     for (size_t i = 0; i < vec_len(k->device); i++)
-        vs_free(k->device[i].key);
+        vec_free(k->device[i].entry);
     vec_free(k->device);
     vec_free(k->wave);
 }
 
+static vs_status add_device(sim_vary *v, const sim_vary_device *d, int32_t number, double weight,
+                            ckt_vary *to)
+{
+    if (d->built == v->s->st.built)
+        return ckt_vary_add_row(to, d->device, d->row, number, weight);
+    const size_t n = mdl_key_len(ckt_device(v->s->ckt, d->device).model);
+    double *key = room(v, n + 1);
+    memcpy(key, v->key[d->device], n * sizeof *key);
+    for (size_t p = 0; p < vec_len(d->entry); p++)
+        key[d->entry[p].at] = d->entry[p].value;
+    return ckt_vary_add(to, d->device, key, number, weight);
+}
+
 /* Side k, and what the other side has and this one has not. */
-static vs_status add_side(const sim_vary *v, const sim_vary_side side[2], int k, double distance,
+static vs_status add_side(sim_vary *v, const sim_vary_side side[2], int k, double distance,
                           int32_t number, ckt_vary *to)
 {
     const sim_vary_side *mine = &side[k], *other = &side[!k];
@@ -105,18 +135,19 @@ static vs_status add_side(const sim_vary *v, const sim_vary_side side[2], int k,
     size_t j = 0;
     for (size_t i = 0; i < vec_len(mine->device) && st == VS_OK; i++) {
         const sim_vary_device *d = &mine->device[i];
-        st = ckt_vary_add(to, d->device, d->key, number, weight);
+        st = add_device(v, d, number, weight, to);
         while (j < vec_len(other->device) && other->device[j].device < d->device)
             j++;
         const bool both = j < vec_len(other->device) && other->device[j].device == d->device;
         if (st == VS_OK && !both)
-            st = ckt_vary_add(to, d->device, v->key[d->device], number, -weight);
+            st = ckt_vary_add_row(to, d->device, ckt_device(v->s->ckt, d->device).row, number,
+                                  -weight);
     }
     return st;
 }
 
-vs_status sim_vary_add(const sim_vary *v, const sim_vary_side side[2], double distance,
-                       int32_t number, ckt_vary *to)
+vs_status sim_vary_add(sim_vary *v, const sim_vary_side side[2], double distance, int32_t number,
+                       ckt_vary *to)
 {
     const vs_status st = add_side(v, side, 0, distance, number, to);
     return st == VS_OK ? add_side(v, side, 1, distance, number, to) : st;

@@ -14,9 +14,14 @@ typedef struct sim_vary_wave { /* a source */
     double m;
 } sim_vary_wave;
 
+typedef struct sim_vary_entry { /* of a key (mdl_row_key) that is another than that of the device */
+    int32_t at;
+    double value;
+} sim_vary_entry;
 typedef struct sim_vary_device {
-    int32_t device;
-    double *key; /* of mdl_row_key, heap */
+    int32_t device, row;   /* row: while no other circuit is built */
+    int64_t built;         /* sim_stat.built then */
+    sim_vary_entry *entry; /* vec: a module has 1,000 parameters, of which one differs */
 } sim_vary_device;
 
 typedef struct sim_vary_side {
@@ -29,6 +34,7 @@ typedef struct sim_vary {
     arena *mem;
     double **key;        /* vec: of the devices as they are; heap */
     sim_vary_wave *wave; /* vec: all sources as they are */
+    double *some;        /* vec: room for a key */
 } sim_vary;
 
 /* Takes the circuit as it is. `mem` holds waveforms and must outlive v and its sides. */
@@ -38,12 +44,12 @@ void sim_vary_end(sim_vary *v);
 /* The circuit of now has the devices and sources that it had. */
 bool sim_vary_same(const sim_vary *v);
 /* What differs now, to `to`; what is common is noted by ckt_redo_note. */
-void sim_vary_take(const sim_vary *v, sim_vary_side *to);
+void sim_vary_take(sim_vary *v, sim_vary_side *to);
 void sim_vary_side_free(sim_vary_side *k);
 
 /* The devices of both sides of a value, `distance` apart, as parameter `number`.
  * Status: VS_OK; those of ckt_vary_add. */
-VS_MUST_USE vs_status sim_vary_add(const sim_vary *v, const sim_vary_side side[2], double distance,
+VS_MUST_USE vs_status sim_vary_add(sim_vary *v, const sim_vary_side side[2], double distance,
                                    int32_t number, ckt_vary *to);
 /* A source as it is on the side. */
 const sim_vary_wave *sim_vary_wave_of(const sim_vary *v, const sim_vary_side *k, int32_t source);

@@ -8,6 +8,7 @@ have the same times, and their difference is that of the very function whose gra
 Central differences of a relative step d are wrong by d^2 times the third derivative, and by what
 Newton leaves open over d: with d = 1e-4 and reltol = 1e-9 both are far below the bound of 1e-5."""
 import csv
+import json
 import math
 import os
 import re
@@ -410,6 +411,67 @@ c1 b 0 1n
                 'b1 c 0 i=v(b)*hertz*1e-9\nr3 c 0 1\n')
         self.assertIn('needs a .noise card', self.run_deck(
             'deck\nv1 a 0 1\nr1 a 0 1k\n.op\n.sens noise x param=r1\n.end\n', True))
+
+    # -- how parameters are moved --
+
+    def test_many_parameters_are_moved_without_expanding_the_netlist(self):
+        # 70 of the deck, of which a plan tells 60 apart, and 140 of elements and models: the
+        # netlist is expanded once for the run and once for each 60
+        n = 70
+        deck = 'ladder\n' + ''.join(f'.param p{i}={1 + i/100}k\n' for i in range(n))
+        deck += '.model d1 d is=1e-14 rs=2\nv1 n0 0 sin(1 1 1meg)\n'
+        deck += ''.join(f'r{i} n{i} n{i + 1} {{p{i}}}\nc{i} n{i + 1} 0 {1 + i}p\n'
+                        f'd{i} n{i + 1} 0 d1\n' for i in range(n))
+        deck += '.tran 10n 2u\n.meas tran va avg v(n1)\n.sens tran va param='
+        deck += ' '.join(f'p{i} c{i} @d{i}[area]' for i in range(n)) + ' d1(is) d1(rs)\n.end\n'
+        self.write('deck.sp', deck)
+        done = subprocess.run([VSIM, '--no-output', '--stats', 'stats.json', 'deck.sp'],
+                              cwd=self.tmp.name, timeout=300, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        with open(self.path('stats.json')) as f:
+            made = json.load(f)['generations']
+        self.assertEqual(made['netlists']['rebuilt'], 3)
+        self.assertEqual(made['patterns']['rebuilt'], 3)
+
+    def test_a_parameter_that_others_follow_moves_them(self):
+        # b = 2 a: in the order of the card a parameter that was moved is put back, and follows
+        # again; and a width that was moved does not count as given afterwards
+        deck = """followers
+.param a=1k b={2*a} c={a+b}
+v1 x 0 pulse(0 1 0 10n 10n 1u 2u)
+r1 x y {b}
+c1 y 0 1n
+r2 y 0 {c}
+.tran 10n 1u 0 10n
+.meas tran va avg v(y)
+.sens tran va param=PARAM
+.end
+"""
+        one = self.gradients(deck.replace('PARAM', 'a b c'))['va']
+        two = self.gradients(deck.replace('PARAM', 'c b a'))['va']
+        self.assertEqual(one, two)
+        # R = b, c = a + b: dM/da = 2 (dM/db) + dM/dc, where dM/db has c follow: c = a + b
+        own = self.gradients(deck.replace('PARAM', 'r1 r2'))['va']
+        self.assertLess(abs(one['c'] - own['r2']), 1e-8*abs(own['r1']))
+        self.assertLess(abs(one['b'] - own['r1'] - own['r2']), 1e-8*abs(own['r1']))
+        self.assertLess(abs(one['a'] - 2*own['r1'] - 3*own['r2']), 1e-7*abs(own['r1']))
+
+    def test_scaled_lengths_are_moved_as_the_netlist_has_them(self):
+        deck = """lengths
+.model n1 nmos level=1 vto=0.7 kp=100u cgso=1n cgdo=1n tox=10n
+v1 d 0 2
+v2 g 0 pulse(0 2 0 10n 10n 50n 100n)
+m1 e g 0 0 n1 w=W l=L
+rd d e 10k
+.tran 1n 0.1u 0 1n
+.meas tran va avg v(e)
+.sens tran va param=@m1[w]
+"""
+        one = self.gradients(deck.replace('W', '10u').replace('L', '1u') + '.end\n')['va']
+        two = self.gradients(deck.replace('W', '10').replace('L', '1') +
+                             '.option scale=1u\n.end\n')['va']
+        self.assertLess(abs(two['@m1[w]'] / (1e-6 * one['@m1[w]']) - 1), 1e-6)
 
     # -- what has no gradient --
 

@@ -1,0 +1,328 @@
+/* sim_alter.c - values that were altered: what an `alter` does to the flat netlist. It is put into
+ * it for good, each time it is made; or it is tried beside it: then the circuit notes which rows
+ * its devices would have, and netlist and circuit are as they were before and behind. */
+#include <string.h>
+
+#include "sim_priv.h"
+#include "vec.h"
+
+static flat_inst *find_instance(sim *s, const char *name)
+{
+    const int32_t k = s->elab ? elab_find(s->elab, name) : -1;
+    if (k >= 0)
+        return &s->flat.inst[k];
+    for (size_t i = 0; i < vec_len(s->flat.inst); i++)
+        if (s->flat.inst[i].name == name)
+            return &s->flat.inst[i];
+    return NULL;
+}
+
+const char *sim_element_name(sim *s, const char *name)
+{
+    if (!name[0] || name[1] != '.' || find_instance(s, name))
+        return name;
+    const char *own = str_intern0(s->names, name + 2);
+    const flat_inst *in = find_instance(s, own);
+    return in && in->letter == name[0] ? own : name;
+}
+
+static bool is_dropped(const flat_param *p, const char *const *drop)
+{
+    for (size_t k = 0; drop[k]; k++)
+        if (!strcmp(p->name, drop[k]))
+            return true;
+    return false;
+}
+
+/* Where a change goes: into the netlist for good, or into copies beside it. */
+typedef struct place {
+    sim *s;
+    arena *mem;
+    bool aside;
+} place;
+
+/* `old` without the parameters of `drop` (NULL-terminated), then `add`: a new array in the arena.
+ * If it has `add` and none to drop it takes the value, unless it is to stay. */
+static flat_param *replace_param(place at, flat_param *old, const char *const *drop, flat_param add)
+{
+    flat_param *same = NULL;
+    size_t n = 0;
+    bool any = false;
+    for (size_t i = 0; i < vec_len(old); i++) {
+        any |= old[i].name != add.name && is_dropped(&old[i], drop);
+        same = old[i].name == add.name ? &old[i] : same;
+    }
+    if (same && !any && !at.aside) {
+        *same = add;
+        return old;
+    }
+    vec_head *h = arena_alloc(at.mem, sizeof *h + (vec_len(old) + 1) * sizeof *old);
+    flat_param *p = (flat_param *)(h + 1);
+    for (size_t i = 0; i < vec_len(old); i++)
+        if (old[i].name != add.name && !is_dropped(&old[i], drop))
+            p[n++] = old[i];
+    p[n++] = add;
+    h->len = h->cap = n;
+    if (at.s->plan && !at.aside)
+        flat_plan_moved(at.s->plan, old, p, add.name);
+    return p;
+}
+
+static double *copy_numbers(arena *mem, const double *x, size_t n)
+{
+    vec_head *h = arena_alloc(mem, sizeof *h + n * sizeof *x);
+    memcpy(h + 1, x, n * sizeof *x);
+    h->len = h->cap = n;
+    return (double *)(h + 1);
+}
+
+static vs_status change_source(place at, flat_inst *in, const sim_change *c)
+{
+    static const struct {
+        const char *name;
+        flat_wave_kind wave;
+    } form[] = {{"pulse", FLAT_PULSE},     {"sin", FLAT_SIN},          {"exp", FLAT_EXP},
+                {"pwl", FLAT_PWL},         {"sffm", FLAT_SFFM},        {"am", FLAT_AM},
+                {"trnoise", FLAT_TRNOISE}, {"trrandom", FLAT_TRRANDOM}};
+    for (size_t i = 0; i < VS_COUNT(form); i++)
+        if (!strcmp(c->param, form[i].name)) {
+            in->source->wave = form[i].wave;
+            if (vec_len(in->source->arg) == (size_t)c->n && !at.aside)
+                memcpy(in->source->arg, c->value, (size_t)c->n * sizeof *c->value);
+            else
+                in->source->arg = copy_numbers(at.mem, c->value, (size_t)c->n);
+            return VS_OK;
+        }
+    if (!*c->param || !strcmp(c->param, "dc")) {
+        in->source->dc = c->value[0];
+        in->source->dc_given = true;
+    } else if (!strcmp(c->param, "acmag") || !strcmp(c->param, "ac")) {
+        in->source->ac_mag = c->value[0];
+        in->source->ac_phase = c->n > 1 ? c->value[1] : in->source->ac_phase;
+    } else if (!strcmp(c->param, "acphase")) {
+        in->source->ac_phase = c->value[0];
+    } else {
+        diag_error(at.s->d, c->span,
+                   "a source has dc, acmag, acphase and its waveform to alter, not '%s'", c->param);
+        return VS_EINPUT;
+    }
+    return VS_OK;
+}
+
+/* The main value of R, C and L has several names. */
+static vs_status change_instance(place to, flat_inst *in, const sim_change *c)
+{
+    static const char *const alias[][4] = {{"resistance", "r", "value", NULL},
+                                           {"capacitance", "c", "value", NULL},
+                                           {"inductance", "l", "value", NULL},
+                                           {"gain", NULL},
+                                           {NULL}};
+    const char *const *drop = alias[4];
+    const char *name = c->param;
+    if (in->source)
+        return change_source(to, in, c);
+    const char *at = strchr("rcl", in->letter);
+    if (at && *at)
+        drop = alias[at - "rcl"];
+    else if (strchr("efgh", in->letter))
+        drop = alias[3];
+    if (!strcmp(name, "m")) {
+        in->m = c->value[0];
+        return VS_OK;
+    }
+    bool main_value = !*name;
+    for (size_t i = 0; drop[i]; i++)
+        main_value |= !strcmp(name, drop[i]);
+    if (main_value)
+        in->expr = NULL;
+    else
+        drop = alias[4];
+    if (main_value)
+        name = str_intern0(to.s->names, strchr("efgh", in->letter) ? "gain" : "value");
+    in->param = replace_param(to, in->param, drop,
+                              (flat_param){.name = name, .value = c->value[0], .span = c->span});
+    return VS_OK;
+}
+
+static vs_status change_model(place to, const sim_change *c)
+{
+    sim *s = to.s;
+    bool any = false;
+    static const char *const none[] = {NULL};
+    for (size_t i = 0; i < vec_len(s->flat.model); i++)
+        if (s->flat.model[i]->name == c->name) {
+            s->flat.model[i]->param = replace_param(
+                to, s->flat.model[i]->param, none,
+                (flat_param){.name = c->param, .value = c->value[0], .span = c->span});
+            any = true;
+        }
+    if (any)
+        return VS_OK;
+    diag_error(s->d, c->span, "no model '%s' is in use", c->name);
+    diag_suggest(s->d, c->name, s->flat.model_name, vec_len(s->flat.model_name));
+    return VS_EINPUT;
+}
+
+static void suggest_instance(sim *s, const char *name)
+{
+    const char **cand = NULL;
+    for (size_t i = 0; i < vec_len(s->flat.inst); i++)
+        vec_push(cand, s->flat.inst[i].name);
+    diag_suggest(s->d, name, cand, vec_len(cand));
+    vec_free(cand);
+}
+
+vs_status sim_apply_changes(sim *s)
+{
+    const place here = {s, &s->ckt_mem, false};
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(s->change); i++) {
+        const sim_change *c = &s->change[i];
+        flat_inst *in = c->model ? NULL : find_instance(s, c->name);
+        vs_status one = VS_EINPUT;
+        if (c->model) {
+            one = change_model(here, c);
+        } else if (in) {
+            one = change_instance(here, in, c);
+        } else {
+            diag_error(s->d, c->span, "there is no element '%s' to alter", c->name);
+            suggest_instance(s, c->name);
+        }
+        if (one)
+            st = one;
+    }
+    return st;
+}
+
+void sim_alter(sim *s, const sim_change *c)
+{
+    sim_change copy = *c;
+    copy.value = NULL;
+    copy.node = -1;
+    size_t n = 0; /* the newest is the last; a sweep writes into the numbers that are there */
+    for (size_t i = 0; i < vec_len(s->change); i++)
+        if (s->change[i].name == c->name && s->change[i].param == c->param &&
+            s->change[i].model == c->model && s->change[i].n == c->n) {
+            copy.value = s->change[i].value;
+            copy.node = s->change[i].node;
+        }
+    if (copy.value)
+        memcpy((double *)(uintptr_t)copy.value, c->value, (size_t)c->n * sizeof *c->value);
+    else
+        copy.value = copy_numbers(&s->mem, c->value, (size_t)c->n);
+    for (size_t i = 0; i < vec_len(s->change); i++)
+        if (s->change[i].name != c->name || s->change[i].param != c->param ||
+            s->change[i].model != c->model)
+            s->change[n++] = s->change[i];
+    if (s->change)
+        vec_head_of(s->change)->len = n;
+    vec_push(s->change, copy);
+    sim_change_changed(s, &vec_last(s->change));
+}
+
+void sim_unalter(sim *s)
+{
+    if (vec_len(s->change))
+        (void)vec_pop(s->change);
+    sim_deep(s, "alter");
+}
+
+/* -- beside the netlist -- */
+
+/* Both states of what was altered. */
+typedef struct aside_model {
+    flat_model *m;
+    flat_param *was;
+} aside_model;
+struct sim_aside {
+    sim *s;
+    arena mem;
+    flat_inst *in; /* NULL: of a model */
+    flat_inst was;
+    aside_model *model; /* vec */
+    int32_t *inst;      /* vec: the elements that are made again */
+};
+
+static void find_reach(sim_aside *a, const sim_change *c)
+{
+    sim *s = a->s;
+    for (size_t i = 0; i < vec_len(s->flat.model) && c->model; i++)
+        if (s->flat.model[i]->name == c->name)
+            vec_push(a->model, ((aside_model){s->flat.model[i], s->flat.model[i]->param}));
+    for (size_t i = 0; i < vec_len(s->flat.inst) && c->model; i++)
+        if (s->flat.inst[i].model && s->flat.inst[i].model->name == c->name)
+            vec_push(a->inst, (int32_t)i);
+    if (a->in)
+        vec_push(a->inst, (int32_t)(a->in - s->flat.inst));
+}
+
+/* Makes the elements again as the netlist has them now. */
+static vs_status make_again(sim_aside *a)
+{
+    sim *s = a->s;
+    ckt_redone what;
+    const int n_error = s->d->n_error;
+    elab_redo_begin(s->elab, s->temp, s->simparam);
+    for (size_t i = 0; i < vec_len(a->model); i++)
+        elab_redo_model(s->elab, a->model[i].m);
+    for (size_t i = 0; i < vec_len(a->inst); i++)
+        elab_redo(s->elab, a->inst[i]);
+    const vs_status st = elab_redo_end(s->elab, &what);
+    return s->d->n_error > n_error ? VS_EINPUT : st;
+}
+
+static vs_status put_aside(sim_aside *a, const sim_change *c)
+{
+    const place beside = {a->s, &a->mem, true};
+    if (c->model)
+        return change_model(beside, c);
+    if (a->in->source) {
+        flat_source *copy = arena_new(&a->mem, flat_source);
+        *copy = *a->in->source;
+        a->in->source = copy;
+    }
+    return change_instance(beside, a->in, c);
+}
+
+vs_status sim_aside_begin(sim_aside **pa, sim *s, const sim_change *c)
+{
+    *pa = NULL;
+    if (!s->plan || !s->elab || s->stale || !s->ckt)
+        return VS_REJECT;
+    flat_inst *in = c->model ? NULL : find_instance(s, c->name);
+    if (!c->model && !in)
+        return VS_REJECT;
+    sim_aside *a = *pa = vs_calloc(1, sizeof *a);
+    a->s = s;
+    a->in = in;
+    arena_init(&a->mem);
+    if (in)
+        a->was = *in;
+    find_reach(a, c);
+    ckt_redo_note(s->ckt, true);
+    const vs_status st = put_aside(a, c);
+    return st == VS_OK ? make_again(a) : st;
+}
+
+vs_status sim_aside_end(sim_aside **pa)
+{
+    sim_aside *a = *pa;
+    vs_status st = VS_OK;
+    *pa = NULL;
+    if (!a)
+        return st;
+    if (a->in)
+        *a->in = a->was;
+    for (size_t i = 0; i < vec_len(a->model); i++) {
+        a->model[i].m->param = a->model[i].was;
+        elab_redo_model(a->s->elab, a->model[i].m);
+    }
+    if (a->in && a->in->source) /* waveforms are not noted but taken */
+        st = make_again(a);
+    ckt_redo_note(a->s->ckt, false);
+    vec_free(a->model);
+    vec_free(a->inst);
+    arena_fini(&a->mem);
+    vs_free(a);
+    return st;
+}
