@@ -79,7 +79,8 @@ typedef struct vsim_analysis {
     double f_from, f_to; /* hertz */
     /* NOISE, HBNOISE, TF, SENS, PZ, ACXF, DCXF, DCMATCH, ACMATCH: "v(out)", "v(a,b)", "i(v1)"; SENS
      * also gradients of the deck's transient, "tran MEASURE... param=P...", of its ac or noise
-     * analysis, "ac MEASURE... param=P..."; NOISE, HBNOISE, TF: the input source, "vin" */
+     * analysis, operating point or dc sweep, "ac MEASURE... param=P..."; NOISE, HBNOISE, TF: the
+     * input source, "vin" */
     const char *out, *source;
     int64_t summary; /* NOISE, HBNOISE: parts of all devices at every summary-th point; 0: totals */
     /* PZ: input nodes p and n; out: "v(p,n)" */

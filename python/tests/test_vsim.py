@@ -339,7 +339,19 @@ class Analyses(unittest.TestCase):
         self.assertAlmostEqual(n.by['r1'] * 1e3 / n.value, 0, delta=1e-8)
         self.assertAlmostEqual(n.by['c1'] * 1e-9 / n.value, -0.5, delta=1e-8)
         with self.assertRaises(ValueError):
-            rc.gradient('m', 'r1', of='dc')
+            rc.gradient('m', 'r1', of='hb')
+
+    def test_gradients_of_operating_points_and_sweeps(self):
+        """v(b) = u r2/(r1 + r2)."""
+        deck = vsim.Circuit('d\nv1 a 0 2\nr1 a b 1k\nr2 b 0 3k\n.op\n.dc v1 0 2 0.5\n'
+                            '.meas op vb find v(b)\n.meas dc u when v(b)=1')
+        vb = deck.gradient('vb', ['r1', 'v1'], of='op')
+        self.assertAlmostEqual(vb.value, 1.5, delta=1e-9)
+        self.assertAlmostEqual(vb.by['v1'], 0.75, delta=1e-9)
+        self.assertAlmostEqual(vb.by['r1'] * 1e3, -2 * 3 / 16, delta=1e-8)
+        u = deck.gradient('u', ['r1', 'v1'], of='dc')
+        self.assertAlmostEqual(u.by['r1'] * 1e3, 1 / 3, delta=1e-8)
+        self.assertEqual(u.by['v1'], 0)
 
     def test_what_is_kept(self):
         r = vsim.Circuit(RC).tran(1e-6, keep=['v(out)'])

@@ -303,6 +303,20 @@ typedef struct ana_gradient_opt {
 VS_MUST_USE vs_status ana_gradient(ana *a, const ana_gradient_opt *o, const ana_sink *sink,
                                    double *to);
 
+/* -- gradients of measures of operating points and sweeps of a source (gradient_dc.c) -- */
+typedef struct ana_static_opt {
+    const double *x;       /* [rows][n+1] solutions */
+    int32_t swept;         /* a source, -1: none; */
+    const double *level;   /* [rows] and its values */
+    const ana_seed *seed;  /* [n_seed] those of a row and measure together */
+    struct ckt_vary *vary; /* devices that parameters reach; may be made ready */
+    const ana_push *push;  /* [n_push]; that of the swept source does not count */
+    size_t n_seed, n_measure, n_param, n_push;
+} ana_static_opt;
+/* As ana_gradient. */
+VS_MUST_USE vs_status ana_gradient_static(ana *a, const ana_static_opt *o, const ana_sink *sink,
+                                          double *to);
+
 /* The output per unit of each independent source. freq NULL: of the static equations. */
 VS_MUST_USE vs_status ana_xf(ana *a, const ana_output *out, const ana_freq *freq,
                              const ana_table *t);

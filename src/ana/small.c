@@ -25,6 +25,8 @@ static void allocate(small *s, ana *a)
 
 void small_fini(small *s)
 {
+    if (!s->a)
+        return;
     lu_z_fini(&s->lu);
     vs_free(s->x);
     vs_free(s->g);
@@ -92,21 +94,40 @@ vs_status small_begin(small *s, ana *a, bool noise)
     return st == VS_OK ? prepare(s) : st;
 }
 
+static vs_status load_static(small *s)
+{
+    ana *a = s->a;
+    const ckt_env env = small_env(a);
+    bool limited;
+    const vs_status st = ckt_load(a->c, &env, s->x, a->f, a->q, a->fmax, a->qmax, &limited);
+    if (st != VS_OK)
+        diag_error(a->d, DIAG_NOWHERE,
+                   "a device gives a value that is not finite at the operating point");
+    else
+        memcpy(s->g, a->jac->val, sizeof(double) * (size_t)csc_nnz(a->jac));
+    return st;
+}
+
 vs_status small_begin_static(small *s, ana *a)
 {
     vs_status st = operating_point(s, a);
-    if (st != VS_OK)
-        return st;
-    const ckt_env env = small_env(a);
-    bool limited;
-    st = ckt_load(a->c, &env, s->x, a->f, a->q, a->fmax, a->qmax, &limited);
-    if (st != VS_OK) {
-        diag_error(a->d, DIAG_NOWHERE,
-                   "a device gives a value that is not finite at the operating point");
-        return st;
-    }
-    memcpy(s->g, a->jac->val, sizeof(double) * (size_t)csc_nnz(a->jac));
-    return prepare(s);
+    if (st == VS_OK)
+        st = load_static(s);
+    return st == VS_OK ? prepare(s) : st;
+}
+
+vs_status small_static_at(small *s, ana *a, const double *x)
+{
+    const bool first = !s->a;
+    if (first)
+        allocate(s, a);
+    memcpy(s->x, x, ((size_t)a->n + 1) * sizeof *x);
+    const vs_status st = load_static(s);
+    if (st == VS_OK && first)
+        return prepare(s);
+    if (st == VS_OK)
+        add_shunts(s);
+    return st;
 }
 
 vs_status small_factor(small *s, double omega)

@@ -24,6 +24,8 @@ VS_MUST_USE vs_status small_begin(small *s, ana *a, bool noise);
 /* The same with G of the static equations (form MDL_DC) and C = 0: what an operating point obeys.
  */
 VS_MUST_USE vs_status small_begin_static(small *s, ana *a);
+/* The same at a point that is known, x [n+1]; s of 0 before the first call. */
+VS_MUST_USE vs_status small_static_at(small *s, ana *a, const double *x);
 void small_fini(small *s);
 
 /* Factors G + j omega C. Allocates only when pivots are chosen anew.

@@ -164,7 +164,7 @@ typedef struct flat_trannoise { /* .trannoise: noise of devices in every .tran *
     uint64_t seed;
 } flat_trannoise;
 typedef struct flat_gradient { /* SENS: of measures of a run of the deck by parameters */
-    flat_ana_kind of;          /* TRAN, AC, NOISE */
+    flat_ana_kind of;          /* TRAN, AC, NOISE, OP, DCSWEEP */
     const char **meas;         /* [n_meas]; none: no gradient */
     int32_t n_meas, n_by;
     struct flat_target *by; /* [n_by] */

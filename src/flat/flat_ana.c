@@ -252,7 +252,7 @@ static bool read_parameters(cur *q, flat_gradient *g)
     return ok;
 }
 
-/* gradient = ("tran" ["memory" "=" bytes] | "ac" | "noise") measure*
+/* gradient = ("tran" ["memory" "=" bytes] | "ac" | "noise" | "op" | "dc") measure*
  *            "param" "=" target* */
 static bool read_gradient(cur *q, flat_ana *a, flat_ana_kind of)
 {
@@ -288,7 +288,11 @@ static bool read_sens(cur *q, flat_ana *a)
     static const struct {
         const char *word;
         flat_ana_kind of;
-    } run[] = {{"tran", FLAT_TRAN}, {"ac", FLAT_AC}, {"noise", FLAT_NOISE}};
+    } run[] = {{"tran", FLAT_TRAN},
+               {"ac", FLAT_AC},
+               {"noise", FLAT_NOISE},
+               {"op", FLAT_OP},
+               {"dc", FLAT_DCSWEEP}};
     for (size_t i = 0; i < VS_COUNT(run); i++)
         if (cur_more(q) && cur_is_word(q, run[i].word))
             return read_gradient(q, a, run[i].of);

@@ -428,7 +428,7 @@ static vs_status find(job *j, bool slope)
         return wrong(j, peek(j), "%1 needs WHEN or AT=", slope ? "DERIV" : "FIND", "") ? VS_OK
                                                                                        : VS_EINPUT;
     if (j->plan) {
-        if (!slope && !point)
+        if (!slope && (!point || !c.expr))
             *j->plan = (meas_plan){.kind = MEAS_FIND, .expr = expr, .a = c};
         return VS_OK;
     }

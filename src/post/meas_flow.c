@@ -108,6 +108,8 @@ bool post_flow_add(post_flow *f, const post_env *env, const char *text, diag_spa
     if (!form || names_listed(e.set->names, text, later))
         return false;
     const meas_plan *q = &p.plan;
+    if (q->kind == MEAS_FIND && !q->a.expr && isnan(q->a.at)) /* of an operating point */
+        return false;
     p.value.asked = q->kind == MEAS_FIND && !q->a.expr;
     p.value.t = q->a.at;
     p.to.asked = q->kind == MEAS_RANGE && !isnan(q->a.to);

@@ -263,6 +263,8 @@ static vs_status find(const work *w, const meas_plan *plan)
     place p;
     double *y, *weight, part;
     vs_status st = check_names(w, plan->expr);
+    if (st == VS_OK && !w->x) /* of an operating point */
+        return add_curve(w, plan->expr, (double[]){1});
     if (st == VS_OK)
         st = find_place(w, &plan->a, &p);
     if (st == VS_OK)
@@ -466,7 +468,7 @@ vs_status post_measure_slope(post_env *e, const char *text, diag_span at,
                     .before = before,
                     .n_before = n,
                     .n_vec = vec_len(p->vec) - n,
-                    .n = p->scale ? p->scale->n : 0,
+                    .n = p->scale ? p->scale->n : 1,
                     .x = p->scale ? p->scale->v : NULL,
                     .spectrum = p->scale && !strcmp(p->scale->type, "frequency"),
                     .to = &out->slope};

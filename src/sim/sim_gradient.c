@@ -484,10 +484,10 @@ vs_status sim_gradient_measure(gradient *g)
     return st;
 }
 
-/* Vectors of the plot are the axis and s->mem_vec. */
+/* Vectors of the plot are the axis, if there is one, and s->mem_vec. */
 const elab_out *sim_gradient_vector(const gradient *g, const gradient_card *c, const post_slope *p)
 {
-    const elab_out *o = &g->s->mem_vec[p->vec - 1];
+    const elab_out *o = &g->s->mem_vec[p->vec - (g->plots.current->scale ? 1 : 0)];
     if (!o->is_detail)
         return o;
     diag_error(g->s->d, c->at,
@@ -581,7 +581,9 @@ static vs_status find_gradient(gradient *g)
         return st;
     g->to = vs_calloc(vec_len(g->meas) * vec_len(g->by) + 1, sizeof *g->to);
     const sim_opt was = divert(g);
-    st = g->run.kind == FLAT_TRAN ? sim_gradient_of_tran(g) : sim_gradient_of_small(g);
+    st = g->run.kind == FLAT_TRAN                              ? sim_gradient_of_tran(g)
+         : g->run.kind == FLAT_AC || g->run.kind == FLAT_NOISE ? sim_gradient_of_small(g)
+                                                               : sim_gradient_of_static(g);
     if (st == VS_OK)
         st = add_numbers(g);
     vec_free(s->opt.keep_name);
@@ -616,6 +618,9 @@ static const flat_ana *run_of(const sim *s, flat_ana_kind kind)
     for (size_t i = 0; i < vec_len(s->flat.ana); i++)
         if (s->flat.ana[i].kind == kind)
             return &s->flat.ana[i];
+    for (size_t i = 0; i < s->n_todo; i++) /* expansions after the first leave .dc out */
+        if (s->todo[i].kind == kind)
+            return &s->todo[i];
     return NULL;
 }
 

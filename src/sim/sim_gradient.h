@@ -62,5 +62,9 @@ const elab_out *sim_gradient_vector(const gradient *g, const gradient_card *c, c
  * Status: VS_OK; those of the run; VS_EINPUT, VS_EUNSUPPORTED (messages). */
 vs_status sim_gradient_of_tran(gradient *g);
 vs_status sim_gradient_of_small(gradient *g);
+vs_status sim_gradient_of_static(gradient *g);
+/* Whether what small signals and operating points cannot move is there: VS_EUNSUPPORTED (message).
+ */
+VS_MUST_USE vs_status sim_gradient_refuse_small(const gradient *g);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct small_gradient {
     ana_gradient_drive *drive; /* vec */
 } small_gradient;
 
-static vs_status refuse(const gradient *g)
+vs_status sim_gradient_refuse_small(const gradient *g)
 {
     const sim *s = g->s;
     const char *word = sim_analysis_word(g->run.kind);
@@ -177,7 +177,7 @@ static vs_status differentiate(small_gradient *w)
 vs_status sim_gradient_of_small(gradient *g)
 {
     small_gradient w = {.of = g};
-    vs_status st = refuse(g);
+    vs_status st = sim_gradient_refuse_small(g);
     if (st == VS_OK)
         st = run(g);
     if (st == VS_OK)

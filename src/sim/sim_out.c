@@ -375,6 +375,11 @@ vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
     const sim_hook *h = &s->opt.hook;
     if (s->own_axis)
         axis = s->axis;
+    if (s->solution) {
+        const size_t n = vec_len(*s->solution), n1 = (size_t)ckt_n(s->ckt) + 1;
+        vec_extend(*s->solution, n1);
+        memcpy(*s->solution + n, x, n1 * sizeof *x);
+    }
     const vs_status st = keep_point(s, axis, x, xi);
     return st || !h->point ? st : h->point(h->user, axis, s->op_x ? s->op_x : x, s->z);
 }

@@ -3,7 +3,7 @@
  *     sim_ana.c         a function for each analysis card
  *     sim_small.c       small-signal analyses
  *     sim_hb.c          periodic states, and small signals on them
- *     sim_gradient*.c   .sens tran, ac, noise: derivatives of measures
+ *     sim_gradient*.c   .sens tran, ac, noise, op, dc: derivatives of measures
  *     sim_match.c       .dcmatch, .acmatch: spread by random numbers
  *     sim_vary.c        which devices and sources a number reaches (sim_vary.h)
  *     sim_out.c         results: to the result file, to plots in memory
@@ -121,6 +121,7 @@ struct sim {
     bool transient;       /* details are those of a point in time */
     const double *op_x;   /* ac: the operating point behind the phasors */
     const double *z;      /* ac: [2 (n+1)] the phasors of the point */
+    double **solution;    /* vec: the points of the plot, [n+1] each, go there too; NULL: nowhere */
     ana_sink sink;        /* of a transient */
     bool due;             /* it pauses to be kept */
     int32_t n_own;        /* numbers in a row of the analysis' own vectors */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Gradients of measures (.sens tran, ac, noise) against differences of runs and closed forms.
+"""Gradients of measures (.sens tran, ac, noise, op, dc) against differences of runs and closed forms.
 
     gradients.py VSIM [test...]
 
@@ -61,7 +61,7 @@ class Gradients(folder.Folder):
 
     def against_differences(self, deck, values, tol=1e-5):
         text = deck
-        for kind in ('tran', 'ac', 'noise'):
+        for kind in ('tran', 'ac', 'noise', 'op', 'dc'):
             names = re.findall(r'(?m)^\.meas %s (\S+)' % kind, deck)
             if names:
                 text += '.sens %s %s param=%s\n' % (kind, ' '.join(names), ' '.join(values))
@@ -411,6 +411,85 @@ c1 b 0 1n
                 'b1 c 0 i=v(b)*hertz*1e-9\nr3 c 0 1\n')
         self.assertIn('needs a .noise card', self.run_deck(
             'deck\nv1 a 0 1\nr1 a 0 1k\n.op\n.sens noise x param=r1\n.end\n', True))
+
+    # -- operating points and sweeps --
+
+    AMPLIFIER = """two stages, whose operating points follow all parameters
+.param vcc=5 rb=470k rc=4.7k re=330 bf=120 gm=1m
+.model q1 npn bf={bf} is=1e-15 vaf=70 rb=60 re=1 rc=15
+.model n1 nmos level=1 vto=0.7 kp=100u lambda=0.02 gamma=0.4 phi=0.7
+.model d1 d is=1e-14 rs=5
+v2 dd 0 {vcc}
+vin in 0 0.6
+i1 in 0 10u m=2
+rs in a 600
+rb c a {rb}
+rc dd c {rc}
+q1 c a e q1
+re e 0 {re}
+q2 dd c o q1
+d1 o o2 d1
+ro o2 0 2.2k
+m1 x o2 0 0 n1 w=20u l=1u
+rx dd x 10k
+b1 y 0 i={gm}*tanh(v(x))
+ry y 0 1k
+"""
+    AMPLIFIER_BY = {'vcc': 5, 'rb': 470e3, 'rc': 4.7e3, 're': 330, 'bf': 120, 'gm': 1e-3,
+                    'temp': 27, 'q1(is)': 1e-15, 'q1(vaf)': 70, 'd1(is)': 1e-14, 'd1(rs)': 5,
+                    'n1(vto)': 0.7, '@m1[w]': 20e-6, 'i1': 10e-6, 'rx': 10e3, 'ro': 2200}
+
+    def test_operating_points(self):
+        got = self.against_differences(self.AMPLIFIER + """.op
+.meas op vo find v(o2)
+.meas op dif find v(x,o)
+.meas op cur find i(v2)
+.meas op pw find par('-v(dd)*i(v2)')
+.meas op ef param='vo/pw*vcc'
+""" + HELD, {**self.AMPLIFIER_BY, 'vin': 0.6})
+        self.assertGreater(abs(got['vo']['vin']), 0.1)
+
+    def test_sweeps_of_sources(self):
+        got = self.against_differences(self.AMPLIFIER + """.dc vin 0.55 0.75 0.01
+.meas dc at find v(o2) at=0.6
+.meas dc area integ v(x) from=0.56 to=0.73
+.meas dc most max i(v2)
+.meas dc pp pp v(y)
+""" + HELD, {**self.AMPLIFIER_BY, 'vin': 0.6})
+        self.assertEqual(got['at']['vin'], 0)  # the sweep sets it
+
+    def test_where_a_sweep_crosses_has_its_closed_form(self):
+        # v(b) = u r2/(r1 + r2) crosses 1 at u = 1 + r1/r2; straight lines are exact
+        g = self.gradients("""divider
+v1 a 0 0
+r1 a b 1k
+r2 b 0 3k
+.dc v1 0 2 0.3
+.meas dc u when v(b)=1
+.sens dc u param=r1 r2 v1
+.end
+""")['u']
+        for name, want in (('u', 4/3), ('r1', 1/3e3), ('r2', -1e3/9e6)):
+            self.assertLess(abs(g[name]/want - 1), 1e-8)
+        self.assertEqual(g['v1'], 0)
+
+    def test_what_has_no_static_gradient_is_said(self):
+        def refuses(cards, text):
+            self.assertIn(text, self.run_deck('deck\nv1 a 0 1\nr1 a b 1k\nr2 b 0 1k\n' + cards +
+                                              '\n.end\n', True))
+        refuses('.dc r1 1k 2k 100\n.meas dc m find v(b) at=1500\n.sens dc m param=r2',
+                "sweeps 'r1', which is no source")
+        refuses('.dc v1 0 1 0.1 r1 1k 2k 500\n.meas dc m find v(b) at=0.5\n.sens dc m param=r2',
+                'has 2 loops')
+        refuses('.dc v1 1 0 -0.1\n.meas dc m find v(b) at=0.5\n.sens dc m param=r2',
+                'do not ascend')
+        refuses('.dc temp 0 50 10\n.meas dc m find v(b) at=20\n.sens dc m param=r2',
+                'which is no source')
+        refuses('.op\n.meas op m find v(b)\n.sens dc m param=r2', 'needs a .dc card')
+        refuses('.op\n.meas op m find v(b)\n.sens op n param=r2', "'.meas op n ...'")
+        refuses('.op\n.meas op m find @r1[i]\n.sens op m param=r2', 'a value inside a device')
+        refuses('.op\n.meas op m find v(b)\n.sens op m memory=1k param=r2',
+                'param= is expected')
 
     # -- how parameters are moved --
 

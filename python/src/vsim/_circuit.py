@@ -641,10 +641,10 @@ class Circuit:
                  ) -> Union[Gradient, Dict[str, Gradient]]:
         """Measures of the deck's transient and their derivatives by parameters, from one run of the
         transient and one way back through it, however many parameters there are; or of its .ac or
-        .noise.
+        .noise, its operating point or its .dc.
 
         measures  the name of a .meas card, or several names
-        of        'tran', 'ac' or 'noise': what the measures are of
+        of        'tran', 'ac', 'noise', 'op' or 'dc': what the measures are of
         by        what .step takes: "wn" (a .param), "r1", "@m1[w]", "nch(vto)", "temp"; one or
                   several
         memory    bytes for the solutions of all steps; longer runs are computed again in parts
@@ -664,8 +664,8 @@ class Circuit:
         """
         names = [measures] if isinstance(measures, str) else list(measures)
         words = [by] if isinstance(by, str) else list(by)
-        if of not in ('tran', 'ac', 'noise'):
-            raise ValueError("of is 'tran', 'ac' or 'noise', not %r" % (of,))
+        if of not in ('tran', 'ac', 'noise', 'op', 'dc'):
+            raise ValueError("of is 'tran', 'ac', 'noise', 'op' or 'dc', not %r" % (of,))
         card = '%s %s param=%s' % (of, ' '.join(names), ' '.join(words))
         if memory is not None:
             card += ' memory=%d' % memory

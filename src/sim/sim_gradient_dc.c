@@ -1,0 +1,171 @@
+/* sim_gradient_dc.c - .sens op, .sens dc: gradients of measures of the deck's operating point or dc
+ * sweep. The run gives the rows, whose solutions are kept, the measures their derivatives by these
+ * (post_measure_slope), and ana_gradient_static the derivatives by the parameters. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_gradient.h"
+#include "vec.h"
+
+typedef struct static_gradient {
+    gradient *of;
+    ckt_vary *vary;
+    double *x;      /* vec: [rows][n+1] */
+    ana_seed *seed; /* vec */
+    ana_push *push; /* vec */
+} static_gradient;
+
+static bool ascends(const flat_sweep *w)
+{
+    bool up = true;
+    for (size_t k = 1; k < vec_len(w->value); k++)
+        up &= w->value[k] > w->value[k - 1];
+    return up;
+}
+
+static vs_status refuse(const gradient *g)
+{
+    const sim *s = g->s;
+    if (g->run.kind == FLAT_DCSWEEP && g->run.sweep[0].what != FLAT_SWEEP_SOURCE) {
+        diag_error(s->d, g->span,
+                   ".sens dc: the deck's .dc sweeps '%s', which is no source; there are gradients "
+                   "of sweeps of a source",
+                   g->run.sweep[0].name);
+        return VS_EUNSUPPORTED;
+    }
+    if (g->run.kind == FLAT_DCSWEEP && g->run.n_sweep > 1) {
+        diag_error(s->d, g->span,
+                   ".sens dc: the deck's .dc has %d loops; there are gradients of sweeps of one "
+                   "source, and .step makes them again at other values",
+                   g->run.n_sweep);
+        return VS_EUNSUPPORTED;
+    }
+    if (g->run.kind == FLAT_DCSWEEP && !ascends(&g->run.sweep[0])) {
+        diag_error(s->d, g->span,
+                   ".sens dc: the values of the deck's .dc do not ascend; there are gradients of "
+                   "sweeps upwards");
+        return VS_EUNSUPPORTED;
+    }
+    return sim_gradient_refuse_small(g);
+}
+
+/* What clients hear of points is not meant: this run is our own. */
+static vs_status run(static_gradient *w)
+{
+    gradient *g = w->of;
+    sim_hook *h = &g->s->opt.hook;
+    const sim_hook was = *h;
+    h->value = NULL;
+    h->device = NULL;
+    h->begin = NULL;
+    g->s->solution = &w->x;
+    const vs_status st = sim_kind_of(g->run.kind)->run(g->s, &g->run);
+    g->s->solution = NULL;
+    *h = was;
+    return st;
+}
+
+static int compare_rows(const void *va, const void *vb)
+{
+    const ana_seed *a = va, *b = vb;
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    if (a->measure != b->measure)
+        return a->measure < b->measure ? -1 : 1;
+    return a->unknown < b->unknown ? -1 : a->unknown > b->unknown;
+}
+
+static vs_status find_seeds(static_gradient *w)
+{
+    const gradient *g = w->of;
+    for (size_t m = 0; m < vec_len(g->meas); m++) {
+        const gradient_card *c = sim_gradient_find_card(g, g->meas[m]);
+        for (size_t i = 0; i < vec_len(c->got.slope); i++) {
+            const post_slope *p = &c->got.slope[i];
+            const elab_out *o = sim_gradient_vector(g, c, p);
+            if (!o)
+                return VS_EINPUT;
+            if (o->hi)
+                vec_push(w->seed, ((ana_seed){p->point, (int32_t)m, o->hi, p->by * o->factor}));
+            if (o->lo)
+                vec_push(w->seed, ((ana_seed){p->point, (int32_t)m, o->lo, -p->by * o->factor}));
+        }
+    }
+    if (vec_len(w->seed))
+        qsort(w->seed, vec_len(w->seed), sizeof *w->seed, compare_rows);
+    return VS_OK;
+}
+
+static void add_source(static_gradient *w, size_t p, int32_t source)
+{
+    const gradient *g = w->of;
+    const gradient_by *b = &g->by[p];
+    const bool is_v = ckt_source_at(g->s->ckt, source).is_v;
+    double value[2];
+    for (int k = 0; k < 2; k++) {
+        const sim_vary_wave *v = sim_vary_wave_of(&g->now, &b->side[k].at, source);
+        value[k] = (is_v ? 1 : v->m) * wave_dc(&v->w);
+    }
+    vec_push(w->push, ((ana_push){source, (int32_t)p,
+                                  (value[1] - value[0]) / (b->side[1].value - b->side[0].value)}));
+}
+
+static void find_pushes(static_gradient *w)
+{
+    for (size_t p = 0; p < vec_len(w->of->by); p++) {
+        int32_t *source = NULL;
+        sim_vary_sources(&w->of->by[p].side[0].at, &w->of->by[p].side[1].at, &source);
+        for (size_t i = 0; i < vec_len(source); i++)
+            add_source(w, p, source[i]);
+        vec_free(source);
+    }
+}
+
+static vs_status differentiate(static_gradient *w)
+{
+    gradient *g = w->of;
+    int32_t swept = -1;
+    vs_status st = VS_OK;
+    if (g->run.kind == FLAT_DCSWEEP)
+        st = sim_source_of(g->s, g->run.sweep[0].name, g->span, &swept);
+    const ana_static_opt o = {.x = w->x,
+                              .swept = swept,
+                              .level = swept >= 0 ? g->run.sweep[0].value : NULL,
+                              .seed = w->seed,
+                              .vary = w->vary,
+                              .push = w->push,
+                              .n_seed = vec_len(w->seed),
+                              .n_measure = vec_len(g->meas),
+                              .n_param = vec_len(g->by),
+                              .n_push = vec_len(w->push)};
+    if (st == VS_OK &&
+        g->run.kind == FLAT_DCSWEEP) /* of a single point the interpreter is done sooner */
+        st = ckt_vary_ready(w->vary, vec_len(g->meas));
+    if (st == VS_OK)
+        st = ana_gradient_static(g->s->ana, &o, sim_sink(g->s, &g->s->sink), g->to);
+    sim_count(g->s);
+    return st;
+}
+
+vs_status sim_gradient_of_static(gradient *g)
+{
+    static_gradient w = {.of = g};
+    vs_status st = refuse(g);
+    if (st == VS_OK)
+        st = run(&w);
+    if (st == VS_OK)
+        st = sim_gradient_measure(g);
+    if (st == VS_OK)
+        st = find_seeds(&w);
+    if (st == VS_OK)
+        st = sim_gradient_vary(g, &w.vary);
+    if (st == VS_OK) {
+        find_pushes(&w);
+        st = differentiate(&w);
+    }
+    ckt_vary_free(&w.vary);
+    vec_free(w.x);
+    vec_free(w.seed);
+    vec_free(w.push);
+    return st;
+}
