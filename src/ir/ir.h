@@ -403,6 +403,34 @@ void ir_static_fini(ir_static *s);
 VS_MUST_USE vs_status ir_static_run(const ir_static *s, const ir_fn *fn, const ir_num *input,
                                     ir_num *val, uint8_t *ran);
 
+/* An evaluation of a function as straight code (ir_trace.c): for many evaluations that differ in a
+ * few inputs and take the same way through the branches.
+ * ir_trace_init evaluates fn with `input`, as ir_interp does, or with `cls` as ir_interp_static.
+ *   vary  in  which inputs vary                       [vec_len(fn->in)]
+ *   want  in  values that t->out tells of; IR_NONE: none  [n_want]
+ * false: the evaluation meets a loop or an effect; t is empty.
+ * ir_trace_run: the values of the inputs that vary, in their order; then those of t->out that vary
+ * are in t->val. false: a condition is not what it was; nothing is known. */
+typedef struct ir_trace_op {
+    uint8_t op;          /* IR_IF: val[a] has to be b */
+    int32_t a, b, c, to; /* places in val */
+} ir_trace_op;
+typedef struct ir_trace_out {
+    bool ran, varies;
+    int32_t at;   /* in val, if it varies */
+    ir_num fixed; /* as it was in the evaluation by ir_trace_init; 0 if it did not run */
+} ir_trace_out;
+typedef struct ir_trace {
+    int32_t n_in;
+    ir_num *val;       /* vec; [n_in] inputs, then numbers and results */
+    ir_trace_op *op;   /* vec */
+    ir_trace_out *out; /* vec [n_want] */
+} ir_trace;
+bool ir_trace_init(ir_trace *t, const ir_fn *fn, const uint8_t *cls, const ir_num *input,
+                   const uint8_t *vary, const ir_val *want, size_t n_want);
+void ir_trace_fini(ir_trace *t);
+bool ir_trace_run(ir_trace *t, const ir_num *input);
+
 /* Split at the static/dynamic border.
  *   setup  every static value that `eval` needs, as OUT CACHE k, and the static outputs of the
  *          kinds ISPOT, COLLAPSE, DROP; voltage-dependent branches are straightened (static values

@@ -127,6 +127,72 @@ START_TEST(static_values_are_the_same_without_the_rest)
 }
 END_TEST
 
+/* The trace of one evaluation, run with other numbers: the bits of the interpreter, or none. */
+START_TEST(trace_computes_the_same_bits_on_the_same_way)
+{
+    size_t n_run = 0, n_left = 0, n_vary = 0;
+    for (uint64_t seed = 0; seed < N_FN; seed++) {
+        ir_fn f = random_fn(seed + 700000, 5 + (int)(seed % 60), false);
+        const size_t n = vec_len(f.inst), n_in = vec_len(f.in);
+        uint8_t *cls = arena_array(&test_mem, uint8_t, n),
+                *vary = arena_array(&test_mem, uint8_t, n_in + 1),
+                *ran = arena_array(&test_mem, uint8_t, n);
+        ir_num *in = arena_array(&test_mem, ir_num, n_in + 1),
+               *val = arena_array(&test_mem, ir_num, n),
+               *few = arena_array(&test_mem, ir_num, n_in + 1);
+        ir_val *all = arena_array(&test_mem, ir_val, n);
+        for (size_t i = 0; i < n; i++)
+            all[i] = (ir_val)i;
+        ir_classes(&f, cls);
+        const values v = random_values(seed, false);
+        for (size_t k = 0; k < n_in; k++) {
+            in[k] = value_of_input(&f.in[k], (void *)&v);
+            vary[k] = f.in[k].kind == IR_IN_PARAM || f.in[k].kind == IR_IN_GIVEN;
+        }
+        ir_trace t;
+        if (!ir_trace_init(&t, &f, cls, in, vary, all, n)) {
+            ir_fn_fini(&f);
+            continue; /* a loop on its way */
+        }
+        for (uint64_t j = 0; j < N_INPUT; j++) {
+            values w = v;
+            const values other = random_values(seed * 100 + j, false);
+            memcpy(w.f, other.f, sizeof w.f);
+            memcpy(w.b, other.b, sizeof w.b);
+            w.i = other.i;
+            size_t m = 0;
+            for (size_t k = 0; k < n_in; k++) {
+                in[k] = value_of_input(&f.in[k], &w);
+                if (vary[k])
+                    few[m++] = in[k];
+            }
+            ck_assert_int_eq((int)m, t.n_in);
+            if (!ir_trace_run(&t, few)) {
+                n_left++;
+                continue;
+            }
+            n_run++;
+            ck_assert_int_eq(ir_interp_static(&f, cls, in, val, ran, NULL), VS_OK);
+            for (size_t i = 0; i < n; i++) {
+                const ir_trace_out *o = &t.out[i];
+                ck_assert_int_eq(o->ran, ran[i]);
+                const ir_num x = o->varies ? t.val[o->at] : o->fixed;
+                n_vary += o->varies;
+                ck_assert(!ran[i] ||
+                          (f.inst[i].type == IR_F64 ? same_bits(val[i].f, x.f) : val[i].i == x.i));
+            }
+        }
+        ir_trace_fini(&t);
+        ir_fn_fini(&f);
+        end_mem();
+        begin_mem();
+    }
+    ck_assert_uint_gt(n_run, N_FN / 4);
+    ck_assert_uint_gt(n_left, N_FN / 4);
+    ck_assert_uint_gt(n_vary, n_run);
+}
+END_TEST
+
 START_TEST(setup_and_eval_compute_what_the_function_does)
 {
     for (uint64_t seed = 0; seed < N_FN; seed++) {
@@ -313,6 +379,7 @@ int main(void)
     const TTest *const test[] = {optimised_function_computes_the_same_bits,
                                  specialised_function_computes_the_same_bits,
                                  static_values_are_the_same_without_the_rest,
+                                 trace_computes_the_same_bits_on_the_same_way,
                                  setup_and_eval_compute_what_the_function_does,
                                  derivative_is_the_slope,
                                  printed_function_reads_back,
