@@ -77,12 +77,29 @@ const char *str_known(const str_pool *p, const char *s, size_t n)
     return p->cap ? p->slot[slot_of(p, s, n, (uint32_t)str_hash(s, n))] : NULL;
 }
 
+/* Names of a million elements have no use for the alignment of arena_alloc. */
+static char *copy_text(str_pool *p, const char *s, size_t n)
+{
+    enum { ROOM = 1 << 14, LONG = 256 };
+    if (n >= LONG)
+        return arena_strndup(&p->mem, s, n);
+    if (p->n_room < n + 1) {
+        p->room = arena_alloc(&p->mem, ROOM);
+        p->n_room = ROOM;
+    }
+    char *to = p->room;
+    memcpy(to, s, n); /* 0 stands behind it: the arena's memory is zeroed */
+    p->room += n + 1;
+    p->n_room -= n + 1;
+    return to;
+}
+
 const char *str_intern(str_pool *p, const char *s, size_t n)
 {
     const char *nul = memchr(s, 0, n);
     if (nul)
         n = (size_t)(nul - s);
-    if (p->n * 2 >= p->cap)
+    if (p->n * 4 >= p->cap * 3)
         grow_pool(p);
     const uint32_t hash = (uint32_t)str_hash(s, n);
     const size_t k = slot_of(p, s, n, hash);
@@ -90,7 +107,7 @@ const char *str_intern(str_pool *p, const char *s, size_t n)
         return p->slot[k];
     p->n++;
     p->hash[k] = hash;
-    return p->slot[k] = arena_strndup(&p->mem, s, n);
+    return p->slot[k] = copy_text(p, s, n);
 }
 
 const char *str_intern0(str_pool *p, const char *s) { return str_intern(p, s, strlen(s)); }

@@ -8,6 +8,8 @@
 
 typedef struct str_pool {
     arena mem;
+    char *room; /* [n_room] for the next strings, which stand side by side */
+    size_t n_room;
     const char **slot; /* open addressing, cap is a power of two */
     uint32_t *hash;    /* [cap] part of the hash of each */
     size_t cap, n;

@@ -192,7 +192,7 @@ static vs_status short_ports(ckt *c, const ckt_inst *inst, int32_t a, int32_t b)
         return VS_OK;
     const wave zero = {.kind = WAVE_DC, .dc_given = true};
     const char *name = arena_printf(&c->mem, "%s#short%d", inst->name, (int)a);
-    return ckt_add_vsource(c, name, a, b, &zero, 1, inst->span);
+    return ckt_add_vsource(c, name, a, b, &zero, 1, ckt_inst_span(inst));
 }
 
 static vs_status map_ports(ckt *c, const ckt_inst *inst, const int32_t *terminal,
@@ -255,11 +255,14 @@ vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
     assert(!c->finished);
     const int32_t n = mdl_n_unknown(m);
     const int32_t *topo = mdl_row_topology(m, row);
-    const ckt_inst inst = {.name = ckt_own_name(c, name),
-                           .model = m,
-                           .row = row,
-                           .first = (int32_t)vec_len(c->unk),
-                           .span = span};
+    const ckt_inst inst = {
+        .name = ckt_own_name(c, name),
+        .model = m,
+        .row = row,
+        .first = (int32_t)vec_len(c->unk),
+        .off = span.off,
+        .file = (uint16_t)(span.file >= 0 && span.file < UINT16_MAX ? span.file + 1 : 0),
+        .len = (uint16_t)(span.len < UINT16_MAX ? span.len : UINT16_MAX)};
     vec_push(c->inst, inst);
     vec_extend(c->unk, n);
     int32_t *unk = &c->unk[inst.first];
@@ -447,20 +450,27 @@ static void allocate_work(ckt *c)
     c->qlo = arena_array(&c->mem, double, vec_len(c->unknown) + CKT_PADDING);
 }
 
-static csc_entry *all_entries(const ckt *c)
+/* Static entries, those that are not 0 at rest alone if `rest`. */
+static csc_entry *static_entries(const ckt *c, bool rest)
 {
     csc_entry *e = NULL;
-    for (int f = 0; f < MDL_N_FORM; f++)
-        if (c->forms >> f & 1)
-            ckt_device_entries(c, f, &e);
-    nat_entries(&c->nat, ckt_is_reactive(c), &e);
-    for (int32_t k = 1; k < (int32_t)vec_len(c->unknown); k++)
-        if (c->unknown[k].node)
-            vec_push(e, csc_entry_of(k, k));
-    for (size_t i = 0; i < vec_len(c->fix); i++)
-        vec_push(e, csc_entry_of(c->fix[i].unknown, c->fix[i].unknown));
+    if (rest)
+        ckt_rest_entries(c, &e);
+    else
+        ckt_device_entries(c, MDL_DC, &e);
+    nat_entries(&c->nat, false, &e);
     ckt_sort_entries(c, e);
     return e;
+}
+
+static vs_status check_topology(ckt *c)
+{
+    csc_entry *dc = static_entries(c, false),
+              *rest = ckt_has_still(c) ? static_entries(c, true) : NULL;
+    const vs_status st = ckt_check_topology(c, dc, rest ? rest : dc);
+    vec_free(dc);
+    vec_free(rest);
+    return st;
 }
 
 /* Sets what ckt_accept has to do. */
@@ -486,23 +496,9 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     if (st != VS_OK)
         return st;
     mark_charges(c);
-    if (forms >> MDL_DC & 1) {
-        csc_entry *dc = NULL, *rest = NULL;
-        ckt_device_entries(c, MDL_DC, &dc);
-        ckt_rest_entries(c, &rest);
-        const size_t n = vec_len(dc);
-        nat_entries(&c->nat, false, &dc);
-        for (size_t i = n; i < vec_len(dc); i++)
-            vec_push(rest, dc[i]);
-        ckt_sort_entries(c, dc);
-        ckt_sort_entries(c, rest);
-        st = ckt_check_topology(c, dc, rest);
-        vec_free(dc);
-        vec_free(rest);
-    }
-    csc_entry *e = all_entries(c);
-    ckt_make_pattern(c, e);
-    vec_free(e);
+    if (forms >> MDL_DC & 1)
+        st = check_topology(c);
+    ckt_make_pattern(c);
     allocate_work(c);
     ckt_bypass_make(c);
     note_acceptance(c);

@@ -25,14 +25,14 @@
 
 typedef enum ckt_kind { CKT_VOLTAGE, CKT_CURRENT, CKT_OTHER } ckt_kind;
 typedef struct ckt_unknown {
-    const char *name; /* "out", "x1.n3", "v1#branch", "m1#di" */
-    ckt_kind kind;
-    bool internal;     /* inside a device; not among the default vectors */
-    bool node;         /* a KCL row: homotopy may put a conductance on its diagonal */
+    const char *name;  /* "out", "x1.n3", "v1#branch", "m1#di" */
     double abstol;     /* of its nature as the model declares it, 0: vntol or abstol by kind */
     double res_abstol; /* of its row, 0: abstol for KCL rows, vntol for voltage equations */
-    bool has_q;        /* its row has a charge: takes part in the truncation error test */
-    bool closed;       /* inside a device of an OSDI library: the user can do nothing about it */
+    ckt_kind kind;
+    bool internal; /* inside a device; not among the default vectors */
+    bool node;     /* a KCL row: homotopy may put a conductance on its diagonal */
+    bool has_q;    /* its row has a charge: takes part in the truncation error test */
+    bool closed;   /* inside a device of an OSDI library: the user can do nothing about it */
 } ckt_unknown;
 
 /* What a load sees besides x. Native devices see it too, so src/nat defines it. */

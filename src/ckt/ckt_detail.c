@@ -18,7 +18,7 @@ const char *ckt_device_name(const ckt *c, int32_t device)
 ckt_device_facts ckt_device(const ckt *c, int32_t device)
 {
     const ckt_inst *in = &c->inst[device];
-    return (ckt_device_facts){in->name, in->model, in->row, &c->unk[in->first], in->span};
+    return (ckt_device_facts){in->name, in->model, in->row, &c->unk[in->first], ckt_inst_span(in)};
 }
 
 const int32_t *ckt_device_unknowns(const ckt *c, int32_t device, int32_t *n)

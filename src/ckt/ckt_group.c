@@ -14,14 +14,18 @@
 enum { BYPASS_PER_OUT = 30, BYPASS_SMALL = 64, BYPASS_SMALL_OPERATIONS = 2000, BYPASS_FEW = 8 };
 
 typedef struct row_class { /* instances with the same model and row */
-    mdl_model *model;
-    int32_t row;                      /* of the model */
-    int32_t group;                    /* of the plan, once it has one */
-    mdl_variant *variant[MDL_N_FORM]; /* NULL: forms that nobody asked for; APART also where nothing
-                                         is held */
+    int32_t row;           /* of the model */
+    int32_t group;         /* of the plan */
 } row_class;
 
-static vs_status get_variants(row_class *cl, unsigned forms)
+typedef struct row_look { /* what a row is evaluated with */
+    mdl_model *model;
+    int32_t row;                      /* one of those that look so */
+    mdl_variant *variant[MDL_N_FORM]; /* NULL: forms that nobody asked for; APART also where nothing
+                                         is held */
+} row_look;
+
+static vs_status get_variants(row_look *cl, unsigned forms)
 {
     for (int f = 0; f < MDL_N_FORM; f++)
         if (forms >> f & 1 && mdl_plan_get(cl->model, cl->row, f, &cl->variant[f]) != VS_OK)
@@ -29,7 +33,7 @@ static vs_status get_variants(row_class *cl, unsigned forms)
     return VS_OK;
 }
 
-static bool small_pays(const ckt *c, const row_class *cl)
+static bool small_pays(const ckt *c, const row_look *cl)
 {
     int32_t n = 0;
     for (size_t i = 0; i < vec_len(c->inst); i++)
@@ -39,7 +43,7 @@ static bool small_pays(const ckt *c, const row_class *cl)
 }
 
 /* Asks for charges and derivatives apart where bypass pays. */
-static vs_status choose_bypass(const ckt *c, row_class *cl)
+static vs_status choose_bypass(const ckt *c, row_look *cl)
 {
     const mdl_variant *v = cl->variant[MDL_TRAN];
     mdl_variant *apart;
@@ -63,7 +67,7 @@ int ckt_buffers_of(const ckt *c)
 }
 
 /* Is the form evaluated? Others serve for their pattern only. */
-static bool is_evaluated(const ckt *c, const row_class *cl, int form)
+static bool is_evaluated(const ckt *c, const row_look *cl, int form)
 {
     return form == MDL_DC     ? ckt_form_of(c, CKT_STATIC) == MDL_DC
            : form == MDL_TRAN ? !cl->variant[MDL_APART]
@@ -75,7 +79,7 @@ static const char *name_of(const void *c, int32_t inst)
     return ((const ckt *)c)->inst[inst].name;
 }
 
-static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_class *cl,
+static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_look *cl,
                        int32_t n_variant, bool whole)
 {
     int32_t *inst = NULL, *row = NULL;
@@ -108,7 +112,8 @@ static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_clas
 /* -- who is evaluated together -- */
 
 typedef struct plan_group {
-    int32_t class;     /* the first one; -1: the group was joined to another */
+    row_look look;     /* of the first of its classes */
+    bool gone;         /* the group was joined to another */
     int32_t n;         /* instances */
     int32_t n_variant; /* that its classes had */
     int32_t before;    /* group of the same model, -1: none */
@@ -124,7 +129,7 @@ typedef struct plan {
     int32_t *rows;      /* vec: work */
 } plan;
 
-static row_class *class_of(const plan *p, int32_t group) { return &p->all[p->group[group].class]; }
+static row_look *look_of(const plan *p, int32_t group) { return &p->group[group].look; }
 
 static void free_plan(plan *p)
 {
@@ -135,60 +140,78 @@ static void free_plan(plan *p)
     vec_free(p->rows);
 }
 
-/* The group of a class: that of an earlier class with the same variants. */
-static int32_t group_of(plan *p, const row_class *cl)
+/* The group of a row: that of an earlier one with the same variants. */
+static int32_t group_of(plan *p, const row_look *cl)
 {
     const int32_t last = map_get(&p->last, map_key(cl->model), -1), n = (int32_t)vec_len(p->group);
     for (int32_t g = last; g >= 0; g = p->group[g].before)
-        if (!memcmp(class_of(p, g)->variant, cl->variant, sizeof cl->variant))
+        if (!memcmp(look_of(p, g)->variant, cl->variant, sizeof cl->variant))
             return g;
-    vec_push(p->group,
-             (plan_group){.class = (int32_t)(cl - p->all), .n_variant = 1, .before = last});
+    vec_push(p->group, (plan_group){.look = *cl, .n_variant = 1, .before = last});
     map_set(&p->last, map_key(cl->model), n);
     return n;
 }
 
 static vs_status add_class(const ckt *c, plan *p, mdl_model *m, int32_t row)
 {
-    vec_push(p->all, (row_class){.model = m, .row = row});
-    row_class *cl = &vec_last(p->all);
-    vs_status st = get_variants(cl, c->forms);
+    row_look look = {.model = m, .row = row};
+    vs_status st = get_variants(&look, c->forms);
     if (st == VS_OK && c->forms >> MDL_TRAN & 1)
-        st = choose_bypass(c, cl);
+        st = choose_bypass(c, &look);
     if (st == VS_OK)
-        cl->group = group_of(p, cl);
+        vec_push(p->all, (row_class){row, group_of(p, &look)});
     return st;
+}
+
+/* Classes of each row of each model, by the order in which models come. */
+typedef struct class_table {
+    map model;
+    int32_t **of; /* vec of vecs: class + 1 of a row; 0: none yet */
+} class_table;
+
+static int32_t *entry_of(class_table *t, const mdl_model *m, int32_t row)
+{
+    int32_t mi = map_get(&t->model, map_key(m), -1);
+    if (mi < 0) {
+        map_set(&t->model, map_key(m), mi = (int32_t)vec_len(t->of));
+        vec_push(t->of, NULL);
+        vec_extend(t->of[mi], mdl_n_row(m));
+    }
+    return &t->of[mi][row];
+}
+
+static void free_table(class_table *t)
+{
+    for (size_t i = 0; i < vec_len(t->of); i++)
+        vec_free(t->of[i]);
+    vec_free(t->of);
+    map_free(&t->model);
 }
 
 /* Classes, a group number each, with variants of their own. */
 static vs_status classify(const ckt *c, plan *p)
 {
-    map model = {0}, by_row = {0};
+    class_table table = {0};
     vs_status st = VS_OK;
+    vec_reserve(p->of, vec_len(c->inst));
     for (size_t i = 0; i < vec_len(c->inst) && st == VS_OK; i++) {
         const ckt_inst *in = &c->inst[i];
         if (p->in && !p->in[i]) {
             vec_push(p->of, -1);
             continue;
         }
-        int32_t mi = map_get(&model, map_key(in->model), -1);
-        if (mi < 0)
-            map_set(&model, map_key(in->model), mi = (int32_t)model.n);
-        const uint64_t key = (uint64_t)(uint32_t)mi << 32 | (uint32_t)p->row[i];
-        int32_t k = map_get(&by_row, key, -1);
-        if (k < 0) {
-            k = (int32_t)vec_len(p->all);
-            map_set(&by_row, key, k);
+        int32_t *k = entry_of(&table, in->model, p->row[i]);
+        if (!*k) {
+            *k = (int32_t)vec_len(p->all) + 1;
             st = add_class(c, p, in->model, p->row[i]);
             if (st != VS_OK)
-                diag_note(c->d, in->span, "in instance '%s'", in->name);
+                diag_note(c->d, ckt_inst_span(in), "in instance '%s'", in->name);
         }
         if (st == VS_OK)
-            p->group[p->all[k].group].n++;
-        vec_push(p->of, k);
+            p->group[p->all[*k - 1].group].n++;
+        vec_push(p->of, *k - 1);
     }
-    map_free(&model);
-    map_free(&by_row);
+    free_table(&table);
     return st;
 }
 
@@ -236,7 +259,7 @@ static bool is_small(const plan *p, int32_t last)
 
 static bool may_join(const ckt *c, const plan *p, int32_t g, int32_t h)
 {
-    const row_class *a = class_of(p, g), *b = class_of(p, h);
+    const row_look *a = look_of(p, g), *b = look_of(p, h);
     const int32_t na = p->group[g].n, nb = p->group[h].n;
     for (int f = 0; f < MDL_N_FORM; f++) {
         const mdl_variant *va = a->variant[f], *vb = b->variant[f];
@@ -253,9 +276,9 @@ static bool may_join(const ckt *c, const plan *p, int32_t g, int32_t h)
 static vs_status join_form(const ckt *c, const plan *p, int32_t g, int32_t h, int form,
                            mdl_variant **v, join_cost *cost)
 {
-    const row_class *a = class_of(p, g);
+    const row_look *a = look_of(p, g);
     const int32_t na = p->group[g].n, nb = p->group[h].n;
-    const mdl_variant *va = a->variant[form], *vb = class_of(p, h)->variant[form];
+    const mdl_variant *va = a->variant[form], *vb = look_of(p, h)->variant[form];
     const vs_status st = mdl_plan_meet(a->model, p->rows, vec_len(p->rows), (mdl_form_kind)form, v);
     if (st != VS_OK || !*v)
         return st;
@@ -276,7 +299,7 @@ static vs_status join_form(const ckt *c, const plan *p, int32_t g, int32_t h, in
 /* Variants of g and h together; all NULL: not to be done. */
 static vs_status join_forms(const ckt *c, const plan *p, int32_t g, int32_t h, mdl_variant **v)
 {
-    const row_class *a = class_of(p, g);
+    const row_look *a = look_of(p, g);
     join_cost cost = {0};
     bool ok = true;
     for (int f = MDL_N_FORM; f-- > 0 && ok;) {
@@ -307,13 +330,12 @@ static vs_status join(const ckt *c, plan *p, int32_t g, int32_t h)
     if (st != VS_OK || !any)
         return st;
     for (size_t k = 0; k < vec_len(p->all); k++)
-        if (p->all[k].group == g || p->all[k].group == h) {
+        if (p->all[k].group == h)
             p->all[k].group = g;
-            memcpy(p->all[k].variant, v, sizeof v);
-        }
+    memcpy(look_of(p, g)->variant, v, sizeof v);
     p->group[g].n += p->group[h].n;
     p->group[g].n_variant += p->group[h].n_variant;
-    p->group[h].class = -1;
+    p->group[h].gone = true;
     return VS_OK;
 }
 
@@ -328,8 +350,8 @@ static vs_status join_model(const ckt *c, plan *p, int32_t last)
     for (int32_t g = last; g >= 0; g = p->group[g].before)
         group[n++] = g;
     for (int32_t h = n - 2; h >= 0; h--)
-        for (int32_t g = n - 1; g > h && st == VS_OK && p->group[group[h]].class >= 0; g--)
-            if (p->group[group[g]].class >= 0 && may_join(c, p, group[g], group[h]))
+        for (int32_t g = n - 1; g > h && st == VS_OK && !p->group[group[h]].gone; g--)
+            if (!p->group[group[g]].gone && may_join(c, p, group[g], group[h]))
                 st = join(c, p, group[g], group[h]);
     return st;
 }
@@ -338,7 +360,7 @@ static vs_status make_plan(const ckt *c, plan *p)
 {
     vs_status st = classify(c, p);
     for (int32_t g = 0; g < (int32_t)vec_len(p->group) && st == VS_OK; g++)
-        if (p->group[g].class >= 0 && map_get(&p->last, map_key(class_of(p, g)->model), -1) == g)
+        if (!p->group[g].gone && map_get(&p->last, map_key(look_of(p, g)->model), -1) == g)
             st = join_model(c, p, g);
     return st;
 }
@@ -371,12 +393,12 @@ bool ckt_same_groups(const ckt *c, const int32_t *row, const uint8_t *in, const 
     for (size_t i = 0; i < vec_len(c->inst) && same; i++) {
         if (p.of[i] < 0)
             continue;
-        const row_class *cl = &p.all[p.of[i]];
+        const int32_t of = p.all[p.of[i]].group;
         const dev_group *g = &c->group[group[i]];
-        same = to[cl->group] < 0 || to[cl->group] == group[i];
-        to[cl->group] = group[i];
+        same = to[of] < 0 || to[of] == group[i];
+        to[of] = group[i];
         for (int f = 0; f < MDL_N_FORM; f++)
-            same &= g->form[f].variant == cl->variant[f];
+            same &= g->form[f].variant == look_of(&p, of)->variant[f];
     }
     vec_free(to);
     free_plan(&p);
@@ -389,7 +411,7 @@ static int32_t largest_group(const ckt *c, const plan *p)
 {
     int32_t most = 0;
     for (int32_t g = 0; g < (int32_t)vec_len(p->group); g++) {
-        const row_class *cl = p->group[g].class >= 0 ? class_of(p, g) : NULL;
+        const row_look *cl = p->group[g].gone ? NULL : look_of(p, g);
         bool heavy = false;
         for (int f = 0; f < MDL_N_FORM && cl; f++)
             heavy |= cl->variant[f] && is_evaluated(c, cl, f) &&
@@ -400,53 +422,55 @@ static int32_t largest_group(const ckt *c, const plan *p)
     return most;
 }
 
-/* from[n] to a new vec, by key(from[i]) below n_key; equal keys keep their order. */
-static int32_t *sort_stable(const int32_t *from, size_t n, const int32_t *key, size_t n_key)
+/* Classes by group, in it in the order of their first instances: place[class]. */
+static int32_t *places_of(const plan *p)
 {
-    int32_t *start = NULL, *to = NULL;
-    vec_extend(start, n_key + 1);
-    vec_extend(to, n);
+    const size_t n_class = vec_len(p->all);
+    int32_t *start = NULL, *place = NULL;
+    vec_extend(start, vec_len(p->group) + 1);
+    vec_extend(place, n_class);
+    for (size_t k = 0; k < n_class; k++)
+        start[p->all[k].group + 1]++;
+    for (size_t g = 0; g < vec_len(p->group); g++)
+        start[g + 1] += start[g];
+    for (size_t k = 0; k < n_class; k++)
+        place[k] = start[p->all[k].group]++;
+    vec_free(start);
+    return place;
+}
+
+/* Instances by place of their class, in it in their order. */
+static int32_t *members_of(const plan *p, const int32_t *place)
+{
+    const size_t n = vec_len(p->of), n_class = vec_len(p->all);
+    int32_t *start = NULL, *member = NULL;
+    vec_extend(start, n_class + 1);
+    vec_extend(member, n);
     for (size_t i = 0; i < n; i++)
-        start[key[i] + 1]++;
-    for (size_t k = 0; k < n_key; k++)
+        start[place[p->of[i]] + 1]++;
+    for (size_t k = 0; k < n_class; k++)
         start[k + 1] += start[k];
     for (size_t i = 0; i < n; i++)
-        to[start[key[i]]++] = from[i];
+        member[start[place[p->of[i]]]++] = (int32_t)i;
     vec_free(start);
-    return to;
+    return member;
 }
 
 /* By group, in it by class; classes come in the order of their first instances. */
 static void make_sorted(ckt *c, const plan *p)
 {
-    const row_class *all = p->all;
-    const size_t n = vec_len(c->inst), n_class = vec_len(all);
+    const size_t n = vec_len(c->inst);
     const bool whole = ckt_small_suits(c);
-    int32_t *class = NULL, *group = NULL, *inst = NULL;
-    for (size_t k = 0; k < n_class; k++) {
-        vec_push(class, (int32_t)k);
-        vec_push(group, all[k].group);
-    }
-    for (size_t i = 0; i < n; i++)
-        vec_push(inst, (int32_t)i);
-    int32_t *in_order = sort_stable(class, n_class, group, vec_len(p->group)); /* classes */
-    int32_t *place = NULL;
-    vec_extend(place, n_class);
-    for (size_t k = 0; k < n_class; k++)
-        place[in_order[k]] = (int32_t)k;
-    int32_t *key = NULL;
-    for (size_t i = 0; i < n; i++)
-        vec_push(key, place[p->of[i]]);
-    int32_t *member = sort_stable(inst, n, key, n_class);
+    int32_t *place = places_of(p);
+    int32_t *member = members_of(p, place);
+    vec_free(place);
     for (size_t i = 0, j; i < n; i = j) {
-        const row_class *cl = &all[p->of[member[i]]];
-        for (j = i + 1; j < n && all[p->of[member[j]]].group == cl->group;)
+        const int32_t g = p->all[p->of[member[i]]].group;
+        for (j = i + 1; j < n && p->all[p->of[member[j]]].group == g;)
             j++;
-        make_group(c, &member[i], (int32_t)(j - i), cl, p->group[cl->group].n_variant, whole);
+        make_group(c, &member[i], (int32_t)(j - i), look_of(p, g), p->group[g].n_variant, whole);
     }
-    int32_t *work[] = {class, group, inst, in_order, place, key, member};
-    for (size_t i = 0; i < VS_COUNT(work); i++)
-        vec_free(work[i]);
+    vec_free(member);
 }
 
 vs_status ckt_make_groups(ckt *c)
@@ -458,7 +482,7 @@ vs_status ckt_make_groups(ckt *c)
     p.row = row;
     const vs_status st = make_plan(c, &p);
     if (st == VS_OK && vec_len(c->inst)) {
-        mdl_largest_group(p.all[0].model, largest_group(c, &p));
+        mdl_largest_group(p.group[0].look.model, largest_group(c, &p));
         make_sorted(c, &p);
         mdl_compile_wanted(c->group[0].model);
     }

@@ -35,6 +35,17 @@ void ckt_device_entries(const ckt *c, mdl_form_kind form, csc_entry **e)
 
 void ckt_rest_entries(const ckt *c, csc_entry **e) { device_entries(c, MDL_DC, false, e); }
 
+bool ckt_has_still(const ckt *c)
+{
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        const dev_form *f = &c->group[gi].form[MDL_DC];
+        for (int32_t k = 0; f->variant && k < f->n_out; k++)
+            if (is_matrix(f->variant->out[k].kind) && f->variant->out[k].still)
+                return true;
+    }
+    return false;
+}
+
 static int compare_entries(const void *va, const void *vb)
 {
     const csc_entry a = *(const csc_entry *)va, b = *(const csc_entry *)vb;
@@ -80,26 +91,137 @@ bool ckt_has_entry(const csc_entry *e, int32_t row, int32_t col)
     return vec_len(e) && bsearch(&key, e, vec_len(e), sizeof *e, compare_entries);
 }
 
-/* Entries come sorted by rows, so that filling the columns in order leaves rows ascending. */
-static void make_csc(ckt *c, const csc_entry *e)
+/* Entries come one by one, in any order and several times each. They are taken twice: to count
+ * those of each column, then to its place. A circuit may have so many that a list of them would
+ * need more memory than the matrix. */
+typedef struct columns {
+    int32_t *at;  /* [n+2] count; then where the next row of a column goes */
+    int32_t *row; /* NULL: counting */
+} columns;
+
+static void take_entry(columns *t, int32_t row, int32_t col)
+{
+    if (!row || !col)
+        return;
+    if (t->row)
+        t->row[t->at[col]++] = row - 1;
+    else
+        t->at[col + 1]++;
+}
+
+/* Matrix outputs of a form that no form before it has in the same places. */
+static const mdl_out **new_outputs(const ckt *c, const dev_group *g, int form, map *known)
+{
+    const dev_form *f = &g->form[form];
+    const mdl_out **out = NULL;
+    bool same = false;
+    for (int k = 0; k < form; k++)
+        same |= c->forms >> k & 1 && g->form[k].map == f->map;
+    if (!same)
+        map_free(known);
+    for (int32_t k = 0; k < f->n_out; k++) {
+        const mdl_out *o = &f->variant->out[k];
+        const uint64_t key = csc_entry_of(o->a, o->b);
+        if (!is_matrix(o->kind) || map_get(known, key, 0))
+            continue;
+        map_set(known, key, 1);
+        vec_push(out, o);
+    }
+    return out;
+}
+
+static void take_group(const ckt *c, const dev_group *g, columns *t)
+{
+    map known = {0};
+    for (int form = 0; form < MDL_N_FORM; form++) {
+        const dev_form *f = &g->form[form];
+        if (!(c->forms >> form & 1) || !f->variant)
+            continue;
+        const mdl_out **out = new_outputs(c, g, form, &known);
+        for (int32_t i = 0; i < g->nb; i++) {
+            const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
+            for (size_t k = 0; k < vec_len(out); k++)
+                take_entry(t, to[out[k]->a], to[out[k]->b]);
+        }
+        vec_free(out);
+    }
+    map_free(&known);
+}
+
+static void take_all(const ckt *c, const csc_entry *native, columns *t)
+{
+    for (size_t g = 0; g < vec_len(c->group); g++)
+        take_group(c, &c->group[g], t);
+    for (size_t i = 0; i < vec_len(native); i++)
+        take_entry(t, csc_entry_row(native[i]), csc_entry_col(native[i]));
+    for (int32_t k = 1; k < (int32_t)vec_len(c->unknown); k++)
+        if (c->unknown[k].node)
+            take_entry(t, k, k);
+    for (size_t i = 0; i < vec_len(c->fix); i++)
+        take_entry(t, c->fix[i].unknown, c->fix[i].unknown);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Sorts the rows [0, n) of a column and drops copies; returns how many stay. */
+static int32_t sort_rows(int32_t *row, int32_t n)
+{
+    enum { FEW = 24 };
+    if (n > FEW)
+        qsort(row, (size_t)n, sizeof *row, compare_rows);
+    for (int32_t i = 1; i < n && n <= FEW; i++) {
+        const int32_t r = row[i];
+        int32_t k = i;
+        for (; k > 0 && row[k - 1] > r; k--)
+            row[k] = row[k - 1];
+        row[k] = r;
+    }
+    int32_t left = n > 0;
+    for (int32_t i = 1; i < n; i++)
+        if (row[i] != row[left - 1])
+            row[left++] = row[i];
+    return left;
+}
+
+static void make_csc(ckt *c)
 {
     csc *a = &c->a;
+    columns t = {0};
+    csc_entry *native = NULL;
+    nat_entries(&c->nat, ckt_is_reactive(c), &native);
     a->n = ckt_n(c);
     a->colptr = arena_array(&c->mem, int32_t, a->n + 1);
-    for (size_t i = 0; i < vec_len(e); i++)
-        if (csc_entry_row(e[i]) && csc_entry_col(e[i]))
-            a->colptr[csc_entry_col(e[i])]++;
-    for (int32_t j = 0; j < a->n; j++)
-        a->colptr[j + 1] += a->colptr[j];
-    a->row = arena_array(&c->mem, int32_t, csc_nnz(a));
-    a->val = arena_array(&c->mem, double, csc_nnz(a) + 1);
-    int32_t *next = NULL;
-    vec_extend(next, a->n + 1);
-    memcpy(next, a->colptr, (size_t)(a->n + 1) * sizeof *next);
-    for (size_t i = 0; i < vec_len(e); i++)
-        if (csc_entry_row(e[i]) && csc_entry_col(e[i]))
-            a->row[next[csc_entry_col(e[i]) - 1]++] = csc_entry_row(e[i]) - 1;
-    vec_free(next);
+    vec_extend(t.at, a->n + 2);
+    take_all(c, native, &t);
+    int32_t total = 0;
+    for (int32_t col = 0; col < a->n + 2; col++) { /* at[col + 1] was the count of column col */
+        const int32_t count = t.at[col];
+        t.at[col] = total += count;
+    }
+    for (int32_t j = 0; j <= a->n; j++)
+        a->colptr[j] = t.at[j + 1];
+    vec_extend(t.row, total + 1);
+    take_all(c, native, &t);
+    int32_t nnz = 0;
+    for (int32_t j = 0; j < a->n; j++) {
+        int32_t *row = &t.row[a->colptr[j]];
+        const int32_t n = sort_rows(row, a->colptr[j + 1] - a->colptr[j]);
+        memmove(&t.row[nnz], row, (size_t)n * sizeof *row);
+        a->colptr[j] = nnz;
+        nnz += n;
+    }
+    a->colptr[a->n] = nnz;
+    a->row = arena_array(&c->mem, int32_t, nnz);
+    a->val = arena_array(&c->mem, double, nnz + 1);
+    if (nnz)
+        memcpy(a->row, t.row, (size_t)nnz * sizeof *a->row);
+    vec_free(t.at);
+    vec_free(t.row);
+    vec_free(native);
 }
 
 static void find_diagonal(ckt *c)
@@ -114,8 +236,12 @@ static void find_diagonal(ckt *c)
     }
 }
 
+/* Not for a static form that is not evaluated: nobody stamps it. (Groups that hold linearisations
+ * use the places of the form TRAN, evaluated or not.) */
 static void place_form(ckt *c, const dev_group *g, dev_form *f)
 {
+    if (f == &g->form[MDL_DC] && !f->evaluated)
+        return;
     f->slot = arena_array(&c->mem, int32_t, (size_t)g->nb *(size_t)f->n_out);
     for (int32_t i = 0; i < g->nb; i++) {
         const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
@@ -130,9 +256,9 @@ static void place_form(ckt *c, const dev_group *g, dev_form *f)
     }
 }
 
-void ckt_make_pattern(ckt *c, const csc_entry *e)
+void ckt_make_pattern(ckt *c)
 {
-    make_csc(c, e);
+    make_csc(c);
     find_diagonal(c);
     for (size_t g = 0; g < vec_len(c->group); g++)
         for (int f = 0; f < MDL_N_FORM; f++)

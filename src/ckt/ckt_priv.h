@@ -8,12 +8,17 @@
 #include "nat_source.h"
 #include "pool.h"
 
-typedef struct ckt_inst {
+typedef struct ckt_inst { /* there may be a million of them */
     const char *name;
     mdl_model *model;
     int32_t row, first; /* first: its unknowns are unk[first .. + mdl_n_unknown) */
-    diag_span span;
+    uint32_t off;       /* of its place: see ckt_inst_span */
+    uint16_t file, len; /* file: + 1; 0: no place is known */
 } ckt_inst;
+static inline diag_span ckt_inst_span(const ckt_inst *in)
+{
+    return in->file ? (diag_span){in->file - 1, in->off, in->len} : DIAG_NOWHERE;
+}
 
 typedef struct ckt_wrap { /* an unknown z that counts modulo m (idtmod) */
     int32_t z, m;
@@ -164,9 +169,10 @@ VS_MUST_USE vs_status ckt_check_topology(ckt *c, const csc_entry *dc, const csc_
 /* ckt_pattern.c. Entries of all devices in a form, unsorted, to the end of *e. */
 void ckt_device_entries(const ckt *c, mdl_form_kind form, csc_entry **e);
 void ckt_rest_entries(const ckt *c, csc_entry **e); /* the same, static ones that act at rest */
-void ckt_sort_entries(const ckt *c, csc_entry *e);  /* sorts the vec, drops copies */
+bool ckt_has_still(const ckt *c); /* these differ: some static ones are 0 at rest */
+void ckt_sort_entries(const ckt *c, csc_entry *e);                /* sorts the vec, drops copies */
 bool ckt_has_entry(const csc_entry *e, int32_t row, int32_t col); /* e sorted */
-void ckt_make_pattern(ckt *c, const csc_entry *e); /* c->a, c->diag_slot, all slots */
+void ckt_make_pattern(ckt *c); /* c->a, c->diag_slot, all slots */
 
 void ckt_fill_dyn(double *dyn, const ckt_env *env); /* what `analysis()` and its kin see */
 /* The same of small signals; limiting is off. */

@@ -566,7 +566,7 @@ static vs_status run_effects(ckt *c, dev_group *g, mdl_form_kind form, const dou
     const mdl_variant *v = g->form[form].variant;
     for (int32_t i = 0; v->has_effects && i < g->nb; i++) {
         const ckt_inst *in = &c->inst[g->inst[i]];
-        effects e = {.c = c, .who = in->name, .span = in->span};
+        effects e = {.c = c, .who = in->name, .span = ckt_inst_span(in)};
         const int32_t p = dev_pack_of(g, i);
         const jit_batch b = dev_batch(g, form, c->dyn, x, p, true, c->out);
         int what = 0;

@@ -71,7 +71,7 @@ static touch *find_touches(const ckt *c)
         const ckt_inst *in = &c->inst[i];
         const va_module *m = mdl_module(in->model);
         for (int32_t u = 0; u < m->n_port; u++) {
-            touch_node(t, c->unk[in->first + u], in->name, in->span);
+            touch_node(t, c->unk[in->first + u], in->name, ckt_inst_span(in));
             if (m->unknown[u].discipline && strcmp(m->unknown[u].discipline, "electrical") != 0)
                 t[c->unk[in->first + u]].count++; /* a temperature may be left to itself */
         }
@@ -357,8 +357,8 @@ static edge *voltage_edges(const ckt *c, const csc_entry *dc)
             const int32_t k = br->current >= 0 ? unk[br->current] : 0;
             const int32_t hi = br->hi >= 0 ? unk[br->hi] : 0, lo = br->lo >= 0 ? unk[br->lo] : 0;
             if (k && !ckt_has_entry(dc, k, k))
-                vec_push(e,
-                         (edge){hi, lo, k, false, only_columns(dc, k, hi, lo), in->name, in->span});
+                vec_push(e, (edge){hi, lo, k, false, only_columns(dc, k, hi, lo), in->name,
+                                   ckt_inst_span(in)});
         }
     }
     return e;

@@ -60,7 +60,7 @@ vs_status ckt_vary_add_row(ckt_vary *v, int32_t device, int32_t row, int32_t par
     const ckt_inst *in = &v->c->inst[device];
     if (memcmp(mdl_row_topology(in->model, row), mdl_row_topology(in->model, in->row),
                (size_t)mdl_n_unknown(in->model) * sizeof(int32_t))) {
-        diag_error(v->c->d, in->span,
+        diag_error(v->c->d, ckt_inst_span(in),
                    "%s: a small change of a parameter makes other nodes of it one; there is no "
                    "derivative",
                    in->name);

@@ -1,6 +1,7 @@
 /* main.c - dispatch of the vsim command. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,8 +37,18 @@ static void tell_version(bool ngspice, FILE *out)
             ngspice ? "" : "vsim " VSIM_VERSION "\n", VSIM_VERSION);
 }
 
+/* Blocks of a megabyte go back to the system when they are freed. By itself malloc keeps blocks of
+ * up to 32 MB once it has seen one freed, and tables that grow leave holes of that size. */
+static void set_allocator(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+    set_allocator();
     open_standard_streams();
     cli_opt o;
     int code = CLI_OK;

@@ -42,16 +42,20 @@ static void find_runs(dev_form *f)
 
 /* -- packs -- */
 
-/* Breaks the instances into packs of g->lanes, at changes of the row if one_row. */
+/* Breaks the instances into packs of g->lanes, at changes of the row if one_row. first NULL: only
+ * counts them. */
 static int32_t break_packs(const dev_group *g, bool one_row, int32_t *first)
 {
     int32_t n = 0;
     for (int32_t i = 0, lane = 0; i < g->nb; i++, lane++)
         if (i == 0 || lane == g->lanes || (one_row && g->row_of[i] != g->row_of[i - 1])) {
-            first[n++] = i;
+            if (first)
+                first[n] = i;
+            n++;
             lane = 0;
         }
-    first[n] = g->nb;
+    if (first)
+        first[n] = g->nb;
     return n;
 }
 
@@ -59,12 +63,11 @@ static int32_t break_packs(const dev_group *g, bool one_row, int32_t *first)
 static void make_packs(dev_group *g, arena *mem, int32_t lanes)
 {
     g->lanes = lanes;
-    g->first = arena_array(mem, int32_t, g->nb + 1);
-    int32_t mixed = break_packs(g, false, g->first);
-    g->n_pack = break_packs(g, true, g->first);
-    g->row_per_lane = g->n_pack > mixed + (g->n_variant > 1 ? 0 : mixed / 2);
-    if (g->row_per_lane)
-        g->n_pack = break_packs(g, false, g->first);
+    const int32_t mixed = break_packs(g, false, NULL), apart = break_packs(g, true, NULL);
+    g->row_per_lane = apart > mixed + (g->n_variant > 1 ? 0 : mixed / 2);
+    g->n_pack = g->row_per_lane ? mixed : apart;
+    g->first = arena_array(mem, int32_t, g->n_pack + 1);
+    (void)break_packs(g, !g->row_per_lane, g->first);
     g->pack_row = arena_array(mem, int32_t, g->n_pack);
     for (int32_t p = 0; p < g->n_pack; p++)
         g->pack_row[p] = g->row_of[g->first[p]];

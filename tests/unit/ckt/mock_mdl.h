@@ -60,6 +60,7 @@ int32_t mdl_n_unknown(const mdl_model *m) { return (int32_t)vec_len(m->mod.unkno
 const va_unknown *mdl_unknown(const mdl_model *m, int32_t u) { return &m->mod.unknown[u]; }
 const int32_t *mdl_row_topology(mdl_model *m, int32_t row) { return m->topology[row]; }
 void mdl_row_release(mdl_model *m, int32_t row) { (void)m, (void)row; }
+int32_t mdl_n_row(const mdl_model *m) { return (void)m, MOCK_MAX_ROW; }
 
 double mdl_row_param(const mdl_model *m, int32_t row, int32_t param)
 {
