@@ -68,10 +68,10 @@ static vs_status do_set(void *arg)
     const flat_inst *in = st ? NULL : api_find_device(d, a->name);
     if (!in)
         return st ? st : VS_EINPUT;
-    if (!in->source || (h && !h->value)) {
+    if (!in->rare->source || (h && !h->value)) {
         diag_error(&d->s->d, DIAG_NOWHERE,
-                   in->source ? "the host's source '%s' has no function that gives its value"
-                              : "'%s' is no V or I source",
+                   in->rare->source ? "the host's source '%s' has no function that gives its value"
+                                    : "'%s' is no V or I source",
                    in->name);
         return VS_EINPUT;
     }

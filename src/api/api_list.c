@@ -31,7 +31,7 @@ static bool is_own(const flat_inst *in) { return in->is_row || strstr(in->name, 
 static const char *type_of(const vsim_deck *d, const flat_inst *in)
 {
     const ckt *c = sim_ckt(d->sim);
-    const int32_t k = in->source ? -1 : ckt_find_device(c, in->name);
+    const int32_t k = in->rare->source ? -1 : ckt_find_device(c, in->name);
     if (k >= 0)
         return mdl_module(ckt_device(c, k).model)->name;
     for (int32_t i = 0; i < ckt_n_osdi(c); i++)
@@ -48,7 +48,7 @@ static void add_device(vsim_deck *d, api_list *l, int32_t i)
     for (int32_t k = 0; k < in->n_node; k++)
         node[k] = f->node[in->node[k]];
     vec_push(l->device, (vsim_device){.name = in->name,
-                                      .model = in->model ? in->model->name : NULL,
+                                      .model = in->rare->model ? in->rare->model->name : NULL,
                                       .type = type_of(d, in),
                                       .node = node,
                                       .n_node = (size_t)in->n_node});
@@ -98,8 +98,8 @@ vs_status api_need_list(vsim_deck *d)
         map_set(&l->inst_of, map_key(f->inst[i].name), (int32_t)i);
         if (!is_own(&f->inst[i]))
             add_device(d, l, (int32_t)i);
-        if (f->inst[i].model)
-            add_model(l, f->inst[i].model);
+        if (f->inst[i].rare->model)
+            add_model(l, f->inst[i].rare->model);
     }
     add_params(d, l);
     l->stamp = stamp_of(d);
@@ -138,7 +138,7 @@ const flat_inst *api_find_model(vsim_deck *d, const char *name)
     const flat *f = sim_flat(d->sim);
     const char *own = api_intern(d, name), **known = NULL;
     for (size_t i = 0; i < vec_len(f->inst); i++)
-        if (f->inst[i].model && f->inst[i].model->name == own)
+        if (f->inst[i].rare->model && f->inst[i].rare->model->name == own)
             return &f->inst[i];
     diag_error(&d->s->d, DIAG_NOWHERE, "no model '%s' is in use", name);
     for (size_t i = 0; i < vec_len(d->list.model); i++)
@@ -229,14 +229,14 @@ static vs_status list_details(const question *q)
     if (!in)
         return VS_EINPUT;
     const ckt *c = sim_ckt(d->sim);
-    const int32_t k = in->source ? -1 : ckt_find_device(c, in->name);
-    const char *owner = model ? in->model->name : in->name;
+    const int32_t k = in->rare->source ? -1 : ckt_find_device(c, in->name);
+    const char *owner = model ? in->rare->model->name : in->name;
     if (l->detail_of == owner && l->detail_of_model == model)
         return VS_OK;
     vec_clear(l->detail);
     l->detail_of = owner;
     l->detail_of_model = model;
-    if (in->source)
+    if (in->rare->source)
         list_source(c, l, in);
     else if (k >= 0)
         list_module(l, mdl_module(ckt_device(c, k).model), !model);

@@ -254,7 +254,7 @@ static void connect(vsim_session *p, vsim_deck *d)
     const flat *f = sim_flat(d->sim);
     for (size_t i = 0; i < vec_len(f->inst) && f->n_external && p->o.source; i++) {
         const flat_inst *in = &f->inst[i];
-        if (!in->source || !in->source->external)
+        if (!in->rare->source || !in->rare->source->external)
             continue;
         external *e = arena_new(&d->mem, external);
         e->deck = d;

@@ -143,7 +143,7 @@ static vs_status do_get_device(void *arg)
     const char *name = parameter_of(d, in, a->part);
     ckt *c = sim_ckt(d->sim);
     ckt_detail detail;
-    if (!in->source && !strcmp(name, "m")) {
+    if (!in->rare->source && !strcmp(name, "m")) {
         *value = in->m;
         return VS_OK;
     }
@@ -173,9 +173,9 @@ static vs_status check_settable(vsim_deck *d, const flat_inst *in, const char *n
                                 const char *as_written)
 {
     const ckt *c = sim_ckt(d->sim);
-    const int32_t k = in->source ? -1 : ckt_find_device(c, in->name);
+    const int32_t k = in->rare->source ? -1 : ckt_find_device(c, in->name);
     ckt_detail detail;
-    if (!in->source && (!strcmp(name, "m") || given_in(in->param, name)))
+    if (!in->rare->source && (!strcmp(name, "m") || given_in(in->param, name)))
         return VS_OK;
     if (k >= 0 && mdl_find_param(ckt_device(c, k).model, name) >= 0)
         return VS_OK;
@@ -235,9 +235,9 @@ static vs_status check_wave(vsim_deck *d, const flat_inst *in, const char *form,
             diag_error(&d->s->d, DIAG_NOWHERE, "vsim_set_wave: argument %zu is not finite", i + 1);
             return VS_EINPUT;
         }
-    if (in->source && k < VS_COUNT(known) && n > 0 && n <= INT32_MAX)
+    if (in->rare->source && k < VS_COUNT(known) && n > 0 && n <= INT32_MAX)
         return VS_OK;
-    if (!in->source) {
+    if (!in->rare->source) {
         diag_error(&d->s->d, DIAG_NOWHERE, "'%s' is no V or I source", in->name);
     } else if (k == VS_COUNT(known)) {
         diag_error(&d->s->d, DIAG_NOWHERE, "'%s' is no waveform", form);
@@ -303,7 +303,7 @@ static vs_status find_model_value(const api_args *a, model_value *v)
         return VS_OK;
     known = ckt_detail_names(c, v->in->name);
     const vs_status wrong =
-        unknown_name(d, arena_printf(&d->s->d.mem, "model '%s'", v->in->model->name), a->part,
+        unknown_name(d, arena_printf(&d->s->d.mem, "model '%s'", v->in->rare->model->name), a->part,
                      known, vec_len(known));
     vec_free(known);
     return wrong;
@@ -317,7 +317,7 @@ static vs_status do_get_model(void *arg)
     const vs_status st = find_model_value(a, &v);
     if (st)
         return st;
-    const flat_param *p = v.in->model->param;
+    const flat_param *p = v.in->rare->model->param;
     double *value = a->out;
     for (size_t i = vec_len(p); i-- > 0;)
         if (!p[i].str &&
@@ -342,7 +342,7 @@ static vs_status do_set_model(void *arg)
     if (st)
         return st;
     return put_down(a->d, "vsim_set_model",
-                    (sim_change){.name = v.in->model->name,
+                    (sim_change){.name = v.in->rare->model->name,
                                  .model = true,
                                  .param = api_intern(a->d, a->part),
                                  .value = &a->value,

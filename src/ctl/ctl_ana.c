@@ -235,7 +235,7 @@ static const char *model_meant(ctl *c, const char *name)
         if (f->model[i]->name == name)
             return name;
     const flat_inst *in = ctl_find_instance(c, name, strlen(name));
-    return in && in->model ? in->model->name : name;
+    return in && in->rare->model ? in->rare->model->name : name;
 }
 
 /* Start of the value where the text has no '=': its list in brackets, else its last word. */
@@ -304,7 +304,7 @@ vs_status ctl_altermod(ctl *c, const char *text) { return read_change(c, text, t
 static const net_sub *find_subcircuit(const net_sub *in, const char *name)
 {
     for (size_t i = 0; i < vec_len(in->card); i++) {
-        const net_sub *sub = in->card[i].kind == NET_CARD_SUBCKT ? in->card[i].sub : NULL;
+        const net_sub *sub = net_card_sub(&in->card[i]);
         const net_sub *below = !sub || sub->name == name ? sub : find_subcircuit(sub, name);
         if (below)
             return below;
@@ -316,8 +316,8 @@ static void list_subcircuits(const net_sub *in, const char ***name)
 {
     for (size_t i = 0; i < vec_len(in->card); i++)
         if (in->card[i].kind == NET_CARD_SUBCKT) {
-            vec_push(*name, in->card[i].sub->name);
-            list_subcircuits(in->card[i].sub, name);
+            vec_push(*name, net_card_sub(&in->card[i])->name);
+            list_subcircuits(net_card_sub(&in->card[i]), name);
         }
 }
 
@@ -504,7 +504,7 @@ bool ctl_device_value(ctl *c, const char *name, double *value)
                 !str_ncasecmp(sim_flat(c->s)->model[i]->name, name + 1, n))
                 p = sim_flat(c->s)->model[i]->param;
     }
-    if (in && in->source && source_value(in->source, param, value))
+    if (in && in->rare->source && source_value(in->rare->source, param, value))
         return true;
     if (in && !strcmp(param, "m") && in->letter != 'k') {
         *value = in->m;

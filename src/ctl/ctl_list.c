@@ -39,8 +39,8 @@ static void print_cards(const listing *l, const net_sub *sub)
             continue;
         const char *text = sim_card_text(l->c->s, &l->c->scratch, card, 0, &at);
         print_line(l, line_of(l->c, at), text);
-        if (card->kind == NET_CARD_SUBCKT && card->sub) {
-            print_cards(l, card->sub);
+        if (net_card_sub(card)) {
+            print_cards(l, net_card_sub(card));
             print_line(l, 0, ".ends");
         }
     }

@@ -74,8 +74,8 @@ static void show_head(ctl *c, const flat_inst *in)
     if (as_ngspice(c))
         fprintf(c->out, " %s\n", kind_of(in->letter));
     show_text(c, "device", in->name);
-    if (in->model)
-        show_text(c, "model", in->model->name);
+    if (in->rare->model)
+        show_text(c, "model", in->rare->model->name);
     else if (as_ngspice(c) && strchr("rcl", in->letter))
         show_text(c, "model", letter);
 }
@@ -95,11 +95,11 @@ static void show_instance(ctl *c, const flat_inst *in)
     show_head(c, in);
     for (int32_t i = 0; i < in->n_node && !as_ngspice(c); i++) /* PySpice reads pairs of words */
         fprintf(c->out, " %12s  %s\n", i ? "" : "nodes", sim_flat(c->s)->node[in->node[i]]);
-    if (in->source && in->source->dc_given)
-        show_value(c, "dc", in->source->dc);
-    if (in->source && in->source->ac_mag != 0) {
-        show_value(c, "acmag", in->source->ac_mag);
-        show_value(c, "acphase", in->source->ac_phase);
+    if (in->rare->source && in->rare->source->dc_given)
+        show_value(c, "dc", in->rare->source->dc);
+    if (in->rare->source && in->rare->source->ac_mag != 0) {
+        show_value(c, "acmag", in->rare->source->ac_mag);
+        show_value(c, "acphase", in->rare->source->ac_phase);
     }
     if (in->m != 1)
         show_value(c, "m", in->m);
@@ -207,7 +207,8 @@ vs_status ctl_showmod(ctl *c, const char *text)
                                            : ctl_find_instance(c, what, strlen(what));
         for (size_t i = 0; i < vec_len(sim_flat(c->s)->model); i++) {
             const flat_model *m = sim_flat(c->s)->model[i];
-            if (!all && str_casecmp(what + (*what == '#'), m->name) && !(in && in->model == m))
+            if (!all && str_casecmp(what + (*what == '#'), m->name) &&
+                !(in && in->rare->model == m))
                 continue;
             show_text(c, "model", m->name);
             show_text(c, "type", m->type);

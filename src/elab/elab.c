@@ -55,7 +55,7 @@ static vs_status load_models(elab *e)
 
 static vs_status add_instance(elab *e, const flat_inst *in)
 {
-    if (in->expr)
+    if (in->rare->expr)
         return elab_behavioural(e, in);
     switch (in->letter) {
     case 'v':
@@ -154,6 +154,8 @@ static void fini(elab *e)
     vec_free(e->node);
     vec_free(e->position);
     vec_free(e->seen);
+    vec_free(e->shape);
+    map_free(&e->shape_at);
     vec_free(e->sign);
     map_free(&e->seen_at);
     map_free(&e->card_of);
@@ -255,6 +257,8 @@ void elab_redo_begin(elab *e, double temp, const double *simparam)
     e->couple = false;
     map_free(&e->seen_at); /* rows are given back and their numbers used again */
     vec_clear(e->seen);
+    map_free(&e->shape_at); /* the environment of rows may be another */
+    vec_clear(e->shape);
     e->mark = arena_mark(&e->mem);
     e->failed = !ckt_redo_begin(e->c);
     find_tran(e);
@@ -262,7 +266,7 @@ void elab_redo_begin(elab *e, double temp, const double *simparam)
         return;
     for (size_t i = 0; i < vec_len(e->f->inst);
          i++) /* what waveforms leave out is taken from the times of .tran */
-        if (e->f->inst[i].source)
+        if (e->f->inst[i].rare->source)
             elab_redo(e, (int32_t)i);
 }
 

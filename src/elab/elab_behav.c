@@ -620,9 +620,9 @@ vs_status elab_behavioural(elab *e, const flat_inst *in)
     size_t len = 0;
     behav b = begin(e, in, &body, &len);
     int most = LARGE;
-    b.apart = exceeds(in->expr, &most);
+    b.apart = exceeds(in->rare->expr, &most);
     warn_params(e, in);
-    const char *x = in->letter == 'r' ? divisor(&b, in->expr) : num(&b, in->expr);
+    const char *x = in->letter == 'r' ? divisor(&b, in->rare->expr) : num(&b, in->rare->expr);
     const double factor = temperature_factor(e, in);
     if (factor != 1)
         x = elab_printf(e, "((%s) * %s)", x, constant(&b, factor));
@@ -661,7 +661,7 @@ static const char *monomial(behav *b, const char *const *control, const int *ind
 static const char *polynomial(behav *b, const char *const *control, int dim)
 {
     enum { MAX_DEGREE = 64 };
-    const double *c = b->in->poly;
+    const double *c = b->in->rare->poly;
     const size_t n = vec_len(c);
     if (dim == 1 && n == 1)
         return monomial(b, control, &(int){0}, 1, c[0]);
@@ -682,7 +682,7 @@ static const char *polynomial(behav *b, const char *const *control, int dim)
 vs_status elab_poly(elab *e, const flat_inst *in, int32_t dim)
 {
     const bool by_current = in->letter == 'f' || in->letter == 'h';
-    const int32_t have = by_current ? (int32_t)vec_len(in->ref) : (in->n_node - 2) / 2;
+    const int32_t have = by_current ? (int32_t)vec_len(in->rare->ref) : (in->n_node - 2) / 2;
     if (in->n_node < 2 || have < dim) {
         diag_error(e->d, in->span, "%s: POLY(%d) needs %d controlling %s, %d given", in->name,
                    (int)dim, (int)dim, by_current ? "sources" : "pairs of nodes", (int)have);
@@ -693,7 +693,7 @@ vs_status elab_poly(elab *e, const flat_inst *in, int32_t dim)
     behav b = begin(e, in, &body, &len);
     const char **control = NULL;
     for (int32_t i = 0; i < dim; i++) {
-        const char *x = by_current ? current(&b, in->ref[i])
+        const char *x = by_current ? current(&b, in->rare->ref[i])
                                    : voltage(&b, in->node[2 + 2 * i], in->node[3 + 2 * i]);
         vec_push(control, hold(&b, x));
     }

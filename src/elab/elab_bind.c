@@ -319,7 +319,7 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, const ela
 {
     const va_module *mod = mdl_module(m);
     if (in->n_node > mod->n_port) {
-        diag_error(e->d, in->node_span ? in->node_span[mod->n_port] : in->span,
+        diag_error(e->d, in->rare->node_span ? in->rare->node_span[mod->n_port] : in->span,
                    "%s: %d nodes given, but '%s' has only %d: %s", in->name, (int)in->n_node,
                    mod->name, (int)mod->n_port, port_list(e, mod));
         return false;
@@ -340,10 +340,10 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, const ela
     for (int32_t i = in->n_node; i < mod->n_port; i++)
         if (diode || (in->letter == 'q' && (classic || (i == 3 && in->n_node == 3))))
             terminal[i] = 0;
-    for (size_t i = 0; i < vec_len(in->ref) && in->n_node + (int32_t)i < mod->n_port; i++) {
+    for (size_t i = 0; i < vec_len(in->rare->ref) && in->n_node + (int32_t)i < mod->n_port; i++) {
         const int32_t t = in->n_node + (int32_t)i;
         portconn[t] = true;
-        if (!elab_control_branch(e, in, in->ref[i], &terminal[t]))
+        if (!elab_control_branch(e, in, in->rare->ref[i], &terminal[t]))
             return false;
     }
     return true;
@@ -355,9 +355,9 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, const ela
  * once for a card, not once for each of its instances. */
 static bool is_news(elab *e, const flat_inst *in, const char *text)
 {
-    const uint64_t key = str_hash(text, strlen(text)) ^ (map_key(in->model) << 20);
-    if (!in->model || map_get(&e->said, key, 0))
-        return !in->model;
+    const uint64_t key = str_hash(text, strlen(text)) ^ (map_key(in->rare->model) << 20);
+    if (!in->rare->model || map_get(&e->said, key, 0))
+        return !in->rare->model;
     map_set(&e->said, key, 1);
     return true;
 }
@@ -376,8 +376,8 @@ static void report_row(elab *e, const flat_inst *in, const mdl_model *m, int32_t
                 continue;
             diag_warning(e->d, in->span, "%s: %s", in->name,
                          say[i].text + (warning ? sizeof prefix - 1 : 0));
-            if (in->model)
-                diag_note(e->d, in->model->span, "the model card is here");
+            if (in->rare->model)
+                diag_note(e->d, in->rare->model->span, "the model card is here");
         } else {
             ckt_say(e->c, say[i].text);
         }
@@ -392,7 +392,7 @@ static vs_status row_of(elab *e, const flat_inst *in, mdl_model *m, const mdl_gi
                          .mfactor = mfactor,
                          .simparam = e->simparam,
                          .portconn = portconn,
-                         .card = in->model ? &in->model->span : NULL,
+                         .card = in->rare->model ? &in->rare->model->span : NULL,
                          .no_noise = !(e->opt.forms >> MDL_AC & 1)};
     if (mdl_row(m, given, n_given, &env, in->span, in->name, row) != VS_OK)
         return VS_EINPUT;
@@ -423,17 +423,17 @@ vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *
 
 void elab_unknown_model(elab *e, const flat_inst *in)
 {
-    if (!in->word) {
+    if (!in->rare->word) {
         diag_error(e->d, in->span, "%s: a model is missing", in->name);
         return;
     }
-    diag_error(e->d, in->model_span, "%s: unknown model '%s'", in->name, in->word);
+    diag_error(e->d, in->rare->model_span, "%s: unknown model '%s'", in->name, in->rare->word);
     const char **cand = NULL, **all = mdl_names(e->lib);
     for (size_t i = 0; i < vec_len(e->f->model_name); i++)
         vec_push(cand, e->f->model_name[i]);
     for (size_t i = 0; i < vec_len(all); i++)
         vec_push(cand, all[i]);
-    const char *near = str_nearest(in->word, cand, vec_len(cand));
+    const char *near = str_nearest(in->rare->word, cand, vec_len(cand));
     for (size_t i = 0; i < vec_len(e->f->model) && near; i++)
         if (e->f->model[i]->name == near) {
             diag_note(e->d, e->f->model[i]->span, "did you mean '%s', defined here?", near);
@@ -449,14 +449,14 @@ static mdl_model *module_of(elab *e, const flat_inst *in, const elab_card **card
 {
     *card = NULL;
     *min_node = 1;
-    if (in->model) {
-        *card = card_of(e, in->model);
+    if (in->rare->model) {
+        *card = card_of(e, in->rare->model);
         *min_node = *card ? (*card)->min_node : 1;
         return *card ? (*card)->mdl : NULL;
     }
     mdl_model *m = NULL;
-    if (in->word) {
-        m = mdl_find(e->lib, in->word);
+    if (in->rare->word) {
+        m = mdl_find(e->lib, in->rare->word);
         if (!m)
             elab_unknown_model(e, in);
         return m;
@@ -493,16 +493,17 @@ static void add_instance_ic(elab *e, const flat_inst *in, const int32_t *termina
              {'q', 2, {{1, 2}, {0, 2}}},         /* vbe, vce */
              {'j', 2, {{0, 2}, {1, 2}}},         /* vds, vgs */
              {'z', 2, {{0, 2}, {1, 2}}}};
-    if (!in->ic_given)
+    if (!in->rare->ic_given)
         return;
-    if (in->letter == 'l' && in->n_ic > 0 && elab_branch(e, in->name) > 0) {
-        ckt_add_ic(e->c, elab_branch(e, in->name), 0, in->ic[0]);
+    if (in->letter == 'l' && in->rare->n_ic > 0 && elab_branch(e, in->name) > 0) {
+        ckt_add_ic(e->c, elab_branch(e, in->name), 0, in->rare->ic[0]);
         return;
     }
     for (size_t k = 0; k < VS_COUNT(t); k++)
         if (t[k].letter == in->letter) {
-            for (int32_t i = 0; i < in->n_ic && i < t[k].n; i++)
-                ckt_add_ic(e->c, terminal[t[k].pair[i][0]], terminal[t[k].pair[i][1]], in->ic[i]);
+            for (int32_t i = 0; i < in->rare->n_ic && i < t[k].n; i++)
+                ckt_add_ic(e->c, terminal[t[k].pair[i][0]], terminal[t[k].pair[i][1]],
+                           in->rare->ic[i]);
             return;
         }
     diag_warning(e->d, in->span, "%s: ic= is not supported for this element", in->name);
@@ -554,6 +555,72 @@ static void remember_row(elab *e, uint64_t hash, int32_t row)
     map_set(&e->seen_at, hash, (int32_t)vec_len(e->seen) - 1);
 }
 
+/* -- rows that differ in one number -- */
+
+/* From so many rows of a shape on they are a kin. */
+enum { KIN_FROM = 16 };
+enum { SIGN_NUMBER = 5 }; /* the first number in e->sign */
+
+/* The parameter that the first number of an instance's line sets; -1: it is none that a module
+ * takes as it is. */
+static int32_t first_param(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card)
+{
+    const flat_param *p = &in->param[0];
+    const bool bare = !strcmp(p->name, "value");
+    const char *name = bare ? positional(in->letter) : p->name;
+    if (!name || (card && card->spice && !card->scales) || in->letter == 'q' || !strcmp(name, "m"))
+        return -1;
+    const int32_t at = elab_param(e, m, name);
+    return at >= 0 && mdl_module(m)->param[at].type == VA_REAL && strcmp(name, "temp") != 0 &&
+                   strcmp(name, "dtemp") != 0
+               ? at
+               : -1;
+}
+
+/* The shape of the instance whose numbers stand in e->sign, made if it is new; NULL: it has no
+ * number. */
+static elab_shape *shape_of(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card)
+{
+    const size_t n = vec_len(e->sign);
+    if (n <= SIGN_NUMBER)
+        return NULL;
+    const uint64_t number = e->sign[SIGN_NUMBER];
+    e->sign[SIGN_NUMBER] = 0;
+    const uint64_t hash = str_hash(e->sign, n * sizeof *e->sign);
+    const int32_t first = map_get(&e->shape_at, hash, -1);
+    int32_t k = first;
+    while (k >= 0 &&
+           (e->shape[k].n != n || memcmp(e->shape[k].sign, e->sign, n * sizeof *e->sign) != 0))
+        k = e->shape[k].next;
+    if (k < 0) {
+        uint64_t *copy = arena_array(&e->mem, uint64_t, n);
+        memcpy(copy, e->sign, n * sizeof *copy);
+        k = (int32_t)vec_len(e->shape);
+        vec_push(e->shape, (elab_shape){.sign = copy,
+                                        .n = (uint32_t)n,
+                                        .next = first,
+                                        .param = first_param(e, in, m, card),
+                                        .kin = -1});
+        map_set(&e->shape_at, hash, k);
+    }
+    e->sign[SIGN_NUMBER] = number;
+    return &e->shape[k];
+}
+
+/* To call when an instance of a shape has got a row of its own. */
+static void count_in_shape(elab_shape *s, mdl_model *m, int32_t row)
+{
+    if (s->param < 0 || s->kin >= 0)
+        return;
+    if (s->n_row++ == 0)
+        s->row = row;
+    if (s->n_row < KIN_FROM)
+        return;
+    s->kin = mdl_kin(m, s->row, s->param);
+    if (s->kin < 0)
+        s->param = -1;
+}
+
 /* Gives a MOS transistor the sizes of .option defl, defw, defad, defas that nothing else gives. */
 static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_given **v)
 {
@@ -593,6 +660,9 @@ static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab
                           const uint8_t *portconn, int32_t *row)
 {
     const bool known = sign(e, in, m, card);
+    elab_shape *shape = known ? shape_of(e, in, m, card) : NULL;
+    if (shape && shape->kin >= 0 && (*row = mdl_kin_row(m, shape->kin, in->param[0].value)) >= 0)
+        return VS_OK;
     const uint64_t hash = known ? str_hash(e->sign, vec_len(e->sign) * sizeof *e->sign) : 0;
     if (known && (*row = row_seen(e, hash)) >= 0)
         return VS_OK;
@@ -613,6 +683,8 @@ static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab
         ok ? row_of(e, in, m, given, vec_len(given), portconn, kelvin, in->m, row) : VS_EINPUT;
     if (known && st == VS_OK)
         remember_row(e, hash, *row);
+    if (shape && st == VS_OK)
+        count_in_shape(shape, m, *row);
     vec_free(given);
     return st;
 }

@@ -210,7 +210,7 @@ typedef struct binder {
     elab *e;
     const flat_inst *in;
     const code_model *k;
-    size_t at;          /* in in->conn */
+    size_t at;          /* in in->rare->conn */
     int32_t *hi, *lo;   /* vec; unknowns of the connections of the port under way */
     bool *current;      /* vec; are they of type %i, %id */
     int32_t *terminal;  /* vec */
@@ -222,13 +222,13 @@ typedef struct binder {
 
 static const flat_conn *peek(const binder *b)
 {
-    return b->at < vec_len(b->in->conn) ? &b->in->conn[b->at] : NULL;
+    return b->at < vec_len(b->in->rare->conn) ? &b->in->rare->conn[b->at] : NULL;
 }
 
 static diag_span here(const binder *b)
 {
     const flat_conn *c = peek(b);
-    return c ? c->span : b->in->model_span;
+    return c ? c->span : b->in->rare->model_span;
 }
 
 static int n_ports(const code_model *k)
@@ -317,7 +317,7 @@ static bool take_connection(binder *b, const code_port *p, int type)
         if (!c || c->kind != FLAT_CONN_REF)
             return refuse(b, "the name of a voltage source is expected");
         b->at++;
-        if (!elab_control_branch(b->e, b->in, b->in->ref[c->index], &hi))
+        if (!elab_control_branch(b->e, b->in, b->in->rare->ref[c->index], &hi))
             return false;
     } else if (!take_node(b, &hi)) {
         return refuse(b, elab_printf(b->e, "a node is expected for port '%s'", p->name));
@@ -408,8 +408,8 @@ static int list_length(const flat_model *m, const char *name)
 
 static bool wrong_list(binder *b, const char *name, int have, const char *want)
 {
-    diag_error(b->e->d, b->in->model->span, "model '%s': the list '%s' has %d value%s; %s",
-               b->in->model->name, name, have, have == 1 ? "" : "s", want);
+    diag_error(b->e->d, b->in->rare->model->span, "model '%s': the list '%s' has %d value%s; %s",
+               b->in->rare->model->name, name, have, have == 1 ? "" : "s", want);
     return false;
 }
 
@@ -422,7 +422,7 @@ static const flat_param *list_entry(const flat_model *m, const char *name, int k
 
 static bool check_values(binder *b, const code_list *l, int n)
 {
-    const flat_model *m = b->in->model;
+    const flat_model *m = b->in->rare->model;
     const flat_param *last = NULL;
     for (int k = 0; k < n && l->rule; k++) {
         const flat_param *p = list_entry(m, l->name, k);
@@ -453,16 +453,17 @@ static int port_size(const binder *b, const char *name)
 
 static bool check_list(binder *b, const code_list *l, code_size **size)
 {
-    const int n = list_length(b->in->model, l->name);
-    const flat_param *bare = elab_card_param(b->in->model->param, l->name); /* without brackets */
+    const int n = list_length(b->in->rare->model, l->name);
+    const flat_param *bare =
+        elab_card_param(b->in->rare->model->param, l->name); /* without brackets */
     if (bare) {
         diag_error(b->e->d, bare->span, "model '%s': parameter '%s' is a list: %s=[1 2]",
-                   b->in->model->name, l->name, l->name);
+                   b->in->rare->model->name, l->name, l->name);
         return false;
     }
     if (l->like) {
         const int port = port_size(b, l->like),
-                  other = port >= 0 ? port : list_length(b->in->model, l->like);
+                  other = port >= 0 ? port : list_length(b->in->rare->model, l->like);
         if (n != other && (n || port < 0))
             return wrong_list(
                 b, l->name, n,
@@ -470,10 +471,10 @@ static bool check_list(binder *b, const code_list *l, code_size **size)
                             l->like, other));
         return true;
     }
-    if (l->most && n > list_length(b->in->model, l->most))
-        return wrong_list(
-            b, l->name, n,
-            elab_printf(b->e, "'%s' has only %d", l->most, list_length(b->in->model, l->most)));
+    if (l->most && n > list_length(b->in->rare->model, l->most))
+        return wrong_list(b, l->name, n,
+                          elab_printf(b->e, "'%s' has only %d", l->most,
+                                      list_length(b->in->rare->model, l->most)));
     if (n < l->least && (n || !l->absent))
         return wrong_list(b, l->name, n, elab_printf(b->e, "%d or more are needed", l->least));
     if (!check_values(b, l, n))
@@ -541,7 +542,7 @@ static vs_status add_module(binder *b)
     if (!m)
         return VS_EINPUT;
     mdl_given *given = NULL;
-    vs_status st = elab_given(b->e, b->in->model, m, &given) ? VS_OK : VS_EINPUT;
+    vs_status st = elab_given(b->e, b->in->rare->model, m, &given) ? VS_OK : VS_EINPUT;
     for (size_t i = 0; i < vec_len(b->flag); i++)
         vec_push(given, (mdl_given){elab_param(b->e, m, b->flag[i]), 1, DIAG_NOWHERE});
     if (st == VS_OK && !measure(b, m, &given))
@@ -556,9 +557,9 @@ static vs_status add_module(binder *b)
 static bool has_needed(binder *b)
 {
     for (size_t i = 0; i < VS_COUNT(b->k->need) && b->k->need[i]; i++)
-        if (!elab_card_param(b->in->model->param, b->k->need[i])) {
-            diag_error(b->e->d, b->in->model->span, "model '%s': '%s' needs a value for '%s'",
-                       b->in->model->name, b->k->type, b->k->need[i]);
+        if (!elab_card_param(b->in->rare->model->param, b->k->need[i])) {
+            diag_error(b->e->d, b->in->rare->model->span, "model '%s': '%s' needs a value for '%s'",
+                       b->in->rare->model->name, b->k->type, b->k->need[i]);
             return false;
         }
     return true;
@@ -567,7 +568,7 @@ static bool has_needed(binder *b)
 /* Warns of a parameter without effect, once for each model card. */
 static void report_idle(binder *b)
 {
-    const flat_model *m = b->in->model;
+    const flat_model *m = b->in->rare->model;
     const flat_param *p = b->k->idle ? elab_card_param(m->param, b->k->idle) : NULL;
     if (p && !diag_said(b->e->d, p->span))
         diag_warning(b->e->d, p->span, "model '%s': parameter '%s' of '%s' has no effect here",
@@ -578,26 +579,26 @@ static void report_idle(binder *b)
 
 static const code_model *find_code(elab *e, const flat_inst *in)
 {
-    const char *type = in->model->type, *cand[VS_COUNT(models)], *instead = instead_of(type);
+    const char *type = in->rare->model->type, *cand[VS_COUNT(models)], *instead = instead_of(type);
     for (size_t i = 0; i < VS_COUNT(models); i++) {
         cand[i] = models[i].type;
         if (!strcmp(models[i].type, type))
             return &models[i];
     }
     if (instead) {
-        diag_error(e->d, in->model_span,
+        diag_error(e->d, in->rare->model_span,
                    "%s: code model '%s' is digital; there is no event-driven simulation", in->name,
                    type);
         diag_note(e->d, DIAG_NOWHERE, "%s", instead);
     } else if (mdl_find(e->lib, type)) {
         diag_error(
-            e->d, in->model_span,
+            e->d, in->rare->model_span,
             "%s: '%s' is a device or a Verilog-A module, not a code model; its elements have "
             "another letter (N for a module)",
             in->name, type);
     } else {
-        diag_error(e->d, in->model->span, "model '%s': there is no code model '%s'",
-                   in->model->name, type);
+        diag_error(e->d, in->rare->model->span, "model '%s': there is no code model '%s'",
+                   in->rare->model->name, type);
         diag_suggest(e->d, type, cand, VS_COUNT(models));
     }
     return NULL;
@@ -605,12 +606,12 @@ static const code_model *find_code(elab *e, const flat_inst *in)
 
 vs_status elab_code(elab *e, const flat_inst *in)
 {
-    if (!in->model) {
+    if (!in->rare->model) {
         elab_unknown_model(e, in);
-        for (size_t i = 0; in->word && i < VS_COUNT(models); i++)
-            if (!strcmp(in->word, models[i].type))
+        for (size_t i = 0; in->rare->word && i < VS_COUNT(models); i++)
+            if (!strcmp(in->rare->word, models[i].type))
                 diag_note(e->d, DIAG_NOWHERE, "a code model has a card: .model NAME %s(...)",
-                          in->word);
+                          in->rare->word);
         return VS_EINPUT;
     }
     binder b = {.e = e, .in = in, .k = find_code(e, in)};

@@ -37,10 +37,10 @@ bool elab_ready(elab *e, const flat_inst *in)
 {
     if (elab_meter_letter(in)) /* meters come last, behind all that they measure */
         return false;
-    for (size_t i = 0; i < vec_len(in->ref); i++)
-        if (!ref_ready(e, in->ref[i]))
+    for (size_t i = 0; i < vec_len(in->rare->ref); i++)
+        if (!ref_ready(e, in->rare->ref[i]))
             return false;
-    return !in->expr || expr_ready(e, in->name, in->expr);
+    return !in->rare->expr || expr_ready(e, in->name, in->rare->expr);
 }
 
 /* -- independent sources -- */
@@ -66,7 +66,7 @@ static bool make_wave(elab *e, const flat_inst *in, wave *w, double *arg)
         [FLAT_DC] = WAVE_DC,   [FLAT_PULSE] = WAVE_PULSE,     [FLAT_SIN] = WAVE_SIN,
         [FLAT_EXP] = WAVE_EXP, [FLAT_PWL] = WAVE_PWL,         [FLAT_SFFM] = WAVE_SFFM,
         [FLAT_AM] = WAVE_AM,   [FLAT_TRNOISE] = WAVE_TRNOISE, [FLAT_TRRANDOM] = WAVE_TRRANDOM};
-    const flat_source *s = in->source;
+    const flat_source *s = in->rare->source;
     const bool all = vec_len(s->arg) == 8;
     *w = (wave){.kind = all && s->wave == FLAT_AM     ? WAVE_AM_OFFSET
                         : all && s->wave == FLAT_SFFM ? WAVE_SFFM_DELAY
@@ -127,7 +127,7 @@ static vs_status add_port(elab *e, const flat_inst *in, int32_t p, int32_t *inne
     flat_inst z0 = *in;
     z0.name = str_intern0(e->names, elab_printf(e, "%s#z0", in->name));
     const int32_t terminal[] = {p, *inner, p, *inner};
-    const mdl_given given = {elab_param(e, m, "gain"), 1 / in->source->z0, DIAG_NOWHERE};
+    const mdl_given given = {elab_param(e, m, "gain"), 1 / in->rare->source->z0, DIAG_NOWHERE};
     return elab_add(e, &z0, m, &given, 1, terminal, NULL, elab_kelvin(e), 1);
 }
 
@@ -135,7 +135,7 @@ vs_status elab_source(elab *e, const flat_inst *in)
 {
     wave w;
     double arg[WAVE_ARGS];
-    if (!in->source || in->n_node < 2) {
+    if (!in->rare->source || in->n_node < 2) {
         diag_error(e->d, in->span, "%s: a source needs two nodes and a value", in->name);
         return VS_EINPUT;
     }
@@ -144,7 +144,7 @@ vs_status elab_source(elab *e, const flat_inst *in)
     refuse_params(e, in, false);
     int32_t p = e->node[in->node[0]];
     const int32_t n = e->node[in->node[1]];
-    if (in->source->port && add_port(e, in, p, &p) != VS_OK)
+    if (in->rare->source->port && add_port(e, in, p, &p) != VS_OK)
         return VS_EINPUT;
     if (in->letter == 'v')
         return ckt_add_vsource(e->c, in->name, p, n, &w, in->m, in->span);
@@ -183,7 +183,7 @@ vs_status elab_controlled(elab *e, const flat_inst *in)
         const char *module;
     } t[] = {{'e', "vcvs"}, {'g', "vccs"}, {'f', "cccs"}, {'h', "ccvs"}};
     const int dim = (int)param_value(in, "poly", "poly", 0);
-    if (vec_len(in->poly))
+    if (vec_len(in->rare->poly))
         return elab_poly(e, in, dim > 0 ? dim : 1);
     const char *name = NULL;
     for (size_t i = 0; i < VS_COUNT(t); i++)
@@ -191,7 +191,8 @@ vs_status elab_controlled(elab *e, const flat_inst *in)
             name = t[i].module;
     const bool by_current = in->letter == 'f' || in->letter == 'h';
     const double gain = param_value(in, "gain", "value", NAN);
-    if (in->n_node < (by_current ? 2 : 4) || (by_current && !vec_len(in->ref)) || isnan(gain)) {
+    if (in->n_node < (by_current ? 2 : 4) || (by_current && !vec_len(in->rare->ref)) ||
+        isnan(gain)) {
         diag_error(e->d, in->span,
                    by_current ? "%s: two nodes, a controlling source and a gain are needed"
                               : "%s: four nodes and a gain are needed",
@@ -202,7 +203,7 @@ vs_status elab_controlled(elab *e, const flat_inst *in)
     int32_t terminal[4] = {0};
     for (int32_t i = 0; i < in->n_node && i < 4; i++)
         terminal[i] = e->node[in->node[i]];
-    if (by_current && !elab_control_branch(e, in, in->ref[0], &terminal[2]))
+    if (by_current && !elab_control_branch(e, in, in->rare->ref[0], &terminal[2]))
         return VS_EINPUT;
     mdl_model *m = elab_module(e, name, in->span);
     if (!m)
@@ -256,7 +257,7 @@ static vs_status couple(elab *e, const flat_inst *in, const char *a, const char 
 vs_status elab_mutual(elab *e, const flat_inst *in)
 {
     const double k = param_value(in, "value", "k", param_value(in, "coupling", "coef", NAN));
-    if (vec_len(in->ref) < 2 || isnan(k)) {
+    if (vec_len(in->rare->ref) < 2 || isnan(k)) {
         diag_error(e->d, in->span, "%s: two inductors and a coefficient are needed", in->name);
         return VS_EINPUT;
     }
@@ -266,13 +267,13 @@ vs_status elab_mutual(elab *e, const flat_inst *in)
                      "energy",
                      in->name, k);
     vs_status st = VS_OK;
-    for (size_t i = 0; i < vec_len(in->ref) && st == VS_OK; i++)
-        for (size_t j = i + 1; j < vec_len(in->ref) && st == VS_OK; j++) {
-            if (in->ref[i] == in->ref[j]) {
-                diag_error(e->d, in->span, "%s: '%s' is named twice", in->name, in->ref[i]);
+    for (size_t i = 0; i < vec_len(in->rare->ref) && st == VS_OK; i++)
+        for (size_t j = i + 1; j < vec_len(in->rare->ref) && st == VS_OK; j++) {
+            if (in->rare->ref[i] == in->rare->ref[j]) {
+                diag_error(e->d, in->span, "%s: '%s' is named twice", in->name, in->rare->ref[i]);
                 st = VS_EINPUT;
             } else {
-                st = couple(e, in, in->ref[i], in->ref[j], k);
+                st = couple(e, in, in->rare->ref[i], in->rare->ref[j], k);
             }
         }
     return st;

@@ -24,7 +24,7 @@ static double entry_of(const flat_inst *in, const char *list, size_t k, double a
 {
     char key[64];
     snprintf(key, sizeof key, "%s[%zu]", list, k);
-    return elab_card_number(in->model->param, key, absent);
+    return elab_card_number(in->rare->model->param, key, absent);
 }
 
 static bool check_params(const source_file *s)
@@ -32,8 +32,8 @@ static bool check_params(const source_file *s)
     static const char *const known[] = {"file",     "timeoffset", "timescale", "timerelative",
                                         "amplstep", "amploffset", "amplscale"};
     bool ok = true;
-    for (size_t i = 0; i < vec_len(s->in->model->param); i++) {
-        const flat_param *p = &s->in->model->param[i];
+    for (size_t i = 0; i < vec_len(s->in->rare->model->param); i++) {
+        const flat_param *p = &s->in->rare->model->param[i];
         const size_t n = strcspn(p->name, "[");
         bool found = false;
         for (size_t k = 0; k < VS_COUNT(known); k++)
@@ -41,11 +41,11 @@ static bool check_params(const source_file *s)
         if (!found) {
             diag_error(s->e->d, p->span,
                        "model '%s': code model 'filesource' has no parameter '%s'",
-                       s->in->model->name, p->name);
+                       s->in->rare->model->name, p->name);
             diag_suggest(s->e->d, p->name, known, VS_COUNT(known));
         } else if (!strcmp(p->name, "file") != (p->str != NULL)) {
             diag_error(s->e->d, p->span, "model '%s': parameter '%s' needs a %s",
-                       s->in->model->name, p->name, p->str ? "number" : "file in quotes");
+                       s->in->rare->model->name, p->name, p->str ? "number" : "file in quotes");
             found = false;
         }
         ok &= found;
@@ -58,8 +58,8 @@ static bool check_params(const source_file *s)
 static bool open_file(source_file *s)
 {
     elab *e = s->e;
-    const flat_param *p = elab_card_param(s->in->model->param, "file");
-    const diag_span at = p ? p->span : s->in->model->span;
+    const flat_param *p = elab_card_param(s->in->rare->model->param, "file");
+    const diag_span at = p ? p->span : s->in->rare->model->span;
     const char *name = p ? p->str : "filesource.txt", *why;
     const char *path = net_find_file(e->d, &e->mem, name, at.file, NULL);
     for (size_t i = 0; i < vec_len(e->d->file); i++)
@@ -120,7 +120,8 @@ static bool read_file(source_file *s)
     }
     if (vec_len(s->row))
         return true;
-    diag_error(s->e->d, s->in->model->span, "%s: file '%s' has no values", s->in->name, f.name);
+    diag_error(s->e->d, s->in->rare->model->span, "%s: file '%s' has no values", s->in->name,
+               f.name);
     return false;
 }
 
@@ -166,10 +167,10 @@ vs_status elab_filesource(elab *e, const flat_inst *in, const int32_t *hi, const
     source_file s = {.e = e,
                      .in = in,
                      .n_col = n,
-                     .scale = elab_card_number(in->model->param, "timescale", 1),
-                     .offset = elab_card_number(in->model->param, "timeoffset", 0),
-                     .relative = elab_card_number(in->model->param, "timerelative", 0) != 0,
-                     .steps = elab_card_number(in->model->param, "amplstep", 0) != 0};
+                     .scale = elab_card_number(in->rare->model->param, "timescale", 1),
+                     .offset = elab_card_number(in->rare->model->param, "timeoffset", 0),
+                     .relative = elab_card_number(in->rare->model->param, "timerelative", 0) != 0,
+                     .steps = elab_card_number(in->rare->model->param, "amplstep", 0) != 0};
     vs_status st = check_params(&s) && open_file(&s) && read_file(&s) ? VS_OK : VS_EINPUT;
     for (size_t k = 0; k < n && st == VS_OK; k++)
         st = add_source(&s, k, hi[k], lo[k], current[k]);

@@ -31,14 +31,14 @@ typedef struct values { /* parameters of an element and of its card; the element
 static bool given(const values *v, const char *name)
 {
     return elab_card_param(v->in->param, name) ||
-           (v->in->model && elab_card_param(v->in->model->param, name));
+           (v->in->rare->model && elab_card_param(v->in->rare->model->param, name));
 }
 
 static double number(values *v, const char *name, double absent)
 {
     const flat_param *p = elab_card_param(v->in->param, name);
-    if (!p && v->in->model)
-        p = elab_card_param(v->in->model->param, name);
+    if (!p && v->in->rare->model)
+        p = elab_card_param(v->in->rare->model->param, name);
     if (!p)
         return absent;
     if (!p->str)
@@ -68,8 +68,9 @@ static values begin(elab *e, const flat_inst *in, const char *const *known, size
 {
     values v = {e, in, known, n, true};
     check_names(&v, in->param, in->name);
-    if (in->model)
-        check_names(&v, in->model->param, elab_printf(e, "model '%s'", in->model->name));
+    if (in->rare->model)
+        check_names(&v, in->rare->model->param,
+                    elab_printf(e, "model '%s'", in->rare->model->name));
     return v;
 }
 
@@ -128,12 +129,12 @@ static bool refuse_short(values *v, double td)
 
 static void line_ic(elab *e, const flat_inst *in, const int32_t *node) /* v1, i1, v2, i2 */
 {
-    for (int32_t k = 0; in->ic_given && k < in->n_ic; k++) {
+    for (int32_t k = 0; in->rare->ic_given && k < in->rare->n_ic; k++) {
         const char *i = elab_printf(e, "%s#i%d", in->name, k / 2 + 1);
         if (k % 2)
-            ckt_add_ic(e->c, ckt_find(e->c, i), 0, in->ic[k]);
+            ckt_add_ic(e->c, ckt_find(e->c, i), 0, in->rare->ic[k]);
         else
-            ckt_add_ic(e->c, node[k], node[k + 1], in->ic[k]);
+            ckt_add_ic(e->c, node[k], node[k + 1], in->rare->ic[k]);
     }
 }
 
@@ -204,7 +205,7 @@ static vs_status lossy_line(elab *e, const flat_inst *in)
                        .l = number(&v, "l", 0) * len,
                        .g = number(&v, "g", 0) * len,
                        .c = number(&v, "c", 0) * len,
-                       .ic = in->ic_given};
+                       .ic = in->rare->ic_given};
     int32_t node[4];
     for (int k = 0; k < 4; k++)
         node[k] = e->node[in->node[k]];
@@ -481,13 +482,13 @@ vs_status elab_line(elab *e, const flat_inst *in)
                        : in->letter == 'p' ? "cpl"
                        : in->letter == 'y' ? "txl"
                                            : NULL;
-    if (type && (!in->model || strcmp(in->model->type, type))) {
-        diag_error(e->d, in->model ? in->model_span : in->span,
+    if (type && (!in->rare->model || strcmp(in->rare->model->type, type))) {
+        diag_error(e->d, in->rare->model ? in->rare->model_span : in->span,
                    "%s: %s '%s'; this element needs a model of type '%s'", in->name,
-                   in->model ? "unsuitable model" : "unknown model",
-                   in->model  ? in->model->name
-                   : in->word ? in->word
-                              : "",
+                   in->rare->model ? "unsuitable model" : "unknown model",
+                   in->rare->model  ? in->rare->model->name
+                   : in->rare->word ? in->rare->word
+                                    : "",
                    type);
         return VS_EINPUT;
     }

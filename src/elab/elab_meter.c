@@ -13,7 +13,7 @@ static const double NO_INDUCTANCE = 1e12; /* henry; as ngspice has it */
 
 char elab_meter_letter(const flat_inst *in)
 {
-    const char *type = in->letter == 'a' && in->model ? in->model->type : "";
+    const char *type = in->letter == 'a' && in->rare->model ? in->rare->model->type : "";
     return !strcmp(type, "cmeter") ? 'c' : !strcmp(type, "lmeter") ? 'l' : 0;
 }
 
@@ -34,9 +34,9 @@ static bool element_value(elab *e, const flat_inst *meter, const flat_inst *in, 
         x = mdl_row_param(m, row, elab_param(e, m, letter)) *
             (scale >= 0 ? mdl_row_param(m, row, scale) : 1);
     }
-    if (row < 0 || (x == 0 && in->model)) {
+    if (row < 0 || (x == 0 && in->rare->model)) {
         diag_error(e->d, in->span, "%s: '%s' measures fixed values only, not that of '%s'",
-                   meter->name, meter->model->type, in->name);
+                   meter->name, meter->rare->model->type, in->name);
         return false;
     }
     *value = in->letter == 'c' ? x * in->m : x / in->m;
@@ -65,7 +65,8 @@ static bool add_elements_at(meter_sum *s, char letter, int32_t node)
 
 static bool is_ammeter(const flat_inst *in)
 {
-    return in->letter == 'v' && in->source && in->source->wave == FLAT_DC && in->source->dc == 0;
+    return in->letter == 'v' && in->rare->source && in->rare->source->wave == FLAT_DC &&
+           in->rare->source->dc == 0;
 }
 
 bool elab_meter(elab *e, const flat_inst *in, double *value)

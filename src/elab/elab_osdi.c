@@ -14,9 +14,9 @@ bool elab_is_osdi(const char *path)
 
 const osdi_module *elab_osdi_module(elab *e, const flat_inst *in)
 {
-    if (in->model)
-        return elab_binding_of(e, in->model)->osdi;
-    return in->word ? mdl_find_osdi(e->lib, in->word) : NULL;
+    if (in->rare->model)
+        return elab_binding_of(e, in->rare->model)->osdi;
+    return in->rare->word ? mdl_find_osdi(e->lib, in->rare->word) : NULL;
 }
 
 static void unknown_param(elab *e, const osdi_module *m, const flat_param *p, const char *owner)
@@ -110,7 +110,7 @@ static bool take_line(elab *e, const osdi_module *m, const flat_inst *in, osdi_s
                       osdi_set **inst, double *kelvin)
 {
     bool ok = true;
-    const bool scale = in->model && elab_binding_of(e, in->model)->spice;
+    const bool scale = in->rare->model && elab_binding_of(e, in->rare->model)->spice;
     for (size_t i = 0; i < vec_len(in->param); i++) {
         flat_param scaled = in->param[i];
         const flat_param *p = &scaled;
@@ -161,13 +161,13 @@ vs_status elab_osdi(elab *e, const flat_inst *in, const osdi_module *m)
     int32_t *terminal = NULL;
     vec_extend(terminal, m->n_terminal);
     bool ok = terminals(e, in, m, terminal);
-    if (in->model)
-        ok &=
-            take_card(e, m, in->model, map_get(&e->osdi_card, map_key(in->model), 0) == 0, &model);
-    if (in->model)
-        map_set(&e->osdi_card, map_key(in->model), 1);
+    if (in->rare->model)
+        ok &= take_card(e, m, in->rare->model,
+                        map_get(&e->osdi_card, map_key(in->rare->model), 0) == 0, &model);
+    if (in->rare->model)
+        map_set(&e->osdi_card, map_key(in->rare->model), 1);
     ok &= take_line(e, m, in, &model, &inst, &env.kelvin);
-    if (in->off || in->ic_given)
+    if (in->off || in->rare->ic_given)
         diag_warning(e->d, in->span, "%s: off and ic= have no effect on devices of OSDI libraries",
                      in->name);
     osdi_model *data;

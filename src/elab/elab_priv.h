@@ -22,6 +22,17 @@ typedef struct elab_seen { /* a parameter row and what it was made from, so that
     int32_t row, next; /* next: the earlier elab_seen with this hash, -1: none */
 } elab_seen;
 
+/* Instances that differ in the first number of their lines alone: what they share. */
+typedef struct elab_shape {
+    const uint64_t *sign; /* [n] in the arena; 0 for the number */
+    uint32_t n;
+    int32_t next;  /* the shape before with this hash, -1: none */
+    int32_t row;   /* of the first instance */
+    int32_t param; /* that the number sets; -1: they cannot be a kin (mdl_kin) */
+    int32_t kin;   /* -1: they are none yet */
+    int32_t n_row; /* rows so far */
+} elab_shape;
+
 typedef struct elab_type { /* model types of SPICE */
     const char *type;
     int level; /* 0: any */
@@ -63,6 +74,8 @@ struct elab {
     map seen_at;             /* hash of what decides a row -> the last elab_seen of that hash */
     elab_seen *seen;         /* vec */
     uint64_t *sign;          /* vec; scratch of elab_bind */
+    map shape_at;            /* hash -> the last elab_shape of that hash */
+    elab_shape *shape;       /* vec */
     map said;                /* card and text of a model's warning -> 1 */
     map row_of_inst;         /* inductor (if metered: or capacitor) -> row */
     bool metered;            /* there are cmeters or lmeters */

@@ -26,18 +26,18 @@ static bool check_params(elab *e, const flat_inst *in)
 {
     static const char *const known[] = {"file", "order", "verbose", "offset", "gain"};
     bool ok = true;
-    for (size_t i = 0; i < vec_len(in->model->param); i++) {
-        const flat_param *p = &in->model->param[i];
+    for (size_t i = 0; i < vec_len(in->rare->model->param); i++) {
+        const flat_param *p = &in->rare->model->param[i];
         bool found = false;
         for (size_t k = 0; k < VS_COUNT(known); k++)
             found |= !strcmp(known[k], p->name);
         if (!found) {
             diag_error(e->d, p->span, "model '%s': code model '%s' has no parameter '%s'",
-                       in->model->name, in->model->type, p->name);
+                       in->rare->model->name, in->rare->model->type, p->name);
             diag_suggest(e->d, p->name, known, VS_COUNT(known));
         } else if (!strcmp(p->name, "file") != (p->str != NULL)) {
-            diag_error(e->d, p->span, "model '%s': parameter '%s' needs a %s", in->model->name,
-                       p->name, p->str ? "number" : "file in quotes");
+            diag_error(e->d, p->span, "model '%s': parameter '%s' needs a %s",
+                       in->rare->model->name, p->name, p->str ? "number" : "file in quotes");
             found = false;
         }
         ok &= found;
@@ -122,8 +122,8 @@ static double *read_numbers(table_file *t, const nat_table *to, int64_t total)
 static bool open_file(table_file *t, int32_t n_axis)
 {
     elab *e = t->e;
-    const flat_param *p = elab_card_param(t->in->model->param, "file");
-    const diag_span at = p ? p->span : t->in->model->span;
+    const flat_param *p = elab_card_param(t->in->rare->model->param, "file");
+    const diag_span at = p ? p->span : t->in->rare->model->span;
     const char *name = p ? p->str : n_axis == 2 ? "2D-table-model.txt" : "3D-table-model.txt", *why;
     if (diag_read_file(e->d, net_find_file(e->d, &e->mem, name, at.file, NULL), at, &t->file,
                        &why) == VS_OK)
@@ -135,7 +135,7 @@ static bool open_file(table_file *t, int32_t n_axis)
 /* The table of a model card, read at its first use; NULL with a message. */
 static const nat_table *table_of(elab *e, const flat_inst *in, int32_t n_axis)
 {
-    const int32_t known = map_get(&e->table_of, map_key(in->model), -1);
+    const int32_t known = map_get(&e->table_of, map_key(in->rare->model), -1);
     if (known >= 0)
         return e->table[known];
     table_file t = {.e = e, .in = in};
@@ -152,7 +152,7 @@ static const nat_table *table_of(elab *e, const flat_inst *in, int32_t n_axis)
             to.axis[k] = to.axis[k - 1] + to.n[k - 1];
         to.value = to.axis[n_axis - 1] + to.n[n_axis - 1];
         own = ckt_own_table(e->c, &to);
-        map_set(&e->table_of, map_key(in->model), (int32_t)vec_len(e->table));
+        map_set(&e->table_of, map_key(in->rare->model), (int32_t)vec_len(e->table));
         vec_push(e->table, own);
     }
     vec_free(y);
@@ -191,8 +191,8 @@ vs_status elab_table(elab *e, const flat_inst *in, int32_t n_axis, const int32_t
         return VS_EINPUT;
     nat_table_opt o = {.name = in->name,
                        .span = in->span,
-                       .gain = elab_card_number(in->model->param, "gain", 1),
-                       .offset = elab_card_number(in->model->param, "offset", 0),
+                       .gain = elab_card_number(in->rare->model->param, "gain", 1),
+                       .offset = elab_card_number(in->rare->model->param, "offset", 0),
                        .table = t};
     memcpy(o.in, terminal, (size_t)(2 * n_axis) * sizeof *terminal);
     memcpy(o.out, terminal + 2 * n_axis, sizeof o.out);

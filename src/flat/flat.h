@@ -65,39 +65,49 @@ typedef struct flat_conn {
     diag_span span;
 } flat_conn;
 
-typedef struct flat_inst {
-    const char *name; /* with its path: "x1.x2.m3" (lower case) */
-    char letter;      /* lower case */
-    int32_t *node;    /* [n_node] indices of flat->node */
-    int32_t n_node;
+/* What few elements have. */
+typedef struct flat_rare {
     const flat_model *model; /* NULL: none */
     const flat_model **
         bin; /* vec; with a plan: the bins among which its length and width choose, NULL: no bins */
     const char
         *word; /* the word where a model or value was expected, if it is neither (for messages) */
-    flat_param *param;   /* vec; key=value pairs, repeated ones last wins (a warning was given);
-                             a positional value is the parameter "value" (linear E F G H: "gain") */
-    double m;            /* product of all m along the hierarchy, the instance's own included */
     flat_source *source; /* V, I */
     /* B: its v= or i= expression; E, G with VALUE/VOL/CUR={..}; R, C, L with one that depends on
      * voltages. Parameters in it are numbers: leaves are numbers, node voltages, branch currents,
      * time, temper, hertz */
     const net_expr *expr;
-    bool expr_is_v; /* B, E: the expression is a voltage */
-    bool is_row; /* B made for a shared expression: the row v(node[0]) - expression = 0, no current
-                  */
     const char **ref;      /* vec; names of other elements with path: F, H: the controlling source;
                               K: the inductors; A: sources of %vnam; poly: param "poly" */
     const flat_conn *conn; /* vec; A */
     double *poly;          /* vec; coefficients of POLY(n) E F G H */
-    bool off;
     bool ic_given;
-    double ic[4];
     int32_t n_ic;
-    diag_span span;       /* the card; name span = first word */
+    double ic[4];
     diag_span *node_span; /* [n_node] */
     diag_span model_span;
+} flat_rare;
+/* Of elements that have none of it. */
+extern const flat_rare flat_no_rare;
+
+/* A deck may have a million of them. */
+typedef struct flat_inst {
+    const char *name;      /* with its path: "x1.x2.m3" (lower case) */
+    int32_t *node;         /* [n_node] indices of flat->node */
+    flat_param *param;     /* vec; key=value pairs, repeated ones last wins (a warning was given);
+                             a positional value is the parameter "value" (linear E F G H: "gain") */
+    const flat_rare *rare; /* never NULL; flat_own_rare makes it writable */
+    double m;              /* product of all m along the hierarchy, the instance's own included */
+    diag_span span;        /* the card; name span = first word */
+    int32_t n_node;
+    char letter; /* lower case */
+    bool off;
+    bool expr_is_v; /* B, E: the expression is a voltage */
+    bool is_row; /* B made for a shared expression: the row v(node[0]) - expression = 0, no current
+                  */
 } flat_inst;
+/* x->rare as the element's own, copied to mem if others have it too. */
+flat_rare *flat_own_rare(arena *mem, flat_inst *x);
 
 typedef struct flat_ic { /* .ic, .nodeset */
     int32_t node;

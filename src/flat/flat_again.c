@@ -149,7 +149,7 @@ static void note_places(move *m, flat_plan *p, const extent *o)
             continue;
         for (int32_t k = 0; k < x->n_node; k++)
             note_place(m, &x->node[k]);
-        note_tree(m, x->expr);
+        note_tree(m, x->rare->expr);
     }
     for (size_t i = 0; i < vec_len(f->save); i++) {
         for (int k = 0; k < 2; k++)
@@ -439,7 +439,7 @@ bool flat_redo_instances(flat_plan *p)
         ok = redo_one(p, p->dirty[i]);
     }
     for (size_t i = 0; i < vec_len(c->f->inst); i++)
-        p->any_tree |= c->f->inst[i].expr != NULL;
+        p->any_tree |= c->f->inst[i].rare->expr != NULL;
     list_used(p);
     vec_clear(p->owner);
     flat_sort_slots(p);

@@ -527,7 +527,7 @@ static void add_model(flat_ctx *c, body *b, const net_card *card, int32_t guard)
 
 static void add_sub(flat_ctx *c, body *b, const net_card *card, int32_t guard)
 {
-    sub_def s = {.sub = card->sub, .guard = guard};
+    sub_def s = {.sub = net_card_sub(card), .guard = guard};
     s.prev = map_get(&b->sub_of, map_key(s.sub->name), -1);
     if (s.prev >= 0 && b->subs[s.prev].guard == guard)
         warn_twice(c, "subcircuit", s.sub->name, s.sub->span, b->subs[s.prev].sub->span);

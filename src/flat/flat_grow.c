@@ -10,7 +10,7 @@
 
 static double value_of(const flat_inst *in, const char *own)
 {
-    for (size_t k = 0; k < vec_len(in->param) && !in->expr; k++)
+    for (size_t k = 0; k < vec_len(in->param) && !in->rare->expr; k++)
         if (!in->param[k].str &&
             (!strcmp(in->param[k].name, "value") || !strcmp(in->param[k].name, own)))
             return in->param[k].value;

@@ -167,6 +167,21 @@ static bool coded_ohms(flat_ctx *c, const scope *s, const flat_param *p, double 
     return str_spice_number(arena_printf(&c->scratch, "0.%s", digits), NULL, ohms);
 }
 
+const flat_rare flat_no_rare = {.model_span = {-1, 0, 0}};
+
+flat_rare *flat_own_rare(arena *mem, flat_inst *x)
+{
+    if (x->rare == &flat_no_rare) {
+        flat_rare *own = arena_new(mem, flat_rare);
+        *own = flat_no_rare;
+        x->rare = own;
+    }
+    return (flat_rare *)(uintptr_t)x->rare;
+}
+
+/* Of an element that is being made. */
+static flat_rare *rare_of(flat_inst *x) { return (flat_rare *)(uintptr_t)x->rare; }
+
 /* R, C, L: a number, or an expression that depends on the circuit; a bare word that is neither is
  * kept for the message. */
 static bool take_rcl(flat_ctx *c, scope *s, const elem *e, flat_inst *x, flat_param *p)
@@ -175,13 +190,13 @@ static bool take_rcl(flat_ctx *c, scope *s, const elem *e, flat_inst *x, flat_pa
     p->span = e->expr.span;
     const busy before = flat_slot_begin(c);
     if (e->expr.e && e->expr.maybe_dynamic && e->expr.e->op != NET_PARAM) {
-        x->expr = flat_fold(c, s, &e->expr);
+        rare_of(x)->expr = flat_fold(c, s, &e->expr);
         flat_slot_end(c, s, &e->expr, before, (flat_slot_at){.kind = SLOT_RCL, .param = p});
-        if (!x->expr)
+        if (!x->rare->expr)
             return false;
-        p->value = x->expr->op == NET_NUM ? x->expr->num : NAN;
-        if (x->expr->op == NET_NUM)
-            x->expr = NULL;
+        p->value = x->rare->expr->op == NET_NUM ? x->rare->expr->num : NAN;
+        if (x->rare->expr->op == NET_NUM)
+            rare_of(x)->expr = NULL;
         return true;
     }
     if (!flat_value(c, s, &e->expr, &p->value, &p->str))
@@ -189,9 +204,9 @@ static bool take_rcl(flat_ctx *c, scope *s, const elem *e, flat_inst *x, flat_pa
     flat_slot_end(c, s, &e->expr, before, (flat_slot_at){.kind = SLOT_PARAM, .param = p});
     if (p->str && e->letter == 'r' && !isfinite(p->value) && coded_ohms(c, s, p, &p->value))
         p->str = NULL;
-    if (p->str && !strcmp(e->value_key, "value") && !x->word && !isfinite(p->value)) {
-        x->word = p->str;
-        x->model_span = p->span;
+    if (p->str && !strcmp(e->value_key, "value") && !x->rare->word && !isfinite(p->value)) {
+        rare_of(x)->word = p->str;
+        rare_of(x)->model_span = p->span;
     }
     return true;
 }
@@ -213,9 +228,9 @@ static bool take_params(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
     for (size_t i = 0; i < n; i++)
         ok &= take_param(c, s, p++, e->kv[i].key, &e->kv[i].v);
     size_t used = (size_t)(p - x->param);
-    if (x->word && !x->model && rcl && used) { /* the word is no value: drop it */
+    if (x->rare->word && !x->rare->model && rcl && used) { /* the word is no value: drop it */
         for (size_t i = 0; i < used; i++)
-            if (x->param[i].str == x->word) {
+            if (x->param[i].str == x->rare->word) {
                 memmove(&x->param[i], &x->param[i + 1], (used - i - 1) * sizeof *p);
                 flat_slots_shift(c, x->param, i);
                 vec_head_of(x->param)->len--;
@@ -266,16 +281,16 @@ static bool is_sized(const flat_inst *x)
 
 static bool take_model(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
 {
-    const char *name = e->word ? e->word : x->word; /* x: text in the place of the value */
+    const char *name = e->word ? e->word : x->rare->word; /* x: text in the place of the value */
     bool bad = false;
     if (!name)
         return true;
     if (e->word)
-        x->model_span = e->word_span;
+        rare_of(x)->model_span = e->word_span;
     else
         name = str_intern_lower(c->names, name, strlen(name));
-    x->model = flat_find_model(c, s, name, &bad);
-    if (!x->model) { /* a parameter may hold the name */
+    rare_of(x)->model = flat_find_model(c, s, name, &bad);
+    if (!x->rare->model) { /* a parameter may hold the name */
         pval *p = flat_find_param(c, s, name);
         double y;
         const char *str = NULL;
@@ -289,22 +304,22 @@ static bool take_model(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
         const bool text = p && flat_value(c, s, &v, &y, &str) && str;
         flat_structural(c);
         if (text)
-            x->model =
+            rare_of(x)->model =
                 flat_find_model(c, s, name = str_intern_lower(c->names, str, strlen(str)), &bad);
     }
-    if (!x->model && has_bins(s->b, name)) {
-        x->model = flat_find_bin(c, s, name, x, &bad);
-        if (!x->model && !bad && is_sized(x))
+    if (!x->rare->model && has_bins(s->b, name)) {
+        rare_of(x)->model = flat_find_bin(c, s, name, x, &bad);
+        if (!x->rare->model && !bad && is_sized(x))
             flat_no_bin(c, s, e, x, name);
-        if (!x->model)
+        if (!x->rare->model)
             return false;
         const size_t n_slot = flat_n_slot(c);
         flat_slot_end(c, s, NULL, c->drawing, (flat_slot_at){.kind = SLOT_BIN, .name = name});
         if (flat_n_slot(c) > n_slot) /* it may be another one later */
-            x->bin = flat_bins(c, s, name);
+            rare_of(x)->bin = flat_bins(c, s, name);
     }
-    if (!x->model)
-        x->word = name;
+    if (!x->rare->model)
+        rare_of(x)->word = name;
     return !bad;
 }
 
@@ -326,13 +341,13 @@ static void unknown_ref(flat_ctx *c, scope *s, const keyval *k)
 static bool take_refs(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
 {
     size_t n = vec_len(e->ref);
-    x->ref = vec_fixed(c->mem, const char *, n);
+    rare_of(x)->ref = vec_fixed(c->mem, const char *, n);
     for (size_t i = 0; i < n; i++) {
         const char *name = e->ref[i].key;
         if (map_get(&s->b->item_of, map_key(name), -1) >= 0 || strchr(name, '.'))
-            x->ref[i] = flat_join(c, s, name);
+            rare_of(x)->ref[i] = flat_join(c, s, name);
         else if (map_get(&c->root->b->item_of, map_key(name), -1) >= 0)
-            x->ref[i] = name;
+            rare_of(x)->ref[i] = name;
         else {
             unknown_ref(c, s, &e->ref[i]);
             return false;
@@ -411,7 +426,7 @@ bool flat_pwl_goes_back(const flat_source *o, size_t *at)
 
 static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x)
 {
-    flat_source *o = x->source = arena_new(c->mem, flat_source);
+    flat_source *o = rare_of(x)->source = arena_new(c->mem, flat_source);
     size_t n = vec_len(d->arg);
     bool ok = true;
     *o = (flat_source){.dc_given = d->dc.given,
@@ -465,20 +480,20 @@ static void take_nodes(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
     x->node = arena_array(c->mem, int32_t, e->n_node);
     for (int32_t i = 0; i < e->n_node; i++)
         x->node[i] = flat_node(c, s, e->slot[i]);
-    x->node_span = e->node_span;
+    rare_of(x)->node_span = e->node_span;
 }
 
 static bool take_rest(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
 {
     bool ok = true;
-    x->poly = vec_fixed(c->mem, double, vec_len(e->poly));
+    rare_of(x)->poly = vec_fixed(c->mem, double, vec_len(e->poly));
     for (size_t i = 0; i < vec_len(e->poly); i++)
-        ok &= take_number(c, s, &e->poly[i], &x->poly[i]);
-    x->ic_given = e->n_ic > 0;
-    x->n_ic = e->n_ic;
+        ok &= take_number(c, s, &e->poly[i], &rare_of(x)->poly[i]);
+    rare_of(x)->ic_given = e->n_ic > 0;
+    rare_of(x)->n_ic = e->n_ic;
     for (int32_t i = 0; i < e->n_ic; i++) {
         const busy before = flat_slot_begin(c);
-        ok &= flat_eval(c, s, &e->ic[i], &x->ic[i]);
+        ok &= flat_eval(c, s, &e->ic[i], &rare_of(x)->ic[i]);
         flat_slot_end(c, s, &e->ic[i], before, (flat_slot_at){.kind = SLOT_IC, .k = i});
     }
     if (e->src)
@@ -486,22 +501,22 @@ static bool take_rest(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
     bool behavioural = strchr("begfh", e->letter) && e->expr.given;
     if (behavioural) {
         const busy before = flat_slot_begin(c);
-        x->expr = flat_fold(c, s, &e->expr);
+        rare_of(x)->expr = flat_fold(c, s, &e->expr);
         flat_slot_end(c, s, &e->expr, before, (flat_slot_at){.kind = SLOT_EXPR});
         x->expr_is_v = e->expr_is_v;
-        ok &= x->expr != NULL;
+        ok &= x->rare->expr != NULL;
     }
     return ok;
 }
 
 static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
 {
+    flat_rare rare = {.model_span = DIAG_NOWHERE, .conn = e->conn};
     flat_inst x = {.name = flat_join(c, s, e->name),
                    .letter = letter,
                    .off = e->off,
                    .span = net_card_span(e->card),
-                   .model_span = DIAG_NOWHERE,
-                   .conn = e->conn};
+                   .rare = &rare};
     take_nodes(c, s, e, &x);
     bool ok = take_params(c, s, e, &x);
     ok &= take_model(c, s, e, &x);
@@ -510,6 +525,8 @@ static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
     flat_slot_end(c, s, &e->m, before, (flat_slot_at){.kind = SLOT_M});
     ok &= take_refs(c, s, e, &x);
     ok &= take_rest(c, s, e, &x);
+    x.rare = arena_alloc(c->mem, sizeof rare);
+    *rare_of(&x) = rare;
     if (ok)
         vec_push(c->f->inst, x);
 }
@@ -517,13 +534,20 @@ static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
 static void make_plain(flat_ctx *c, scope *s, const item *i)
 {
     static const rhs no_m = {0};
+    /* one piece of memory: the head of the vec, its parameter, the nodes */
+    struct {
+        vec_head head;
+        flat_param param;
+        int32_t node[2];
+    } *own = arena_alloc(c->mem, sizeof *own);
     flat_inst x = {.name = flat_join(c, s, i->card->name),
                    .letter = i->card->name[0],
                    .span = net_card_span(i->card),
-                   .model_span = DIAG_NOWHERE,
+                   .rare = &flat_no_rare,
                    .n_node = 2,
-                   .node = arena_array(c->mem, int32_t, 2),
-                   .param = vec_fixed(c->mem, flat_param, 1)};
+                   .node = own->node,
+                   .param = &own->param};
+    own->head = (vec_head){1, 1};
     for (int k = 0; k < 2; k++)
         x.node[k] = flat_node(c, s, i->slot[k]);
     x.param[0] = (flat_param){.name = interned_key(c, "value"),

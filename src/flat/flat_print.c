@@ -45,30 +45,30 @@ static void print_inst(const flat *f, const flat_inst *x, FILE *out)
     fputs(x->name, out);
     for (int32_t i = 0; i < x->n_node; i++)
         fprintf(out, " %s", f->node[x->node[i]]);
-    for (size_t i = 0; i < vec_len(x->ref); i++)
-        fprintf(out, " <%s>", x->ref[i]);
-    if (x->model)
-        fprintf(out, " %s", x->model->name);
-    else if (x->word)
-        fprintf(out, " ?%s", x->word);
-    if (x->source)
-        print_source(x->source, out);
+    for (size_t i = 0; i < vec_len(x->rare->ref); i++)
+        fprintf(out, " <%s>", x->rare->ref[i]);
+    if (x->rare->model)
+        fprintf(out, " %s", x->rare->model->name);
+    else if (x->rare->word)
+        fprintf(out, " ?%s", x->rare->word);
+    if (x->rare->source)
+        print_source(x->rare->source, out);
     print_params(x->param, out);
-    if (vec_len(x->poly)) {
+    if (vec_len(x->rare->poly)) {
         fputs(" poly(", out);
-        print_numbers(x->poly, vec_len(x->poly), out);
+        print_numbers(x->rare->poly, vec_len(x->rare->poly), out);
         fputc(')', out);
     }
-    if (x->expr) {
+    if (x->rare->expr) {
         fprintf(out, " %s=",
                 x->letter == 'b' || x->letter == 'e' || x->letter == 'g' ? x->expr_is_v ? "v" : "i"
                                                                          : "expr");
-        net_expr_print(x->expr, f->node, out);
+        net_expr_print(x->rare->expr, f->node, out);
     }
     if (x->m != 1)
         fprintf(out, " m=%.15g", x->m);
-    for (int32_t i = 0; i < x->n_ic; i++)
-        fprintf(out, "%s%.15g", i ? "," : " ic=", x->ic[i]);
+    for (int32_t i = 0; i < x->rare->n_ic; i++)
+        fprintf(out, "%s%.15g", i ? "," : " ic=", x->rare->ic[i]);
     fputs(x->off ? " off\n" : "\n", out);
 }
 
@@ -166,7 +166,7 @@ static const flat_model **used_models(const flat *f)
     const flat_model **v = NULL;
     map seen = {0};
     for (size_t i = 0; i < vec_len(f->inst); i++) {
-        const flat_model *m = f->inst[i].model;
+        const flat_model *m = f->inst[i].rare->model;
         if (!m || map_get(&seen, map_key(m), 0))
             continue;
         map_set(&seen, map_key(m), 1);

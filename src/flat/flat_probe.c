@@ -153,14 +153,15 @@ static flat_inst zero_volts(flat_ctx *c, const char *name, int32_t a, int32_t b,
                    .letter = 'v',
                    .n_node = 2,
                    .m = 1,
-                   .source = zero,
+                   .rare = &flat_no_rare,
                    .span = span,
-                   .model_span = DIAG_NOWHERE,
-                   .node = arena_array(c->mem, int32_t, 2),
-                   .node_span = arena_array(c->mem, diag_span, 2)};
+                   .node = arena_array(c->mem, int32_t, 2)};
+    flat_rare *rare = flat_own_rare(c->mem, &v);
     v.node[0] = a;
     v.node[1] = b;
-    v.node_span[0] = v.node_span[1] = span;
+    rare->source = zero;
+    rare->node_span = arena_array(c->mem, diag_span, 2);
+    rare->node_span[0] = rare->node_span[1] = span;
     return v;
 }
 
@@ -420,10 +421,11 @@ static void probe_power(flat_ctx *c, const probe_item *p)
                      .n_node = 2,
                      .m = 1,
                      .node = arena_array(c->mem, int32_t, 2),
-                     .expr = sum,
+                     .rare = &flat_no_rare,
                      .expr_is_v = true,
                      .is_row = true,
                      .span = p->span};
+    flat_own_rare(c->mem, &row)->expr = sum;
     row.node[0] = new_node(c, name);
     row.node[1] = 0;
     vec_push(c->f->inst, row);

@@ -457,12 +457,12 @@ static bool redo_tree(flat_plan *p, const slot *o, flat_inst *x)
 {
     const net_expr *e = flat_fold(&p->c, o->s, o->v);
     p->any_tree = true;
-    if (!e || (o->at.kind == SLOT_RCL && (e->op == NET_NUM) != (x->expr == NULL)))
+    if (!e || (o->at.kind == SLOT_RCL && (e->op == NET_NUM) != (x->rare->expr == NULL)))
         return false;
     if (o->at.kind == SLOT_RCL && e->op == NET_NUM)
         o->at.param->value = e->num;
     else
-        x->expr = e;
+        flat_own_rare(p->c.mem, x)->expr = e;
     return true;
 }
 
@@ -489,10 +489,12 @@ static bool redo_slot(flat_plan *p, const slot *o)
     case SLOT_NUMBER: return flat_eval(c, o->s, o->v, o->at.number);
     case SLOT_PARAM: return !o->at.param || redo_param(c, o);
     case SLOT_M: return redo_m(c, o, x);
-    case SLOT_IC: return flat_eval(c, o->s, o->v, &x->ic[o->at.k]);
+    case SLOT_IC: return flat_eval(c, o->s, o->v, &flat_own_rare(c->mem, x)->ic[o->at.k]);
     case SLOT_EXPR: return redo_tree(p, o, x);
     case SLOT_RCL: return !o->at.param || redo_tree(p, o, x);
-    case SLOT_BIN: x->model = flat_find_bin(c, o->s, o->at.name, x, &bad); return x->model && !bad;
+    case SLOT_BIN:
+        flat_own_rare(c->mem, x)->model = flat_find_bin(c, o->s, o->at.name, x, &bad);
+        return x->rare->model && !bad;
     case SLOT_NODE_IC: return flat_eval(c, o->s, o->v, &c->f->ic[o->at.k].value);
     case SLOT_NODESET: return flat_eval(c, o->s, o->v, &c->f->nodeset[o->at.k].value);
     case SLOT_ANA: return redo_ana(c, o);
@@ -516,8 +518,8 @@ vs_status flat_redo_owner(flat_plan *p, size_t owner)
             !ok || c->mask & ~o->mask || (o->at.kind != SLOT_BIN && c->drawing.n_draw != o->n_draw);
     }
     size_t at;
-    if (w->kind == FLAT_OWNER_INST && c->f->inst[w->inst].source)
-        c->structural |= flat_pwl_goes_back(c->f->inst[w->inst].source, &at);
+    if (w->kind == FLAT_OWNER_INST && c->f->inst[w->inst].rare->source)
+        c->structural |= flat_pwl_goes_back(c->f->inst[w->inst].rare->source, &at);
     return c->structural ? VS_REJECT : VS_OK;
 }
 

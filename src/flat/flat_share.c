@@ -248,17 +248,18 @@ static const net_expr *rewrite(graph *g, const net_expr *e, map *done, bool self
 static void add_row(graph *g, const value *v, const net_expr *e)
 {
     const char *name = g->f->node[v->node];
-    const flat_inst row = {
+    flat_inst row = {
         .name = str_intern0(g->names, arena_printf(g->mem, "row#%s", name)),
         .letter = 'b',
         .n_node = 2,
         .node = arena_array(g->mem, int32_t, 2),
         .m = 1,
-        .expr = e,
+        .rare = &flat_no_rare,
         .expr_is_v = true,
         .is_row = true,
         .span = v->e->span,
     };
+    flat_own_rare(g->mem, &row)->expr = e;
     row.node[0] = v->node;
     vec_push(g->f->inst, row);
 }
@@ -283,9 +284,9 @@ bool flat_share(flat_ctx *c, bool dry)
     if (shared_off(c->f))
         return false;
     for (size_t i = 0; i < n; i++) {
-        if (!c->f->inst[i].expr)
+        if (!c->f->inst[i].rare->expr)
             continue;
-        const int32_t k = value_of(&g, c->f->inst[i].expr);
+        const int32_t k = value_of(&g, c->f->inst[i].rare->expr);
         g.v[k].weight++;
         g.v[k].lo = (int32_t)i < g.v[k].lo ? (int32_t)i : g.v[k].lo;
         g.v[k].hi = (int32_t)i > g.v[k].hi ? (int32_t)i : g.v[k].hi;
@@ -304,8 +305,9 @@ bool flat_share(flat_ctx *c, bool dry)
                 if (g.v[k].node)
                     add_row(&g, &g.v[k], rewrite(&g, row[k], &done, true));
             for (size_t i = 0; i < n; i++)
-                if (c->f->inst[i].expr)
-                    c->f->inst[i].expr = rewrite(&g, c->f->inst[i].expr, &done, false);
+                if (c->f->inst[i].rare->expr)
+                    flat_own_rare(c->mem, &c->f->inst[i])->expr =
+                        rewrite(&g, c->f->inst[i].rare->expr, &done, false);
             vec_free(row);
             map_free(&done);
         }

@@ -136,9 +136,15 @@ int32_t mdl_find_param(mdl_model *m, const char *name);
  * Status: VS_OK and *row; VS_EINPUT. */
 VS_MUST_USE vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given,
                               const mdl_env *env, diag_span where, const char *who, int32_t *row);
+/* Rows that are as `row` but for the number that a card gives `param` (mdl_kin.c): the first row
+ * costs what it costs, the others little. -1: this module or this parameter does not lend itself to
+ * it. mdl_kin_row: the row with that number, made if it is new; -1: mdl_row has to be asked, which
+ * makes the row or says what is wrong with it. */
+int32_t mdl_kin(mdl_model *m, int32_t row, int32_t param);
+int32_t mdl_kin_row(mdl_model *m, int32_t kin, double value);
 int32_t mdl_n_row(const mdl_model *m);
 /* true once for each row: the first time. */
-bool mdl_row_is_new(const mdl_model *m, int32_t row);
+bool mdl_row_is_new(mdl_model *m, int32_t row);
 /* Forgets the rows of models that have more than `most`: there must be no circuit that uses them. A
  * sweep needs the rows of one point; variants and kernels stay. */
 void mdl_drop_rows(mdl_lib *lib, int32_t most);

@@ -124,12 +124,12 @@ static void count_after(const ir_fn *fn, mdl_figures *f)
 }
 
 /* Setup values of a row, by their numbers in `setup`. */
-static ir_num *setup_values(const mdl_model *m, int32_t row, const ir_fn *setup, int n)
+static ir_num *setup_values(mdl_model *m, int32_t row, const ir_fn *setup, int n)
 {
     ir_num *val = vs_calloc(vec_len(setup->inst) + 1, sizeof *val);
     ir_num *input = vs_calloc(vec_len(setup->in) + 1, sizeof *input);
     ir_num *cache = vs_calloc((size_t)n + 1, sizeof *cache);
-    mdl_row_inputs(m, m->row[row], setup, input);
+    mdl_row_inputs(m, mdl_row_data(m, row), setup, input);
     if (ir_interp(setup, input, val, NULL, NULL) == VS_OK)
         for (size_t o = 0; o < vec_len(setup->out); o++)
             if (setup->out[o].kind == IR_OUT_CACHE)
@@ -139,7 +139,7 @@ static ir_num *setup_values(const mdl_model *m, int32_t row, const ir_fn *setup,
     return cache;
 }
 
-static void count_split(const mdl_model *m, int32_t row, const ir_fn *form, mdl_figures *f)
+static void count_split(mdl_model *m, int32_t row, const ir_fn *form, mdl_figures *f)
 {
     ir_fn setup, eval, to;
     ir_sccp_stats st;

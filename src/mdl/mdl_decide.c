@@ -12,7 +12,7 @@ enum { NOT_RUN = 1, ZERO, MINUS_ZERO, ONE, MINUS_ONE, OTHER };
 /* A real number computed from size or temperature is 1 by accident: a sweep that passes there, or
  * through the nominal temperature, compiles nothing. A parameter itself is 1 on purpose (m, area),
  * and 0 is a term that is switched off. */
-static uint8_t code_of(ir_num v, const ir_inst *in, uint8_t cls)
+uint8_t mdl_decide_code(ir_num v, const ir_inst *in, uint8_t cls)
 {
     const bool accident = cls & (IR_CLASS_INST | IR_CLASS_TEMP) && in->op != IR_IN;
     if (in->type == IR_F64)
@@ -61,7 +61,8 @@ vs_status mdl_decide(mdl_model *m, const row_data *r, form_fn *f, uint8_t **key)
     const vs_status st = list ? ir_static_run(&f->row, &f->fn, input, val, ran)
                               : ir_interp_static(&f->fn, f->cls, input, val, ran, NULL);
     for (size_t i = 0; i < vec_len(f->decide); i++)
-        vec_push(*key, ran[at[i]] ? code_of(val[at[i]], &inst[at[i]], cls[at[i]]) : NOT_RUN);
+        vec_push(*key,
+                 ran[at[i]] ? mdl_decide_code(val[at[i]], &inst[at[i]], cls[at[i]]) : NOT_RUN);
     const size_t bytes = vec_len(m->unknown) * sizeof *r->topology, end = vec_len(*key);
     vec_extend(*key, bytes);
     if (bytes)

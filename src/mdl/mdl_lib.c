@@ -47,8 +47,9 @@ static ir_fn *fn_of_part(mdl_model *m, int part)
 static void free_model(mdl_model *m)
 {
     for (size_t i = 0; i < vec_len(m->row); i++)
-        if (m->row[i])
-            mdl_row_free(m->row[i]);
+        if (!m->row[i].is_number && m->row[i].full)
+            mdl_row_free(m->row[i].full);
+    mdl_kin_free(m);
     for (size_t i = 0; i < vec_len(m->variant); i++)
         mdl_variant_free(m->variant[i]);
     for (int f = 0; f < N_FORM; f++)

@@ -76,6 +76,8 @@ void mdl_find_border(form_fn *f);
 /* Appends a code for each of f->decide, then the topology. Without specialisation nothing is
  * decided. Status: VS_OK, VS_NOCONV (a loop without end). */
 VS_MUST_USE vs_status mdl_decide(mdl_model *m, const row_data *r, form_fn *f, uint8_t **key);
+/* The code of one value, of instruction `in` and dependence class cls. */
+uint8_t mdl_decide_code(ir_num v, const ir_inst *in, uint8_t cls);
 /* Arrays are the caller's. */
 mdl_facts mdl_decided(const mdl_model *m, const form_fn *f, const uint8_t *key,
                       const int32_t *topology);

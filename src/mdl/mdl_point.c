@@ -55,7 +55,7 @@ vs_status mdl_point(mdl_model *m, int32_t row, int32_t param, double param_value
     if (param >= 0)
         st = mdl_row_vary(m, row, param, param_value, &changed);
     if (st == VS_OK)
-        st = interpret(m, changed ? changed : m->row[row], &f->fn, at, value, what);
+        st = interpret(m, changed ? changed : mdl_row_data(m, row), &f->fn, at, value, what);
     if (changed)
         mdl_row_free(changed);
     return st;

@@ -53,10 +53,23 @@ typedef struct row_data {
     bool on_disk; /* there is a record of it, with the decisions of stored_forms */
     unsigned stored_forms;
     bool released; /* nobody has it */
-    bool seen;     /* of mdl_row_is_new */
     uint64_t hash;
-    int32_t next; /* row with the same hash, -1 */
+    int32_t next; /* row with the same hash, -1; of rows that belong to no kin */
 } row_data;
+
+/* Where a row is. A row of a kin (mdl_kin.c) is only the number that it does not share with the
+ * others, until somebody asks for more than they have in common. */
+typedef struct row_kin row_kin;
+typedef struct row_place {
+    union {
+        row_data *full; /* NULL: the number of this row is free */
+        double value;   /* is_number: of the parameter in which the kin differs */
+    };
+    int32_t kin; /* -1: none */
+    bool is_number;
+    bool seen;     /* of mdl_row_is_new */
+    uint8_t asked; /* is_number: bits 1 << form, of the variants that were asked for */
+} row_place;
 
 enum { FN_SETUP, FN_EVAL, FN_KERNEL, N_FN }; /* functions of a variant */
 typedef struct variant_data {
@@ -120,10 +133,11 @@ struct mdl_model {
                      * some parameters it belongs to a part of the module that nothing drives */
     int n_derivative; /* entries of G and C that are not zero for certain */
     form_fn form[N_FORM];
-    row_data **row;    /* vec; NULL: free */
-    int32_t *free_row; /* vec: numbers to be given again */
-    int32_t *released; /* vec: rows that nobody has, the oldest first */
-    map row_of_hash;
+    row_place *row;             /* vec */
+    row_kin **kin;              /* vec */
+    int32_t *free_row;          /* vec: numbers to be given again */
+    int32_t *released;          /* vec: rows that nobody has, the oldest first */
+    map row_of_hash;            /* those of no kin */
     map param_of;               /* interned name -> parameter, -1: none; as they are asked for */
     va_param_index param_index; /* made at the first question */
     double *scratch;            /* [key_len]; NULL: no row was asked for */
@@ -237,12 +251,42 @@ void mdl_store_rows(mdl_lib *lib);
 void mdl_store_drop_fn(ir_fn *fn);
 
 /* -- mdl_row.c -- */
+/* All of a row. */
+row_data *mdl_row_data(mdl_model *m, int32_t row);
+row_data *mdl_row_alone(mdl_model *m,
+                        const double *key); /* with this key; the rest is to be made */
+/* The number of a new row. */
+int32_t mdl_row_add(mdl_model *m, row_place at);
+void mdl_row_unhash(mdl_model *m, int32_t row);
+/* Row k is wanted again if nobody had it. */
+void mdl_row_take(mdl_model *m, int32_t row);
+/* -- mdl_kin.c -- */
+/* The kin that a row with this key belongs to; -1: none. */
+int32_t mdl_kin_of_key(const mdl_model *m, const double *key);
+/* What a key says of the parameter in which the kin differs. */
+double mdl_kin_value(const mdl_model *m, int32_t kin, const double *key);
+/* A row that is new in the kin. */
+void mdl_kin_enter(mdl_model *m, int32_t kin, int32_t row, double value);
+void mdl_kin_forget(mdl_model *m, int32_t row); /* takes it out of its kin */
+void mdl_kin_clear(mdl_model *m);               /* no kin has rows any more */
+void mdl_kin_free(mdl_model *m);
+const row_data *mdl_kin_like(const mdl_model *m, int32_t kin);
+void mdl_kin_key(const mdl_model *m, int32_t row, double *key);
+/* Of a row that is only a number: a parameter after defaults; its variant, NULL: it has decisions
+ * of its own; its setup values, false: they are to be computed by mdl_row_data. */
+double mdl_kin_param(const mdl_model *m, int32_t row, int32_t param);
+VS_MUST_USE vs_status mdl_kin_variant(mdl_model *m, int32_t row, mdl_form_kind form,
+                                      mdl_variant **variant);
+bool mdl_kin_setup(mdl_model *m, const mdl_variant *v, int32_t row, double *cache);
 /* Where evaluations of static code allocate; arena_release(&m->work, ...) when done. */
 arena_pos mdl_work(mdl_model *m);
 void mdl_key_of(const mdl_model *m, const row_data *r, double *key); /* key [key_len] */
 /* The inputs of fn for a row, in their types: input [vec_len(fn->in)]; those that are not static
  * are 0. */
 void mdl_row_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input);
+/* The same for the params function: of what is given. */
+void mdl_given_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input);
+ir_num mdl_as_input(double x, int type); /* as an input of this ir_type */
 void mdl_row_free(row_data *r);
 void mdl_rest_free(row_rest *rest); /* one user less; NULL is allowed */
 /* A copy of a row with another value of one parameter, not among the model's rows; the caller frees
@@ -263,6 +307,9 @@ void mdl_compare_free(mdl_compare *c);
 const char *mdl_form_name(int form);
 
 /* mdl_variant.c */
+/* The variant of a row; it is not counted as a user. */
+VS_MUST_USE vs_status mdl_variant_of_row(mdl_model *m, row_data *r, mdl_form_kind form,
+                                         mdl_variant **variant);
 const ir_fn *mdl_kernel_fn(const mdl_variant *v);
 void mdl_variant_free(variant_data *v);
 /* The model's own copy of a vector of decisions; equal vectors give the same pointer. Takes over

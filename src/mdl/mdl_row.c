@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static ir_num number(double x, int type)
+ir_num mdl_as_input(double x, int type)
 {
     if (type == IR_F64)
         return (ir_num){.f = x};
@@ -41,12 +41,17 @@ static void fill_inputs(const mdl_model *m, const row_data *r, const double *par
                         ir_num *input)
 {
     for (size_t i = 0; i < vec_len(fn->in); i++)
-        input[i] = number(static_input(m, r->rest->v, param, &fn->in[i]), fn->in[i].type);
+        input[i] = mdl_as_input(static_input(m, r->rest->v, param, &fn->in[i]), fn->in[i].type);
 }
 
 void mdl_row_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input)
 {
     fill_inputs(m, r, r->param, fn, input);
+}
+
+void mdl_given_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input)
+{
+    fill_inputs(m, r, r->given, fn, input);
 }
 
 arena_pos mdl_work(mdl_model *m)
@@ -83,8 +88,7 @@ static row_rest *rest_of(mdl_model *m, const double *v)
     return m->last_rest;
 }
 
-/* A row with this key. */
-static row_data *row_of_key(mdl_model *m, const double *key)
+row_data *mdl_row_alone(mdl_model *m, const double *key)
 {
     const size_t n_param = vec_len(m->mod->param), n_unknown = vec_len(m->unknown);
     row_data *r =
@@ -386,9 +390,10 @@ int32_t mdl_find_param(mdl_model *m, const char *name)
     return p;
 }
 
+/* Makes the row of the key in m->scratch. */
 static vs_status new_row(mdl_model *m, const asker *a, row_data **out)
 {
-    row_data *r = row_of_key(m, m->scratch);
+    row_data *r = mdl_row_alone(m, m->scratch);
     vs_status st = VS_OK;
     if (!mdl_store_load_row(m, r)) {
         st = eval_params(m, r, a);
@@ -402,6 +407,31 @@ static vs_status new_row(mdl_model *m, const asker *a, row_data **out)
     return st;
 }
 
+/* A row that was only a number becomes a full one. */
+row_data *mdl_row_data(mdl_model *m, int32_t row)
+{
+    const row_place at = m->row[row];
+    if (!at.is_number)
+        return at.full;
+    const row_data *like = mdl_kin_like(m, at.kin);
+    double *key = vs_malloc((key_len(m) + 1) * sizeof *key);
+    mdl_kin_key(m, row, key);
+    row_data *r = mdl_row_alone(m, key);
+    vs_free(key);
+    const vs_status st = eval_params(m, r, &(asker){NULL});
+    assert(st == VS_OK); /* mdl_kin_row has seen to it */
+    (void)st;
+    memcpy(r->topology, like->topology, vec_len(m->unknown) * sizeof *r->topology);
+    for (int f = 0; f < MDL_N_FORM; f++)
+        if (at.asked >> f & 1) {
+            r->variant[f] = like->variant[f];
+            r->decisions[f] = like->decisions[f];
+        }
+    m->row[row].full = r;
+    m->row[row].is_number = false;
+    return r;
+}
+
 /* How many rows without users are remembered: a value that comes back, as in a search or in
  * differences, finds its row. */
 enum { MOST_RELEASED = 16 };
@@ -413,22 +443,31 @@ static void count_row(const row_data *r, int32_t by)
             r->variant[f]->n_row += by;
 }
 
-static void drop_row(mdl_model *m, int32_t row)
+/* The row is no longer found by the hash of its key. */
+void mdl_row_unhash(mdl_model *m, int32_t row)
 {
-    row_data *r = m->row[row];
+    const row_data *r = m->row[row].full;
     int32_t k = map_get(&m->row_of_hash, r->hash, -1);
     if (k == row && r->next < 0)
         map_remove(&m->row_of_hash, r->hash);
     else if (k == row)
         map_set(&m->row_of_hash, r->hash, r->next);
     while (k >= 0 && k != row) {
-        row_data *before = m->row[k];
+        row_data *before = m->row[k].full;
         k = before->next;
         if (k == row)
             before->next = r->next;
     }
-    mdl_row_free(r);
-    m->row[row] = NULL;
+}
+
+static void drop_row(mdl_model *m, int32_t row)
+{
+    if (m->row[row].kin >= 0)
+        mdl_kin_forget(m, row);
+    else
+        mdl_row_unhash(m, row);
+    mdl_row_free(m->row[row].full);
+    m->row[row] = (row_place){.kin = -1};
     vec_push(m->free_row, row);
 }
 
@@ -440,34 +479,71 @@ static void take_released(mdl_model *m, int32_t row)
     for (; i + 1 < vec_len(m->released); i++)
         m->released[i] = m->released[i + 1];
     (void)vec_pop(m->released);
-    m->row[row]->released = false;
-    count_row(m->row[row], 1);
+    m->row[row].full->released = false;
+    count_row(m->row[row].full, 1);
+}
+
+void mdl_row_take(mdl_model *m, int32_t row)
+{
+    if (!m->row[row].is_number && m->row[row].full->released)
+        take_released(m, row);
 }
 
 void mdl_row_release(mdl_model *m, int32_t row)
 {
-    count_row(m->row[row], -1);
-    m->row[row]->released = true;
+    row_data *r = mdl_row_data(m, row);
+    count_row(r, -1);
+    r->released = true;
     vec_push(m->released, row);
     if (vec_len(m->released) <= MOST_RELEASED)
         return;
     const int32_t oldest = m->released[0];
     take_released(m, oldest);
-    count_row(m->row[oldest], -1);
+    count_row(m->row[oldest].full, -1);
     drop_row(m, oldest);
+}
+
+int32_t mdl_row_add(mdl_model *m, row_place at)
+{
+    if (vec_len(m->free_row)) {
+        const int32_t row = vec_pop(m->free_row);
+        m->row[row] = at;
+        return row;
+    }
+    vec_push(m->row, at);
+    return (int32_t)vec_len(m->row) - 1;
+}
+
+/* The row of the key in m->scratch in a kin, made if it is new. */
+static vs_status row_of_kin(mdl_model *m, int32_t kin, const asker *a, int32_t *row)
+{
+    const double value = mdl_kin_value(m, kin, m->scratch);
+    *row = mdl_kin_row(m, kin, value);
+    if (*row >= 0)
+        return VS_OK;
+    row_data *r = NULL;
+    const vs_status st = new_row(m, a, &r);
+    if (st != VS_OK)
+        return st;
+    r->next = -1;
+    *row = mdl_row_add(m, (row_place){.full = r, .kin = kin});
+    mdl_kin_enter(m, kin, *row, value);
+    return VS_OK;
 }
 
 /* The row of the key in m->scratch, made if it is new. */
 static vs_status row_of_scratch(mdl_model *m, const asker *a, int32_t *row)
 {
+    const int32_t kin = mdl_kin_of_key(m, m->scratch);
+    if (kin >= 0)
+        return row_of_kin(m, kin, a, row);
     size_t bytes = key_len(m) * sizeof(double);
     uint64_t hash = hash128_of(m->scratch, bytes).w[0];
     int32_t first = map_get(&m->row_of_hash, hash, -1);
-    for (int32_t k = first; k >= 0; k = m->row[k]->next)
-        if (has_key(m, m->row[k], m->scratch)) {
+    for (int32_t k = first; k >= 0; k = m->row[k].full->next)
+        if (has_key(m, m->row[k].full, m->scratch)) {
             *row = k;
-            if (m->row[k]->released)
-                take_released(m, k);
+            mdl_row_take(m, k);
             return VS_OK;
         }
     row_data *r = NULL;
@@ -476,12 +552,7 @@ static vs_status row_of_scratch(mdl_model *m, const asker *a, int32_t *row)
         return st;
     r->next = first;
     r->hash = hash;
-    if (vec_len(m->free_row)) {
-        m->row[ *row = vec_pop(m->free_row)] = r;
-    } else {
-        *row = (int32_t)vec_len(m->row);
-        vec_push(m->row, r);
-    }
+    *row = mdl_row_add(m, (row_place){.full = r, .kin = -1});
     map_set(&m->row_of_hash, hash, *row);
     return VS_OK;
 }
@@ -496,11 +567,20 @@ vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const md
 
 size_t mdl_key_len(const mdl_model *m) { return key_len(m); }
 
-void mdl_row_key(const mdl_model *m, int32_t row, double *key) { mdl_key_of(m, m->row[row], key); }
+void mdl_row_key(const mdl_model *m, int32_t row, double *key)
+{
+    if (m->row[row].is_number)
+        mdl_kin_key(m, row, key);
+    else
+        mdl_key_of(m, m->row[row].full, key);
+}
 
 bool mdl_row_has_key(const mdl_model *m, int32_t row, const double *key)
 {
-    return has_key(m, m->row[row], key);
+    if (m->row[row].is_number)
+        return mdl_kin_of_key(m, key) == m->row[row].kin &&
+               mdl_kin_value(m, m->row[row].kin, key) == m->row[row].value;
+    return has_key(m, m->row[row].full, key);
 }
 
 vs_status mdl_row_of_key(mdl_model *m, const double *key, int32_t *row)
@@ -512,14 +592,13 @@ vs_status mdl_row_of_key(mdl_model *m, const double *key, int32_t *row)
 
 vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value, row_data **out)
 {
-    const row_data *from = m->row[row];
     double *key = vs_malloc((key_len(m) + 1) * sizeof *key);
-    mdl_key_of(m, from, key);
+    mdl_row_key(m, row, key);
     key[param] = value;
     key[key_given(m) + (size_t)param] = 1.0;
-    row_data *r = row_of_key(m, key);
+    row_data *r = mdl_row_alone(m, key);
     vs_free(key);
-    memcpy(r->topology, from->topology, vec_len(m->unknown) * sizeof *r->topology);
+    memcpy(r->topology, mdl_row_topology(m, row), vec_len(m->unknown) * sizeof *r->topology);
     const vs_status st = eval_params(m, r, &(asker){NULL});
     if (st == VS_OK)
         *out = r;
@@ -535,8 +614,9 @@ void mdl_drop_rows(mdl_lib *lib, int32_t most)
         if ((int64_t)vec_len(m->row) <= most)
             continue;
         for (size_t k = 0; k < vec_len(m->row); k++)
-            if (m->row[k])
-                mdl_row_free(m->row[k]);
+            if (!m->row[k].is_number && m->row[k].full)
+                mdl_row_free(m->row[k].full);
+        mdl_kin_clear(m);
         vec_clear(m->free_row);
         vec_clear(m->released);
         for (size_t k = 0; k < vec_len(m->variant); k++)
@@ -549,22 +629,26 @@ void mdl_drop_rows(mdl_lib *lib, int32_t most)
 
 int32_t mdl_n_row(const mdl_model *m) { return (int32_t)vec_len(m->row); }
 
-bool mdl_row_is_new(const mdl_model *m, int32_t row)
+bool mdl_row_is_new(mdl_model *m, int32_t row)
 {
-    const bool first = !m->row[row]->seen;
-    m->row[row]->seen = true;
+    const bool first = !m->row[row].seen;
+    m->row[row].seen = true;
     return first;
 }
 
 double mdl_row_param(const mdl_model *m, int32_t row, int32_t param)
 {
-    return m->row[row]->param[param];
+    return m->row[row].is_number ? mdl_kin_param(m, row, param) : m->row[row].full->param[param];
 }
 
-const int32_t *mdl_row_topology(mdl_model *m, int32_t row) { return m->row[row]->topology; }
+const int32_t *mdl_row_topology(mdl_model *m, int32_t row)
+{
+    const row_place *at = &m->row[row];
+    return (at->is_number ? mdl_kin_like(m, at->kin) : at->full)->topology;
+}
 
 const mdl_message *mdl_row_messages(const mdl_model *m, int32_t row, size_t *n)
 {
-    *n = vec_len(m->row[row]->message);
-    return m->row[row]->message;
+    *n = m->row[row].is_number ? 0 : vec_len(m->row[row].full->message);
+    return *n ? m->row[row].full->message : NULL;
 }

@@ -1359,7 +1359,7 @@ void mdl_store_rows(mdl_lib *lib)
     for (size_t i = 0; i < vec_len(lib->model); i++) {
         mdl_model *m = lib->model[i];
         for (size_t k = 0; m->n_kept_row && k < vec_len(m->row) && stored_on_disk(m); k++)
-            if (m->row[k])
-                store_row(m, m->row[k]);
+            if (!m->row[k].is_number && m->row[k].full)
+                store_row(m, m->row[k].full);
     }
 }

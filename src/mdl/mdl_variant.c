@@ -235,19 +235,44 @@ static vs_status decisions_of(mdl_model *m, row_data *r, mdl_form_kind form)
     return VS_EUNSUPPORTED;
 }
 
-vs_status mdl_plan_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **variant)
+vs_status mdl_variant_of_row(mdl_model *m, row_data *r, mdl_form_kind form, mdl_variant **variant)
 {
-    row_data *r = m->row[row];
     if (!r->variant[form]) {
         const vs_status st = decisions_of(m, r, form);
         if (st != VS_OK)
             return st;
-        variant_data *d = variant_of(m, form, r->decisions[form], r->topology);
-        d->v.n_row++;
-        r->variant[form] = &d->v;
+        r->variant[form] = &variant_of(m, form, r->decisions[form], r->topology)->v;
     }
     *variant = r->variant[form];
     return VS_OK;
+}
+
+/* Of a row that is only a number; *variant NULL: it needs more than that. */
+static vs_status plan_of_number(mdl_model *m, int32_t row, mdl_form_kind form,
+                                mdl_variant **variant)
+{
+    const vs_status st = mdl_kin_variant(m, row, form, variant);
+    if (st == VS_OK && *variant) {
+        (*variant)->n_row += !(m->row[row].asked >> form & 1);
+        m->row[row].asked |= (uint8_t)(1u << form);
+    }
+    return st;
+}
+
+vs_status mdl_plan_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **variant)
+{
+    *variant = NULL;
+    if (m->row[row].is_number) {
+        const vs_status st = plan_of_number(m, row, form, variant);
+        if (st != VS_OK || *variant)
+            return st;
+    }
+    row_data *r = mdl_row_data(m, row);
+    const bool first = !r->variant[form];
+    const vs_status st = mdl_variant_of_row(m, r, form, variant);
+    if (st == VS_OK && first)
+        (*variant)->n_row++;
+    return st;
 }
 
 vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **variant)
@@ -280,14 +305,14 @@ const ir_fn *mdl_kernel_fn(const mdl_variant *v)
 vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
                         mdl_variant **variant)
 {
-    const int32_t *topology = m->row[row[0]]->topology;
+    const int32_t *topology = mdl_row_topology(m, row[0]);
     uint8_t *key = NULL;
     vs_status st = VS_OK;
     *variant = NULL;
     if (m->lib->opt.no_specialize)
         return VS_OK;
     for (size_t i = 0; i < n && st == VS_OK; i++) {
-        row_data *r = m->row[row[i]];
+        row_data *r = mdl_row_data(m, row[i]);
         st = decisions_of(m, r, form);
         const size_t len = vec_len(r->decisions[form]),
                      n_decide = len - vec_len(m->unknown) * sizeof *topology;
@@ -336,11 +361,14 @@ void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
 {
     const ir_fn *fn = &v->setup;
     mdl_model *m = (mdl_model *)(uintptr_t)v->model;
+    if (m->row[row].is_number && mdl_kin_setup(m, v, row, cache))
+        return;
+    const row_data *r = mdl_row_data(m, row);
     const arena_pos mark = mdl_work(m);
     ir_num *val = arena_array(&m->work, ir_num, vec_len(fn->inst) + 1);
     ir_num *input = arena_array(&m->work, ir_num, vec_len(fn->in) + 1);
     memset(cache, 0, (size_t)v->lay.n_cache * sizeof *cache);
-    mdl_row_inputs(m, m->row[row], fn, input);
+    mdl_row_inputs(m, r, fn, input);
     /* static code ended when the variant was made: the same loops end here */
     const vs_status st = ir_interp(fn, input, val, NULL, NULL);
     for (size_t o = 0; o < vec_len(fn->out) && st == VS_OK; o++) {

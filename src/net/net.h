@@ -218,15 +218,22 @@ typedef enum net_card_kind {
 } net_card_kind;
 
 typedef struct net_sub net_sub;
-typedef struct net_card {
-    net_card_kind kind;
-    int32_t file;
+typedef struct net_card { /* a deck may have a million of them */
+    int32_t file : 24;
+    uint32_t kind : 8; /* net_card_kind */
     int32_t n_tok;
-    uint32_t off;     /* ELEMENT: where its name stands */
+    union {
+        net_sub *sub; /* SUBCKT: the definition; see net_card_sub */
+        uint32_t off; /* ELEMENT: where its name stands */
+    };
     net_tok *tok;     /* [n_tok]; [0] is the name or the dot word. ELEMENT: see net_card_full */
     const char *name; /* interned lower case; dot cards without the dot */
-    net_sub *sub;     /* SUBCKT: the definition */
 } net_card;
+/* The definition that a card begins; NULL: it begins none. */
+static inline net_sub *net_card_sub(const net_card *c)
+{
+    return c->kind == NET_CARD_SUBCKT ? c->sub : NULL;
+}
 
 struct net_sub {          /* the deck itself or a subcircuit's body */
     const char *name;     /* NULL: the deck */

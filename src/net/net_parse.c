@@ -647,7 +647,7 @@ static net_sub *spef_body(reader *r, const spef_card *s, const net_tok *sub, int
     if (!sub && !s->in->name)
         name = net_spef_design(r->d, r->names, file);
     for (size_t i = 0; name && i < vec_len(s->in->card); i++) {
-        net_sub *one = s->in->card[i].sub;
+        net_sub *one = net_card_sub(&s->in->card[i]);
         if (one)
             vec_push(known, one->name);
         if (one && one->name == name)
@@ -998,8 +998,8 @@ static void freeze_sub(reader *r, net_sub *s)
 {
     vec_freeze(r->mem, s->card);
     for (size_t i = 0; i < vec_len(s->card); i++)
-        if (s->card[i].sub)
-            freeze_sub(r, s->card[i].sub);
+        if (net_card_sub(&s->card[i]))
+            freeze_sub(r, net_card_sub(&s->card[i]));
 }
 
 static vs_status read_all(reader *r, int32_t file)

@@ -34,10 +34,10 @@ static void print_sub(printer *p, const net_sub *s, int indent)
 {
     for (size_t i = 0; i < vec_len(s->card); i++) {
         print_card(p, &s->card[i], indent);
-        if (!s->card[i].sub)
+        if (!net_card_sub(&s->card[i]))
             continue;
-        print_sub(p, s->card[i].sub, indent + 2);
-        fprintf(p->out, "%*s.ends %s\n", indent, "", s->card[i].sub->name);
+        print_sub(p, net_card_sub(&s->card[i]), indent + 2);
+        fprintf(p->out, "%*s.ends %s\n", indent, "", net_card_sub(&s->card[i])->name);
     }
 }
 

@@ -554,8 +554,8 @@ static const net_sub *definition_of(const net_sub *from, const char *name)
 {
     for (; from; from = from->parent)
         for (size_t i = 0; i < vec_len(from->card); i++)
-            if (from->card[i].sub && from->card[i].sub->name == name)
-                return from->card[i].sub;
+            if (net_card_sub(&from->card[i]) && net_card_sub(&from->card[i])->name == name)
+                return net_card_sub(&from->card[i]);
     return NULL;
 }
 

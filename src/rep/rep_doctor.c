@@ -51,7 +51,7 @@ static double value_of(const flat_inst *in, const char *own)
 
 static double resistance(const flat_inst *in)
 {
-    return in->letter == 'r' && !in->expr ? value_of(in, "r") : NAN;
+    return in->letter == 'r' && !in->rare->expr ? value_of(in, "r") : NAN;
 }
 
 /* The largest value that a source takes: of its dc value and the numbers that are levels. */
@@ -74,8 +74,8 @@ static void survey(doctor *w)
 {
     for (size_t i = 0; i < vec_len(w->f->inst); i++) {
         const flat_inst *in = &w->f->inst[i];
-        if (in->letter == 'v' && in->source)
-            w->supply = fmax(w->supply, level_of(in->source));
+        if (in->letter == 'v' && in->rare->source)
+            w->supply = fmax(w->supply, level_of(in->rare->source));
     }
     for (size_t i = 0; i < vec_len(w->f->ana); i++)
         if (w->f->ana[i].kind == FLAT_TRAN)
@@ -140,7 +140,7 @@ static void look_at_coupling(doctor *w, const flat_inst *in)
 static void look_at_gain(doctor *w, const flat_inst *in)
 {
     const double gain = value_of(in, "gain");
-    if (!(fabs(gain) > MOST_GAIN) || in->expr)
+    if (!(fabs(gain) > MOST_GAIN) || in->rare->expr)
         return;
     w->n_found++;
     diag_warning(w->d, in->span,
@@ -155,14 +155,15 @@ static void look_at_gain(doctor *w, const flat_inst *in)
 static void jump(doctor *w, const flat_inst *in, const char *what, double t)
 {
     w->n_found++;
-    diag_warning(w->d, in->source->span, "%s %s within %.3g s, of %.3g s in all", in->name, what, t,
-                 w->tstop);
-    diag_note(w->d, in->source->span, "advice: a slope of at least %.1g s", SHORTEST * w->tstop);
+    diag_warning(w->d, in->rare->source->span, "%s %s within %.3g s, of %.3g s in all", in->name,
+                 what, t, w->tstop);
+    diag_note(w->d, in->rare->source->span, "advice: a slope of at least %.1g s",
+              SHORTEST * w->tstop);
 }
 
 static void look_at_source(doctor *w, const flat_inst *in)
 {
-    const flat_source *s = in->source;
+    const flat_source *s = in->rare->source;
     const size_t n = vec_len(s->arg);
     if (level_of(s) > MOST_SOURCE) {
         w->n_found++;
@@ -226,7 +227,7 @@ static const net_expr *jumping(const net_expr *e)
 
 static void look_at_expression(doctor *w, const flat_inst *in)
 {
-    const net_expr *e = in->expr ? jumping(in->expr) : NULL;
+    const net_expr *e = in->rare->expr ? jumping(in->rare->expr) : NULL;
     if (!e)
         return;
     w->n_found++;

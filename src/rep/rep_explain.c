@@ -56,11 +56,11 @@ const char **rep_group_models(const sim *s, const ckt_group_facts *g)
                 map_key(str_intern0(sim_names(s), ckt_instance_name(sim_ckt(s), g->inst[i]))), i);
     for (size_t i = 0; i < vec_len(sim_flat(s)->inst); i++) {
         const flat_inst *in = &sim_flat(s)->inst[i];
-        if (!in->model || map_get(&in_group, map_key(in->name), -1) < 0 ||
-            map_get(&seen, map_key(in->model->name), 0))
+        if (!in->rare->model || map_get(&in_group, map_key(in->name), -1) < 0 ||
+            map_get(&seen, map_key(in->rare->model->name), 0))
             continue;
-        map_set(&seen, map_key(in->model->name), 1);
-        vec_push(model, in->model->name);
+        map_set(&seen, map_key(in->rare->model->name), 1);
+        vec_push(model, in->rare->model->name);
     }
     map_free(&in_group);
     map_free(&seen);

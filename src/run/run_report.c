@@ -17,7 +17,7 @@ void run_print_summary(run *r)
     for (size_t i = 0; i < vec_len(sim_flat(r->sim)->inst); i++) {
         const flat_inst *f = &sim_flat(r->sim)->inst[i];
         char letter[2] = {f->letter, 0};
-        const char *k = f->model ? f->model->name : str_intern0(&r->names, letter);
+        const char *k = f->rare->model ? f->rare->model->name : str_intern0(&r->names, letter);
         size_t at = 0;
         while (at < vec_len(kind) && kind[at] != k)
             at++;

@@ -40,8 +40,8 @@ void run_tell_devices(run *r)
         const flat_inst *in = &f->inst[i];
         sim_detail *v = sim_device_computed(r->sim, in->name);
         for (size_t k = 0; k < vec_len(v); k++)
-            w->device(w->user, in->name, in->model ? in->model->name : "", v[k].name, v[k].unit,
-                      v[k].value);
+            w->device(w->user, in->name, in->rare->model ? in->rare->model->name : "", v[k].name,
+                      v[k].unit, v[k].value);
         vec_free(v);
     }
 }

@@ -506,9 +506,9 @@ vs_status sim_build_for(sim *s, flat_ana_kind kind)
 /* Waveforms that leave arguments out, and lines, refer to the times of the transient. */
 static bool refers_to_times(const flat_inst *in)
 {
-    if (!in->source)
+    if (!in->rare->source)
         return strchr("tou", in->letter) != NULL;
-    return in->source->wave != FLAT_DC && in->source->wave != FLAT_PWL;
+    return in->rare->source->wave != FLAT_DC && in->rare->source->wave != FLAT_PWL;
 }
 
 /* The circuit is that of the times of the deck's first .tran, which the elaboration takes by

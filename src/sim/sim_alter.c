@@ -86,21 +86,21 @@ static vs_status change_source(place at, flat_inst *in, const sim_change *c)
                 {"trnoise", FLAT_TRNOISE}, {"trrandom", FLAT_TRRANDOM}};
     for (size_t i = 0; i < VS_COUNT(form); i++)
         if (!strcmp(c->param, form[i].name)) {
-            in->source->wave = form[i].wave;
-            if (vec_len(in->source->arg) == (size_t)c->n && !at.aside)
-                memcpy(in->source->arg, c->value, (size_t)c->n * sizeof *c->value);
+            in->rare->source->wave = form[i].wave;
+            if (vec_len(in->rare->source->arg) == (size_t)c->n && !at.aside)
+                memcpy(in->rare->source->arg, c->value, (size_t)c->n * sizeof *c->value);
             else
-                in->source->arg = copy_numbers(at.mem, c->value, (size_t)c->n);
+                in->rare->source->arg = copy_numbers(at.mem, c->value, (size_t)c->n);
             return VS_OK;
         }
     if (!*c->param || !strcmp(c->param, "dc")) {
-        in->source->dc = c->value[0];
-        in->source->dc_given = true;
+        in->rare->source->dc = c->value[0];
+        in->rare->source->dc_given = true;
     } else if (!strcmp(c->param, "acmag") || !strcmp(c->param, "ac")) {
-        in->source->ac_mag = c->value[0];
-        in->source->ac_phase = c->n > 1 ? c->value[1] : in->source->ac_phase;
+        in->rare->source->ac_mag = c->value[0];
+        in->rare->source->ac_phase = c->n > 1 ? c->value[1] : in->rare->source->ac_phase;
     } else if (!strcmp(c->param, "acphase")) {
-        in->source->ac_phase = c->value[0];
+        in->rare->source->ac_phase = c->value[0];
     } else {
         diag_error(at.s->d, c->span,
                    "a source has dc, acmag, acphase and its waveform to alter, not '%s'", c->param);
@@ -119,7 +119,7 @@ static vs_status change_instance(place to, flat_inst *in, const sim_change *c)
                                            {NULL}};
     const char *const *drop = alias[4];
     const char *name = c->param;
-    if (in->source)
+    if (in->rare->source)
         return change_source(to, in, c);
     const char *at = strchr("rcl", in->letter);
     if (at && *at)
@@ -133,9 +133,9 @@ static vs_status change_instance(place to, flat_inst *in, const sim_change *c)
     bool main_value = !*name;
     for (size_t i = 0; drop[i]; i++)
         main_value |= !strcmp(name, drop[i]);
-    if (main_value)
-        in->expr = NULL;
-    else
+    if (main_value && in->rare->expr)
+        flat_own_rare(to.mem, in)->expr = NULL;
+    else if (!main_value)
         drop = alias[4];
     if (main_value)
         name = str_intern0(to.s->names, strchr("efgh", in->letter) ? "gain" : "value");
@@ -250,7 +250,7 @@ static void find_reach(sim_aside *a, const sim_change *c)
         if (s->flat.model[i]->name == c->name)
             vec_push(a->model, ((aside_model){s->flat.model[i], s->flat.model[i]->param}));
     for (size_t i = 0; i < vec_len(s->flat.inst) && c->model; i++)
-        if (s->flat.inst[i].model && s->flat.inst[i].model->name == c->name)
+        if (s->flat.inst[i].rare->model && s->flat.inst[i].rare->model->name == c->name)
             vec_push(a->inst, (int32_t)i);
     if (a->in)
         vec_push(a->inst, (int32_t)(a->in - s->flat.inst));
@@ -276,10 +276,13 @@ static vs_status put_aside(sim_aside *a, const sim_change *c)
     const place beside = {a->s, &a->mem, true};
     if (c->model)
         return change_model(beside, c);
-    if (a->in->source) {
+    flat_rare *rare = arena_new(&a->mem, flat_rare);
+    *rare = *a->in->rare;
+    a->in->rare = rare;
+    if (rare->source) {
         flat_source *copy = arena_new(&a->mem, flat_source);
-        *copy = *a->in->source;
-        a->in->source = copy;
+        *copy = *rare->source;
+        rare->source = copy;
     }
     return change_instance(beside, a->in, c);
 }
@@ -317,7 +320,7 @@ vs_status sim_aside_end(sim_aside **pa)
         a->model[i].m->param = a->model[i].was;
         elab_redo_model(a->s->elab, a->model[i].m);
     }
-    if (a->in && a->in->source) /* waveforms are not noted but taken */
+    if (a->in && a->in->rare->source) /* waveforms are not noted but taken */
         st = make_again(a);
     ckt_redo_note(a->s->ckt, false);
     vec_free(a->model);

@@ -103,9 +103,9 @@ static vs_status check_external(const sim *s)
 {
     for (size_t i = 0; i < vec_len(s->flat.inst) && s->flat.n_external; i++) {
         const flat_inst *in = &s->flat.inst[i];
-        if (!in->source || !in->source->external || has_wave(s, in->name))
+        if (!in->rare->source || !in->rare->source->external || has_wave(s, in->name))
             continue;
-        diag_error(s->d, in->source->span,
+        diag_error(s->d, in->rare->source->span,
                    "source '%s' is external: a program that uses the library gives its value",
                    in->name);
         return VS_EINPUT;

@@ -115,7 +115,7 @@ static vs_status find_measures(gradient *g)
 static const char *device_of_model(const sim *s, const char *model)
 {
     for (size_t i = 0; i < vec_len(s->flat.inst); i++)
-        if (s->flat.inst[i].model && s->flat.inst[i].model->name == model)
+        if (s->flat.inst[i].rare->model && s->flat.inst[i].rare->model->name == model)
             return s->flat.inst[i].name;
     return "";
 }

@@ -15,7 +15,7 @@ enum { N_KNOB = 64 };
 
 /* -- the graph -- */
 
-static bool is_device(const flat_inst *in) { return !in->source || in->source->port; }
+static bool is_device(const flat_inst *in) { return !in->rare->source || in->rare->source->port; }
 
 /* Nodes of instances come first, those of owners of values behind them. */
 static void add_nodes(sim *s, const flat_owner *owner, size_t n_owner)
@@ -59,9 +59,9 @@ static void add_model_edge(gen *g, const map *of_model, const flat_model *m, int
 /* One of the model cards that an instance may have. */
 static bool may_have(const flat_inst *in, const char *model)
 {
-    bool may = in->model && in->model->name == model;
-    for (size_t i = 0; i < vec_len(in->bin); i++)
-        may |= in->bin[i]->name == model;
+    bool may = in->rare->model && in->rare->model->name == model;
+    for (size_t i = 0; i < vec_len(in->rare->bin); i++)
+        may |= in->rare->bin[i]->name == model;
     return may;
 }
 
@@ -81,9 +81,9 @@ static void add_owner_edges(sim *s, const flat_owner *owner, size_t n_owner)
     }
     for (size_t i = 0; i < vec_len(s->flat.inst) && of_model.n; i++) {
         const flat_inst *in = &s->flat.inst[i];
-        add_model_edge(g, &of_model, in->bin ? NULL : in->model, (int32_t)i);
-        for (size_t k = 0; k < vec_len(in->bin); k++)
-            add_model_edge(g, &of_model, in->bin[k], (int32_t)i);
+        add_model_edge(g, &of_model, in->rare->bin ? NULL : in->rare->model, (int32_t)i);
+        for (size_t k = 0; k < vec_len(in->rare->bin); k++)
+            add_model_edge(g, &of_model, in->rare->bin[k], (int32_t)i);
     }
     map_free(&of_model);
 }

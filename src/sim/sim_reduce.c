@@ -113,10 +113,10 @@ static void find_names(work *w)
         map_set(&w->named, map_key(s->change[i].name), 1);
     for (size_t i = 0; i < vec_len(w->f->inst); i++) {
         const flat_inst *in = &w->f->inst[i];
-        for (size_t k = 0; k < vec_len(in->ref); k++)
-            map_set(&w->named, map_key(in->ref[k]), 1);
-        if (in->expr)
-            take_expr(w, in->expr);
+        for (size_t k = 0; k < vec_len(in->rare->ref); k++)
+            map_set(&w->named, map_key(in->rare->ref[k]), 1);
+        if (in->rare->expr)
+            take_expr(w, in->rare->expr);
     }
 }
 
@@ -154,8 +154,8 @@ static bool is_plain(const work *w, const flat_inst *in, double *g, double *c)
 {
     *g = *c = 0;
     if ((in->letter != 'r' && in->letter != 'c') || in->n_node != 2 || in->node[0] == in->node[1] ||
-        in->model || in->expr || in->word || in->ic_given || vec_len(in->param) != 1 ||
-        in->param[0].str || !(in->m > 0 && in->m < INFINITY) ||
+        in->rare->model || in->rare->expr || in->rare->word || in->rare->ic_given ||
+        vec_len(in->param) != 1 || in->param[0].str || !(in->m > 0 && in->m < INFINITY) ||
         map_get(&w->named, map_key(in->name), 0))
         return false;
     const char *key = in->param[0].name;
@@ -196,14 +196,12 @@ static flat_inst made(work *w, char letter, int32_t number, const rcnet_edge *e,
                     .letter = letter,
                     .n_node = 2,
                     .node = arena_array(mem, int32_t, 2),
-                    .node_span = arena_array(mem, diag_span, 2),
+                    .rare = &flat_no_rare,
                     .param = vec_fixed(mem, flat_param, 1),
                     .m = 1,
-                    .span = DIAG_NOWHERE,
-                    .model_span = DIAG_NOWHERE};
+                    .span = DIAG_NOWHERE};
     in.node[0] = e->a;
     in.node[1] = e->b;
-    in.node_span[0] = in.node_span[1] = DIAG_NOWHERE;
     in.param[0] = (flat_param){str_intern0(w->s->names, "value"), value, NULL, DIAG_NOWHERE};
     return in;
 }

@@ -278,7 +278,7 @@ vs_status sim_ports_of(sim *s, const flat_ana *a, ana_port **port)
 {
     int32_t most = 0, n = 0;
     for (size_t i = 0; i < vec_len(s->flat.inst); i++) {
-        const flat_source *v = s->flat.inst[i].source;
+        const flat_source *v = s->flat.inst[i].rare->source;
         n += v && v->port;
         most = v && v->port > most ? v->port : most;
     }
@@ -293,16 +293,16 @@ vs_status sim_ports_of(sim *s, const flat_ana *a, ana_port **port)
         (*port)[k].z0 = 0;
     for (size_t i = 0; i < vec_len(s->flat.inst); i++) {
         const flat_inst *in = &s->flat.inst[i];
-        if (!in->source || !in->source->port)
+        if (!in->rare->source || !in->rare->source->port)
             continue;
-        ana_port *p = &(*port)[in->source->port - 1];
+        ana_port *p = &(*port)[in->rare->source->port - 1];
         if (p->z0 > 0) {
             diag_error(s->d, in->span, "%s: there are two ports %d", in->name,
-                       (int)in->source->port);
+                       (int)in->rare->source->port);
             return VS_EINPUT;
         }
         *p = (ana_port){unknown_of(s, in->node[0]), unknown_of(s, in->node[1]),
-                        ckt_find_source(s->ckt, in->name), in->source->z0};
+                        ckt_find_source(s->ckt, in->name), in->rare->source->z0};
     }
     for (int32_t k = 0; k < most; k++)
         if (!((*port)[k].z0 > 0)) {

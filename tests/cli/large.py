@@ -338,7 +338,7 @@ class Size(Folder):
 
     def test_an_element_takes_few_bytes_until_the_circuit_is_there(self):
         # sizes of what an element and half a node have, with what vecs and maps keep free
-        for kind, most in ('ladder', 900), ('wires', 1700):
+        for kind, most in ('ladder', 450), ('wires', 520):
             peak = []
             for n in 20000, 60000:
                 self.write('deck.sp', generated('large.py', kind, str(n)))

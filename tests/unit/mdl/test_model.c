@@ -459,6 +459,95 @@ START_TEST(given_value_must_be_a_number)
 }
 END_TEST
 
+static const char *const KIN = /* a row of 0 goes another way, a large one warns, b follows a */
+    "module kin(p, n); inout p, n; electrical p, n;\n"
+    "parameter real a = 1 from [0:1000]; parameter real b = 2*a; parameter real g = 1;\n"
+    "analog begin\n"
+    "  if (a > 100) $warning(\"large a=%g\", a);\n"
+    "  if (a > 0) I(p,n) <+ V(p,n)/a; else I(p,n) <+ 1k*V(p,n);\n"
+    "  I(p) <+ (g*b + 1/(1+a))*V(p) + ddt(a*V(p));\n"
+    "end endmodule\n";
+
+/* The row of a number in a library that knows a kin, against one of a library without. */
+static void check_kin_row(mdl_model *m, int32_t row, mdl_model *other, int32_t same)
+{
+    size_t n, n_other;
+    double cache[16], expected[16];
+    const int32_t a = va_find_param(mdl_module(m), "a"), b_ = va_find_param(mdl_module(m), "b");
+    ck_assert(mdl_row_param(m, row, a) == mdl_row_param(other, same, a));
+    ck_assert(mdl_row_param(m, row, b_) == mdl_row_param(other, same, b_));
+    ck_assert_int_eq(memcmp(mdl_row_topology(m, row), mdl_row_topology(other, same),
+                            (size_t)mdl_n_unknown(m) * sizeof(int32_t)),
+                     0);
+    (void)mdl_row_messages(m, row, &n);
+    (void)mdl_row_messages(other, same, &n_other);
+    ck_assert_uint_eq(n, n_other);
+    for (int f = MDL_DC; f <= MDL_TRAN; f++) {
+        mdl_variant *v, *w;
+        ck_assert_int_eq(mdl_variant_get(m, row, (mdl_form_kind)f, &v), VS_OK);
+        ck_assert_int_eq(mdl_variant_get(other, same, (mdl_form_kind)f, &w), VS_OK);
+        const hash128 x = mdl_variant_code(v), y = mdl_variant_code(w);
+        ck_assert_int_eq(memcmp(&x, &y, sizeof x), 0);
+        ck_assert_int_le(v->lay.n_cache, (int32_t)VS_COUNT(cache));
+        mdl_setup(v, row, cache);
+        mdl_setup(w, same, expected);
+        ck_assert_int_eq(memcmp(cache, expected, (size_t)v->lay.n_cache * sizeof *cache), 0);
+    }
+}
+
+START_TEST(rows_of_a_kin_are_the_rows_that_they_stand_for)
+{
+    static const double special[] = {0, 1, 100, 101, 1000, 0.5, 5, 1e-300, 7};
+    bench plain;
+    bench_open(&plain, false, false);
+    const bench kept = b;
+    mdl_model *m = model("kin", KIN);
+    b = plain;
+    mdl_model *other = model("kin", KIN);
+    plain = b;
+    b = kept;
+    const int32_t param = va_find_param(mdl_module(m), "a"), first = row1(m, "a", 5);
+    const int32_t before = row1(m, "a", 7), kin = mdl_kin(m, first, param);
+    ck_assert_int_ge(kin, 0);
+    ck_assert_int_eq(mdl_kin(m, first, param), kin);
+    ck_assert_int_eq(mdl_kin_row(m, kin, 7), before);
+    ck_assert_int_eq(mdl_kin_row(m, kin, -1), -1); /* out of range */
+    ck_assert_int_eq(mdl_kin_row(m, kin, NAN), -1);
+    int32_t numbers = 0;
+    for (int i = 0; i < 300 + (int)VS_COUNT(special); i++) {
+        const double x = i < 300 ? 0.3 + i / 7.0 : special[i - 300];
+        int32_t row = mdl_kin_row(m, kin, x);
+        if (row < 0)
+            row = row1(m, "a", x);
+        numbers += m->row[row].is_number;
+        ck_assert_int_eq(row1(m, "a", x), row);
+        check_kin_row(m, row, other,
+                      row_with(&plain, other, standard_env(), 1, (const char *[]){"a"}, &x));
+        double *key = vs_calloc(mdl_key_len(m) + 1, sizeof *key);
+        int32_t again;
+        mdl_row_key(m, row, key);
+        ck_assert(mdl_row_has_key(m, row, key));
+        ck_assert_int_eq(mdl_row_of_key(m, key, &again), VS_OK);
+        ck_assert_int_eq(again, row);
+        vs_free(key);
+    }
+    ck_assert_int_gt(numbers, 290);
+    const int32_t n_row = mdl_n_row(m);
+    ck_assert_int_eq(n_row, mdl_n_row(other));
+    for (int i = 0; i < 200; i++) /* given back, and the numbers given again */
+        mdl_row_release(m, mdl_kin_row(m, kin, 0.3 + i / 7.0));
+    for (int i = 0; i < 100; i++)
+        ck_assert_int_ge(mdl_kin_row(m, kin, 0.35 + i / 7.0), 0);
+    ck_assert_int_eq(mdl_n_row(m), n_row);
+    for (int i = 200; i < 300; i++) {
+        const double x = 0.3 + i / 7.0;
+        check_kin_row(m, mdl_kin_row(m, kin, x), other,
+                      row_with(&plain, other, standard_env(), 1, (const char *[]){"a"}, &x));
+    }
+    bench_close(&plain);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("mdl model");
@@ -482,6 +571,7 @@ int main(void)
     tcase_add_test(t, unknowns_that_nothing_drives_leave_the_matrix);
     tcase_add_test(t, without_code_generator_models_are_interpreted_with_a_warning);
     tcase_add_test(t, given_value_must_be_a_number);
+    tcase_add_test(t, rows_of_a_kin_are_the_rows_that_they_stand_for);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);

@@ -430,12 +430,13 @@ START_TEST(rows_and_variants_are_those_that_were_made)
         world_open(&b);
         for (int k = 0; k < 3; k++) {
             check_variant(&b, &(mdl_given){on, k, DIAG_NOWHERE}, MDL_TRAN, v[k], &u);
-            ck_assert(damaged || (b.m->row[k]->on_disk && !b.m->form[MDL_TRAN].made));
-            ck_assert_int_eq(memcmp(a.m->row[k]->topology, b.m->row[k]->topology,
+            ck_assert(damaged || (b.m->row[k].full->on_disk && !b.m->form[MDL_TRAN].made));
+            ck_assert_int_eq(memcmp(a.m->row[k].full->topology, b.m->row[k].full->topology,
                                     4 * (size_t)mdl_n_unknown(a.m)),
                              0);
-            ck_assert_int_eq(
-                memcmp(a.m->row[k]->param, b.m->row[k]->param, 8 * vec_len(a.m->mod->param)), 0);
+            ck_assert_int_eq(memcmp(a.m->row[k].full->param, b.m->row[k].full->param,
+                                    8 * vec_len(a.m->mod->param)),
+                             0);
         }
         ck_assert_int_eq(b.d.n_error, 0);
         world_close(&b);
