@@ -500,6 +500,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
         st = check_topology(c);
     ckt_make_pattern(c);
     allocate_work(c);
+    ckt_rows_make(c);
     ckt_bypass_make(c);
     note_acceptance(c);
     if (st == VS_OK && ckt_small_suits(c) && !c->bypass)

@@ -161,14 +161,16 @@ vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
 
 /* -- sums -- */
 
-/* fq += (G x, C x): both sums of a row lie side by side and are one addition. */
-static void multiply(const csc *a, const dev_lin_sums *s, const double *x, two *fq)
+/* fq += (G x, C x) in the columns [begin, end), of each the entries from `from` to `to`: both sums
+ * of a row lie side by side and are one addition. */
+static void multiply(const csc *a, const dev_lin_sums *s, const double *x, two *fq, int32_t begin,
+                     int32_t end, const int32_t *from, const int32_t *to)
 {
     const two *gc = (const two *)s->gc;
     const int32_t *row = a->row;
-    for (int32_t j = 0; j < a->n; j++) {
+    for (int32_t j = begin; j < end; j++) {
         const two xj = {x[j + 1], x[j + 1]};
-        for (int32_t k = a->colptr[j], end = a->colptr[j + 1]; k < end; k++)
+        for (int32_t k = from[j], last = to[j]; k < last; k++)
             fq[row[k] + 1] += gc[k] * xj;
     }
 }
@@ -180,20 +182,60 @@ VS_CLONES void ckt_add_slopes(const double *gc, double alpha, double *restrict v
         val[k] += gc[2 * k] + alpha * gc[2 * k + 1];
 }
 
+typedef struct summed {
+    ckt *c;
+    const dev_lin_at *at;
+    double *f, *q;
+} summed;
+
+/* The rows of unknowns [begin, end), which begin with their constant terms. */
+static void start_rows(const struct ckt_bypass_work *b, int32_t begin, int32_t end)
+{
+    for (int32_t i = begin; i < end; i++)
+        b->fq[i] = (two){b->sums.i[i], b->sums.q[i]};
+}
+
+/* The other charges' rounding is in qlo (two-sum). */
+static void end_rows(const summed *s, int32_t begin, int32_t end)
+{
+    const two *fq = s->c->bypass->fq;
+    for (int32_t i = begin; i < end; i++) {
+        const double q = s->q[i], own = fq[i][1], t = q + own, w = t - q;
+        s->f[i] += fq[i][0];
+        s->q[i] = t;
+        s->c->qlo[i] += (q - (t - w)) + (own - w);
+    }
+}
+
+static void sum_part(void *user, int32_t p, int worker)
+{
+    const summed *s = user;
+    const ckt *c = s->c;
+    const ckt_rows *r = c->rows;
+    const struct ckt_bypass_work *b = c->bypass;
+    const int32_t begin = r->row[p] + 1, end = r->row[p + 1] + 1,
+                  *at = r->at + (size_t)p * (size_t)c->a.n;
+    const int64_t nnz = csc_nnz(&c->a), from = nnz * p / r->n_part, to = nnz * (p + 1) / r->n_part;
+    (void)worker;
+    start_rows(b, begin, end);
+    multiply(&c->a, &b->sums, s->at->x, b->fq, r->col[2 * p], r->col[2 * p + 1], at, at + c->a.n);
+    end_rows(s, begin, end);
+    ckt_add_slopes(b->sums.gc + 2 * from, s->at->alpha, c->a.val + from, (int32_t)(to - from));
+}
+
 static void sum_all(ckt *c, const dev_lin_at *at, double *f, double *q)
 {
-    struct ckt_bypass_work *b = c->bypass;
+    const struct ckt_bypass_work *b = c->bypass;
     const int32_t n = ckt_n(c);
-    for (int32_t i = 0; i <= n; i++)
-        b->fq[i] = (two){b->sums.i[i], b->sums.q[i]};
-    multiply(&c->a, &b->sums, at->x, b->fq);
-    ckt_add_slopes(b->sums.gc, at->alpha, c->a.val, csc_nnz(&c->a));
-    for (int32_t i = 1; i <= n; i++) { /* the other charges' rounding is in qlo (two-sum) */
-        const double s = q[i], own = b->fq[i][1], t = s + own, w = t - s;
-        f[i] += b->fq[i][0];
-        q[i] = t;
-        c->qlo[i] += (s - (t - w)) + (own - w);
+    summed s = {c, at, f, q};
+    if (c->rows) {
+        pool_run(c->pool, c->rows->n_part, sum_part, &s);
+        return;
     }
+    start_rows(b, 0, n + 1);
+    multiply(&c->a, &b->sums, at->x, b->fq, 0, c->a.n, c->a.colptr, c->a.colptr + 1);
+    ckt_add_slopes(b->sums.gc, at->alpha, c->a.val, csc_nnz(&c->a));
+    end_rows(&s, 1, n + 1);
 }
 
 void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax_, double *qmax,

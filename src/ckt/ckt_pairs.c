@@ -9,11 +9,12 @@
 
 struct ckt_pairs {
     bool made;
-    bool *of_group;  /* [groups] its instances are pairs */
-    int32_t n_g, n;  /* conductances, then capacitances */
-    ckt_pair_at *at; /* vec */
-    double *gc;      /* [2 (nnz + 1)] their sums, G and C in turn */
-    uint8_t *visit;  /* [n + 8] those that are looked at; NULL: all */
+    bool *of_group;    /* [groups] its instances are pairs */
+    int32_t n_g, n;    /* conductances, then capacitances */
+    ckt_pair_at *at;   /* vec */
+    double *gc;        /* [2 (nnz + 1)] their sums, G and C in turn */
+    uint8_t *visit;    /* [n + 8] those that are looked at; NULL: all */
+    int32_t **of_part; /* [parts of c->rows] vecs: pairs with an end there, ascending; NULL: none */
 };
 
 void ckt_pairs_fresh(ckt *c)
@@ -24,8 +25,11 @@ void ckt_pairs_fresh(ckt *c)
 
 void ckt_pairs_free(ckt *c)
 {
-    if (c->pairs)
-        vec_free(c->pairs->at);
+    if (!c->pairs)
+        return;
+    vec_free(c->pairs->at);
+    for (int32_t p = 0; c->pairs->of_part && p < c->rows->n_part; p++)
+        vec_free(c->pairs->of_part[p]);
 }
 
 const double *ckt_pairs_sums(const ckt *c) { return c->pairs && c->pairs->n ? c->pairs->gc : NULL; }
@@ -72,6 +76,29 @@ static void take_kind(ckt *c, struct ckt_pairs *v, bool charges)
     }
 }
 
+/* Unknowns of a part: [first, first + n). */
+static inline void unknowns_of(const ckt_rows *r, int32_t part, uint32_t *first, uint32_t *n)
+{
+    *first = part ? (uint32_t)r->row[part] + 1 : 0;
+    *n = (uint32_t)r->row[part + 1] + 1 - *first;
+}
+
+static void list_parts(ckt *c, struct ckt_pairs *v)
+{
+    if (!c->rows)
+        return;
+    if (!v->of_part)
+        v->of_part = arena_array(&c->mem, int32_t *, c->rows->n_part);
+    for (int32_t part = 0; part < c->rows->n_part; part++) {
+        uint32_t first, n;
+        unknowns_of(c->rows, part, &first, &n);
+        vec_clear(v->of_part[part]);
+        for (int32_t i = 0; i < v->n; i++)
+            if ((uint32_t)v->at[i].p - first < n || (uint32_t)v->at[i].n - first < n)
+                vec_push(v->of_part[part], i);
+    }
+}
+
 void ckt_pairs_make(ckt *c)
 {
     if (c->small || c->opt.general_load || c->opt.bypass == CKT_BYPASS_OFF)
@@ -93,6 +120,7 @@ void ckt_pairs_make(ckt *c)
     v->n_g = (int32_t)vec_len(v->at);
     take_kind(c, v, true);
     v->n = (int32_t)vec_len(v->at);
+    list_parts(c, v);
 }
 
 /* The first pair from i on that is to be loaded. */
@@ -115,11 +143,52 @@ static inline void add_charge(double *q, double *low, int32_t r, double v)
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
+typedef struct pair_load {
+    const ckt *c;
+    const double *x;
+    double *f, *q, *fmax, *qmax;
+} pair_load;
+
+static void load_part(void *user, int32_t part, int worker)
+{
+    const pair_load *l = user;
+    const struct ckt_pairs *v = l->c->pairs;
+    const double *restrict x = l->x;
+    double *restrict f = l->f, *restrict q = l->q, *restrict fmax_ = l->fmax,
+                     *restrict qmax = l->qmax, *restrict low = l->c->qlo;
+    uint32_t first, n;
+    (void)worker;
+    unknowns_of(l->c->rows, part, &first, &n);
+    const int32_t *which = v->of_part[part];
+    for (size_t k = 0; k < vec_len(which); k++) {
+        const ckt_pair_at *p = &v->at[which[k]];
+        const double term = p->y * (x[p->p] - x[p->n]), size = fabs(term);
+        const bool charge = which[k] >= v->n_g;
+        double *restrict most = charge ? qmax : fmax_;
+        for (int end = 0; end < 2; end++) {
+            const int32_t r = end ? p->n : p->p;
+            const double into = end ? -term : term;
+            if ((uint32_t)r - first >= n)
+                continue;
+            if (charge)
+                add_charge(q, low, r, into);
+            else
+                f[r] += into;
+            most[r] = larger(size, most[r]);
+        }
+    }
+}
+
 void ckt_pairs_load(const ckt *c, const double *x, double *restrict f, double *restrict q,
                     double *restrict fmax_, double *restrict qmax)
 {
     const struct ckt_pairs *v = c->pairs;
     double *restrict low = c->qlo;
+    if (c->rows && !v->visit) {
+        pair_load l = {c, x, f, q, fmax_, qmax};
+        pool_run(c->pool, c->rows->n_part, load_part, &l);
+        return;
+    }
     int32_t i = next_pair(v, 0, v->n_g);
     for (; i < v->n_g; i = next_pair(v, i + 1, v->n_g)) {
         const ckt_pair_at *p = &v->at[i];

@@ -40,6 +40,15 @@ typedef struct ckt_fix { /* what the topology check adds to make dc solvable */
     int32_t slot;
 } ckt_fix;
 
+/* ckt_rows.c. Part p of a sum over the matrix has matrix rows row[p] to row[p + 1] - 1, and unknown
+ * i belongs to the part of matrix row i - 1, the reference to part 0. */
+typedef struct ckt_rows {
+    int32_t n_part;
+    int32_t *row; /* [n_part + 1] */
+    int32_t *col; /* [n_part][2] the first column with an entry there; behind the last */
+    int32_t *at;  /* [n_part + 1][n] of a column: its first entry in row[p] or below */
+} ckt_rows;
+
 struct ckt {
     arena mem;
     str_pool own_names; /* unless opt.names is given */
@@ -81,6 +90,7 @@ struct ckt {
     bool asks_still;                /* a group does: dev_whole_asks_still */
     bool asks_weight;               /* a group holds linearisations */
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
+    struct ckt_rows *rows;          /* parts of sums for threads; NULL: one thread sums */
     struct ckt_pairs *pairs;        /* resistors and capacitors, ckt_pairs.c; NULL: none yet */
     bool is_latent;                 /* cells of it are in use */
     struct ckt_latent *latent;      /* parts that do not move (ckt_latent.h); NULL: not yet asked */
@@ -153,6 +163,9 @@ void ckt_mark_small(const ckt *c, uint8_t *in);
 /* How many batches may be evaluated and not yet stamped. */
 int ckt_buffers_of(const ckt *c);
 /* ckt_stamp.c: what `analysis()` and its kin see. */
+/* c->rows, if there are enough entries for threads; after the pattern. */
+void ckt_rows_make(ckt *c);
+
 void ckt_fill_dyn(double *dyn, const ckt_env *env);
 /* An output BOUND_STEP of a model. */
 static inline void ckt_take_bound(double v, double *bound, double *asked)

@@ -59,6 +59,15 @@ class Threads(Folder):
             self.assertEqual(many['newton_iterations'], one['newton_iterations'])
             self.assertEqual(many['device_evaluations'], one['device_evaluations'])
 
+    def test_rows_of_wires_and_devices_are_summed_by_parts(self):
+        """Several threads share the rows of a circuit: each row's sum has one order."""
+        deck = generated('extracted.py', 'ring', '250', '--tran', '2p 40p', '--folder', os.path.dirname(MODELS))
+        _, one, ref = self.vsim(deck, '--threads', '1')
+        for n in ('2', '3', '5'):
+            _, many, out = self.vsim(deck, '--threads', n, raw=n + '.raw', VSIM_PARALLEL_MIN='1')
+            self.assertEqual(self.bits(out), self.bits(ref), n)
+            self.assertEqual(many['newton_iterations'], one['newton_iterations'])
+
     def test_the_option_says_the_same_as_the_argument(self):
         deck = multiplier(4, '.op\n.option threads=2')
         _, _, ref = self.vsim(multiplier(4, '.op'), '--threads', '1')
