@@ -192,13 +192,13 @@ static void reconsider(lu_solver *lu, const csc *a)
     }
 }
 
-/* Whether all diagonals are positive or missing, and every entry has one like it across: a look
- * that costs nothing, before CHOLMOD is asked. */
+/* Whether no diagonal is negative: a look that costs nothing, before CHOLMOD is asked. The diagonal
+ * of a node at which there is nothing but a voltage source is 0. */
 static bool may_be_definite(const csc *a)
 {
     for (int32_t j = 0; j < a->n; j++)
         for (int32_t k = a->colptr[j]; k < a->colptr[j + 1]; k++)
-            if (a->row[k] == j && !(a->val[k] > 0))
+            if (a->row[k] == j && !(a->val[k] >= 0))
                 return false;
     return true;
 }

@@ -282,7 +282,8 @@ END_TEST
  * its own, so that rows and columns of one unknown stand before and behind it. */
 static system_t mesh(int32_t w)
 {
-    const int32_t n = w * w + 4, v = w * w; /* nodes v, v + 1; currents v + 2, v + 3 */
+    /* nodes v, v + 1; currents v + 2, v + 3; a node with a source alone, its current */
+    const int32_t n = w * w + 6, v = w * w;
     entry *e = vs_malloc(sizeof *e * (size_t)n * 20);
     int32_t k = conductance(e, 0, 0, v, 2);
     seed = 11;
@@ -298,6 +299,9 @@ static system_t mesh(int32_t w)
         e[k++] = (entry){v + s, v + 2 + s, 1};
         e[k++] = (entry){v + 2 + s, v + s, 1};
     }
+    e[k++] = (entry){v + 4, v + 4, 0};
+    e[k++] = (entry){v + 4, v + 5, 1};
+    e[k++] = (entry){v + 5, v + 4, 1};
     const system_t s = system_of("mesh", n, e, k);
     vs_free(e);
     return s;
