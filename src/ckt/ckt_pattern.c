@@ -236,24 +236,52 @@ static void find_diagonal(ckt *c)
     }
 }
 
+/* An output of the group that has the same matrix entry in every instance as output k of the form,
+ * and its place: among the outputs before it, or another form's. *of: that form. -1: none. */
+static int32_t twin_of(const dev_group *g, const dev_form *f, int32_t k, const dev_form **of)
+{
+    const mdl_out *o = &f->variant->out[k];
+    for (int i = 0; i < MDL_N_FORM; i++) {
+        *of = &g->form[i];
+        if (*of != f && (!(*of)->slot || (*of)->map != f->map))
+            continue;
+        const int32_t end = *of == f ? k : (*of)->n_out;
+        for (int32_t j = 0; j < end; j++) {
+            const mdl_out *t = &(*of)->variant->out[j];
+            if (is_matrix(t->kind) && t->a == o->a && t->b == o->b)
+                return j;
+        }
+    }
+    return -1;
+}
+
 /* Not for a static form that is not evaluated: nobody stamps it. (Groups that hold linearisations
- * use the places of the form TRAN, evaluated or not.) */
+ * use the places of the form TRAN, evaluated or not.) Each place is searched for once. */
 static void place_form(ckt *c, const dev_group *g, dev_form *f)
 {
     if (f == &g->form[MDL_DC] && !f->evaluated)
         return;
-    f->slot = arena_array(&c->mem, int32_t, (size_t)g->nb *(size_t)f->n_out);
+    const size_t n_out = (size_t)f->n_out;
+    const dev_form **of = vs_calloc(n_out + 1, sizeof *of);
+    int32_t *twin = vs_calloc(n_out + 1, sizeof *twin);
+    for (int32_t k = 0; k < f->n_out; k++)
+        twin[k] = is_matrix(f->variant->out[k].kind) ? twin_of(g, f, k, &of[k]) : -1;
+    f->slot = arena_array(&c->mem, int32_t, (size_t)g->nb *n_out);
     for (int32_t i = 0; i < g->nb; i++) {
         const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
-        int32_t *slot = &f->slot[(size_t)i * (size_t)f->n_out];
+        int32_t *slot = &f->slot[(size_t)i * n_out];
         for (int32_t k = 0; k < f->n_out; k++) {
             const mdl_out *o = &f->variant->out[k];
             if (o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT)
                 slot[k] = to[o->a];
+            else if (twin[k] >= 0)
+                slot[k] = of[k]->slot[(size_t)i * (size_t)of[k]->n_out + (size_t)twin[k]];
             else if (is_matrix(o->kind))
                 slot[k] = csc_slot(&c->a, csc_entry_of(to[o->a], to[o->b]));
         }
     }
+    vs_free(of);
+    vs_free(twin);
 }
 
 void ckt_make_pattern(ckt *c)
