@@ -40,16 +40,50 @@ static void print_source(const flat_source *s, FILE *out)
         fprintf(out, " td=%.15g", s->pwl_delay);
 }
 
-static void print_inst(const flat *f, const flat_inst *x, FILE *out)
+/* Models that an element uses, in the order of their first use. Others may be known: bins that a
+ * sweep may choose. Local models of several scopes have one name: all but the first of a name get
+ * a number. */
+typedef struct models {
+    const flat_model **all; /* vec */
+    map number;             /* of a model: 1 for the first of its name */
+} models;
+
+static models used_models(const flat *f)
+{
+    models m = {0};
+    map named = {0};
+    for (size_t i = 0; i < vec_len(f->inst); i++) {
+        const flat_model *one = f->inst[i].rare->model;
+        if (!one || map_get(&m.number, map_key(one), 0))
+            continue;
+        const int32_t n = map_get(&named, map_key(one->name), 0) + 1;
+        map_set(&named, map_key(one->name), n);
+        map_set(&m.number, map_key(one), n);
+        vec_push(m.all, one);
+    }
+    map_free(&named);
+    return m;
+}
+
+static void print_name(const models *m, const flat_model *one, FILE *out)
+{
+    const int32_t n = map_get(&m->number, map_key(one), 1);
+    fputs(one->name, out);
+    if (n > 1)
+        fprintf(out, "#%d", n);
+}
+
+static void print_inst(const flat *f, const models *m, const flat_inst *x, FILE *out)
 {
     fputs(x->name, out);
     for (int32_t i = 0; i < x->n_node; i++)
         fprintf(out, " %s", f->node[x->node[i]]);
     for (size_t i = 0; i < vec_len(x->rare->ref); i++)
         fprintf(out, " <%s>", x->rare->ref[i]);
-    if (x->rare->model)
-        fprintf(out, " %s", x->rare->model->name);
-    else if (x->rare->word)
+    if (x->rare->model) {
+        fputc(' ', out);
+        print_name(m, x->rare->model, out);
+    } else if (x->rare->word)
         fprintf(out, " ?%s", x->rare->word);
     if (x->rare->source)
         print_source(x->rare->source, out);
@@ -159,36 +193,22 @@ static void print_ana(const flat_ana *a, FILE *out)
     fputc('\n', out);
 }
 
-/* Models that an element uses, in the order of their first use. Others may be known: bins that a
- * sweep may choose. A vec. */
-static const flat_model **used_models(const flat *f)
-{
-    const flat_model **v = NULL;
-    map seen = {0};
-    for (size_t i = 0; i < vec_len(f->inst); i++) {
-        const flat_model *m = f->inst[i].rare->model;
-        if (!m || map_get(&seen, map_key(m), 0))
-            continue;
-        map_set(&seen, map_key(m), 1);
-        vec_push(v, m);
-    }
-    map_free(&seen);
-    return v;
-}
-
 void flat_print(const flat *f, FILE *out)
 {
-    const flat_model **model = used_models(f);
+    models m = used_models(f);
     fprintf(out, "* %s\n* %zu nodes, %zu elements, %zu models\n", f->title, vec_len(f->node),
-            vec_len(f->inst), vec_len(model));
-    for (size_t i = 0; i < vec_len(model); i++) {
-        fprintf(out, ".model %s %s", model[i]->name, model[i]->type);
-        print_params(model[i]->param, out);
+            vec_len(f->inst), vec_len(m.all));
+    for (size_t i = 0; i < vec_len(m.all); i++) {
+        fputs(".model ", out);
+        print_name(&m, m.all[i], out);
+        fprintf(out, " %s", m.all[i]->type);
+        print_params(m.all[i]->param, out);
         fputc('\n', out);
     }
-    vec_free(model);
+    vec_free(m.all);
     for (size_t i = 0; i < vec_len(f->inst); i++)
-        print_inst(f, &f->inst[i], out);
+        print_inst(f, &m, &f->inst[i], out);
+    map_free(&m.number);
     for (size_t i = 0; i < vec_len(f->option); i++)
         fprintf(out, ".option %s%s%s\n", f->option[i].name, *f->option[i].str ? "=" : "",
                 f->option[i].str);

@@ -184,7 +184,8 @@ START_TEST(parameters_are_found_in_scope)
          "x1.x1.r1 p 0 value=1\nx2.r1 p 0 value=2\n"},
         {".subckt s a v=1\n.model d d is={v}\nd1 a 0 d\n.ends\n.model d d is=9\nx1 p s\nx2 p s "
          "v=2\nd1 p 0 d",
-         ".model d d is=1\n.model d d is=2\n.model d d is=9\nx1.d1 p 0 d\nx2.d1 p 0 d\nd1 p 0 d\n"},
+         ".model d d is=1\n.model d#2 d is=2\n.model d#3 d is=9\nx1.d1 p 0 d\nx2.d1 p 0 d#2\n"
+         "d1 p 0 d#3\n"},
         {".model bad d is={1/0}\nr1 a 0 1", "r1 a 0 value=1\n"},
         {".model m psp103va (type=1 version=4.8.2 name=\"abc\" mode=fast)\nn1 a m",
          ".model m psp103va type=1 version=\"4.8.2\" name=\"abc\" mode=\"fast\"\nn1 a m\n"},
@@ -222,8 +223,8 @@ START_TEST(parameters_are_found_in_scope)
         /* instances with equal values share a card */
         {".subckt s a v=1 u=1\n.model d d is={v} n=2\nd1 a 0 d\n.ends\nx1 p s\nx2 p s v=2\nx3 p "
          "s u=5\nx4 p s v={1+1}",
-         ".model d d is=1 n=2\n.model d d is=2 n=2\nx1.d1 p 0 d\nx2.d1 p 0 d\nx3.d1 p 0 d\nx4.d1 "
-         "p 0 d\n"},
+         ".model d d is=1 n=2\n.model d#2 d is=2 n=2\nx1.d1 p 0 d\nx2.d1 p 0 d#2\nx3.d1 p 0 d\n"
+         "x4.d1 p 0 d#2\n"},
         /* what a switch multiplies by 0 does not tell instances apart */
         {".param sw=0\n.subckt s a v=1\n.model d d is={5+sw*agauss(0,1,1)*(1/v)}\nd1 a 0 "
          "d\n.ends\nx1 p s\nx2 p s v=2",
@@ -249,7 +250,7 @@ START_TEST(branches_are_taken_by_condition)
         {".param b=1\n.if (b==1)\n.param b=2\n.endif\nr1 x 0 {b}", "r1 x 0 value=2\n"},
         {".subckt s a n=0\n.if (n>1)\n.model m d is=1\n.else\n.model m d is=2\n.endif\nd1 a 0 "
          "m\n.ends\nx1 p s\nx2 p s n=2",
-         ".model m d is=2\n.model m d is=1\nx1.d1 p 0 m\nx2.d1 p 0 m\n"},
+         ".model m d is=2\n.model m#2 d is=1\nx1.d1 p 0 m\nx2.d1 p 0 m#2\n"},
         {".if 0\n.include \"no/such.file\"\n.endif\nr1 x 0 1", "r1 x 0 value=1\n"},
         {".if 0\n.subckt s a\nr1 a 0 1\n.ends\n.else\n.subckt s a\nr1 a 0 2\n.ends\n.endif\nx1 p s",
          "x1.r1 p 0 value=2\n"},
