@@ -564,12 +564,19 @@ static vs_status run_effects(ckt *c, dev_group *g, mdl_form_kind form, const dou
 {
     vs_status st = VS_OK;
     const mdl_variant *v = g->form[form].variant;
-    for (int32_t i = 0; v->has_effects && i < g->nb; i++) {
+    _Alignas(64) double flag[DEV_BATCH] = {0};
+    bool known = false;
+    for (int32_t i = 0, p = -1; v->has_effects && i < g->nb; i++) {
         const ckt_inst *in = &c->inst[g->inst[i]];
         effects e = {.c = c, .who = in->name, .span = ckt_inst_span(in)};
-        const int32_t p = dev_pack_of(g, i);
+        const bool next = p < 0 || i == g->first[p + 1];
+        p += next;
         const jit_batch b = dev_batch(g, form, c->dyn, x, p, true, c->out);
         int what = 0;
+        if (next)
+            known = mdl_flagged(v, g->row_per_lane, &b, flag);
+        if (known && flag[i - g->first[p]] == 0)
+            continue;
         const vs_status one =
             mdl_effects(v, g->row_per_lane, &b, i - g->first[p], in->name, on_effect, &e, &what);
         if (e.fatal || one < 0)

@@ -380,6 +380,10 @@ typedef struct ir_ifconv_stats {
     int n_branch, n_loop, n_left, n_select;
 } ir_ifconv_stats;
 void ir_ifconv(ir_fn *to, const ir_fn *from, ir_ifconv_stats *st);
+/* Of `from` the one question whether any of its effects happens: an output LIMITED, 1 or 0, without
+ * branches. false, and `to` is not touched: one happens always, or stands in a loop, or there is
+ * none. */
+bool ir_flag(ir_fn *to, const ir_fn *from);
 
 /* Evaluates only the static values (classes from ir_classes), entering both arms of
  * voltage-dependent branches and the bodies of voltage-dependent loops once; ran[i] = 1 where

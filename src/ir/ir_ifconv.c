@@ -6,7 +6,8 @@
  *         the IR traps or has a side effect. A loop inside an arm must not run where the arm does
  *         not (it might not end there): its condition is and-ed with that of the arms and loops
  *         around it, the mask. In a round that a lane does not take part in, the code generator
- *         keeps the lane's lphis, so that the condition of a lane that has left stays false. */
+ *         keeps the lane's lphis, so that the condition of a lane that has left stays false.
+ * ir_flag: the masks of the places where effects stand, or-ed, are its only output. */
 #include "ir_priv.h"
 
 typedef struct frame {
@@ -19,7 +20,10 @@ typedef struct ifconv {
     const ir_fn *from;
     ir_fn to;
     ir_val *map;      /* [n] */
-    bool *holds_loop; /* [n] of an IF: a loop is in one of its arms, so that masks are needed */
+    bool *holds_loop; /* [n] of an IF: a loop is in one of its arms, so that masks are needed; */
+    bool flags;       /* or an effect, whose masks are or-ed: */
+    ir_val flag;      /* IR_NONE: none yet */
+    bool plain;       /* no effect stands outside of all IFs, or in a loop */
     frame *open;      /* vec */
     ir_ifconv_stats st;
 } ifconv;
@@ -34,7 +38,7 @@ static void find_loops(ifconv *s)
             vec_push(open, (ir_val)i);
         else if (p->op == IR_END)
             (void)vec_pop(open);
-        else if (p->op == IR_LOOP)
+        else if (p->op == IR_LOOP || (s->flags && p->op == IR_EFFECT))
             for (size_t k = 0; k < vec_len(open); k++)
                 s->holds_loop[open[k]] = true;
     }
@@ -96,6 +100,16 @@ static void pass_while(ifconv *s, ir_val i)
     ir_while(&s->to, f->mask);
 }
 
+static void pass_effect(ifconv *s)
+{
+    const ir_val here = mask_here(s);
+    for (size_t k = 0; k < vec_len(s->open); k++)
+        s->plain &= s->from->inst[s->open[k].head].op == IR_IF;
+    s->plain &= here != IR_NONE;
+    if (s->flags && s->plain)
+        s->flag = s->flag == IR_NONE ? here : ir_bin(&s->to, IR_BOR, s->flag, here);
+}
+
 /* The walk over `from`. */
 static void convert(ifconv *s)
 {
@@ -107,7 +121,7 @@ static void convert(ifconv *s)
         case IR_LOOP: enter_loop(s, i); break;
         case IR_WHILE: pass_while(s, i); break;
         case IR_END: (void)vec_pop(s->open); break;
-        case IR_EFFECT: break;
+        case IR_EFFECT: pass_effect(s); break;
         case IR_ENDLOOP:
             (void)vec_pop(s->open);
             /* fall through */
@@ -115,14 +129,33 @@ static void convert(ifconv *s)
         }
 }
 
-void ir_ifconv(ir_fn *to, const ir_fn *from, ir_ifconv_stats *st)
+static ifconv begin(const ir_fn *from, bool flags)
 {
-    size_t n = vec_len(from->inst) + 1;
-    ifconv s = {.from = from, .map = vs_malloc(n * sizeof *s.map), .holds_loop = vs_calloc(n, 1)};
+    const size_t n = vec_len(from->inst) + 1;
+    ifconv s = {.from = from,
+                .map = vs_malloc(n * sizeof *s.map),
+                .holds_loop = vs_calloc(n, 1),
+                .flags = flags,
+                .flag = IR_NONE,
+                .plain = true};
     assert(s.map && s.holds_loop);
     ir_fn_init(&s.to, from->name);
     ir_copy_tables(&s.to, from);
     find_loops(&s);
+    return s;
+}
+
+static void end(ifconv *s)
+{
+    ir_fn_fini(&s->to);
+    vs_free(s->map);
+    vs_free(s->holds_loop);
+    vec_free(s->open);
+}
+
+void ir_ifconv(ir_fn *to, const ir_fn *from, ir_ifconv_stats *st)
+{
+    ifconv s = begin(from, false);
     convert(&s);
     for (size_t k = 0; k < vec_len(from->out); k++) {
         ir_out o = from->out[k];
@@ -135,8 +168,19 @@ void ir_ifconv(ir_fn *to, const ir_fn *from, ir_ifconv_stats *st)
     }
     if (st)
         *st = s.st;
-    ir_fn_fini(&s.to);
-    vs_free(s.map);
-    vs_free(s.holds_loop);
-    vec_free(s.open);
+    end(&s);
+}
+
+bool ir_flag(ir_fn *to, const ir_fn *from)
+{
+    ifconv s = begin(from, true);
+    convert(&s);
+    const bool plain = s.plain && s.flag != IR_NONE;
+    if (plain) {
+        const ir_val yes = ir_const(&s.to, 1), no = ir_const(&s.to, 0);
+        ir_out_add(&s.to, IR_OUT_LIMITED, 0, 0, ir_select(&s.to, s.flag, yes, no));
+        ir_opt(to, &s.to, (ir_opt_flags){0});
+    }
+    end(&s);
+    return plain;
 }

@@ -236,6 +236,9 @@ void mdl_prepare(mdl_variant *v, bool row_per_lane);
 /* Kernel or interpreter over the packs [begin, end) of v->lay.lanes instances. */
 VS_MUST_USE vs_status mdl_eval(const mdl_variant *v, bool row_per_lane, const jit_batch *b,
                                int64_t begin, int64_t end);
+/* Which instances of a pack have effects at all: a kernel of its own, made when this was asked
+ * often. false: not known, each must be asked; else flag [W], 0: none. */
+bool mdl_flagged(const mdl_variant *v, bool row_per_lane, const jit_batch *b, double *flag);
 /* Runs the interpreter for instance i (lane i % W of pack i / W) and reports each effect as a
  * formatted line.
  *   what  out  OR of 1: $finish, 2: $stop, 4: $fatal or $error */

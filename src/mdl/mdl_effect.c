@@ -155,19 +155,66 @@ static void report(void *user, const ir_fn *fn, const ir_effect *eff, const ir_n
     vec_free(text);
 }
 
+/* Of eval what decides which effects there are: conditions and arguments. An accepted point asks
+ * for it, for each instance, and nearly always nothing is said: r3_cmc has 900 values, of which
+ * warnings of its voltages and currents need a sixth. */
+static const ir_fn *effects_fn(const mdl_variant *v)
+{
+    ir_fn *fn = &((variant_data *)(uintptr_t)v)->effects; /* v is its first member */
+    if (!fn->inst) {
+        ir_fn eval = v->eval;
+        eval.out = NULL;
+        ir_opt(fn, &eval, (ir_opt_flags){0});
+    }
+    return fn;
+}
+
+/* A kernel pays from some hundred packs on. */
+enum { FLAG_CALLS = 256 };
+
+static void make_flag(variant_data *d, bool row_per_lane)
+{
+    mdl_lib *lib = d->v.model->lib;
+    const char *why = NULL;
+    static const int32_t slot = 0;
+    jit_layout lay = d->v.lay;
+    lay.row_per_lane = row_per_lane;
+    lay.n_out = 1;
+    lay.out_slot = &slot;
+    if (!lib->jit || (!d->flag.inst && !ir_flag(&d->flag, effects_fn(&d->v))))
+        return;
+    jit_job job = {.eval = &d->flag, .lay = &lay, .fn_key = jit_fn_key(&d->flag), .n_out = 1};
+    jit_compile_all(lib->jit, &job, 1, &why);
+    if (job.st == VS_OK)
+        d->flag_kernel[row_per_lane] = job.kernel;
+}
+
+bool mdl_flagged(const mdl_variant *v, bool row_per_lane, const jit_batch *b, double *flag)
+{
+    variant_data *d = (variant_data *)(uintptr_t)v; /* v is its first member */
+    if (d->n_flag[row_per_lane] <= FLAG_CALLS && d->n_flag[row_per_lane]++ == FLAG_CALLS)
+        make_flag(d, row_per_lane);
+    if (!d->flag_kernel[row_per_lane])
+        return false;
+    jit_batch own = *b;
+    own.out = flag;
+    d->flag_kernel[row_per_lane](&own, 0, 1);
+    return true;
+}
+
 vs_status mdl_effects(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t i,
                       const char *who, void (*line)(void *user, ir_eff_kind kind, const char *text),
                       void *user, int *what)
 {
     effect_run e = {.v = v, .who = who, .line = line, .user = user};
     ir_host host = {.effect = report, .user = &e};
-    size_t n = vec_len(v->eval.inst);
-    ir_num *val = vs_calloc(n + 1, sizeof *val);
-    ir_num *input = vs_calloc(vec_len(v->eval.in) + 1, sizeof *input);
+    const ir_fn *fn = effects_fn(v);
+    ir_num *val = vs_calloc(vec_len(fn->inst) + 1, sizeof *val);
+    ir_num *input = vs_calloc(vec_len(fn->in) + 1, sizeof *input);
     jit_layout lay = v->lay;
     lay.row_per_lane = row_per_lane;
-    jit_inputs(&v->eval, &lay, b, i, input);
-    const vs_status st = ir_interp(&v->eval, input, val, NULL, &host);
+    jit_inputs(fn, &lay, b, i, input);
+    const vs_status st = ir_interp(fn, input, val, NULL, &host);
     *what = e.what;
     vs_free(val);
     vs_free(input);

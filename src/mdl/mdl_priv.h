@@ -76,7 +76,11 @@ typedef struct variant_data {
     mdl_variant v;       /* first member */
     const uint8_t **key; /* vec of the model's vecs: decisions that lead here, then topology */
     ir_fn kernel_fn;     /* eval without effects and branches: what is compiled */
-    bool asked[2];       /* for the kernel; by row_per_lane */
+    ir_fn effects;       /* eval without outputs; empty until mdl_effects is called */
+    ir_fn flag;          /* does any of them happen? made by the FLAG_CALLS-th mdl_flagged */
+    jit_kernel flag_kernel[2]; /* by row_per_lane */
+    int32_t n_flag[2];
+    bool asked[2]; /* for the kernel; by row_per_lane */
     fn_state fn[N_FN];
     stored_part part[N_FN];  /* MAPPED and ON_DISK */
     size_t n_eval;           /* values of eval */

@@ -347,6 +347,8 @@ void mdl_variant_free(variant_data *d)
 {
     for (int k = 0; k < N_FN; k++)
         drop_fn(d, k);
+    ir_fn_fini(&d->effects);
+    ir_fn_fini(&d->flag);
     vec_free(d->v.out);
     vec_free(d->key);
     vec_free(d->hi);

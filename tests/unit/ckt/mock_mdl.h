@@ -174,6 +174,12 @@ vs_status mdl_eval(const mdl_variant *v, bool row_per_lane, const jit_batch *b, 
 }
 
 static int mock_what;
+bool mdl_flagged(const mdl_variant *v, bool row_per_lane, const jit_batch *b, double *flag)
+{
+    (void)v, (void)row_per_lane, (void)b, (void)flag;
+    return false;
+}
+
 vs_status mdl_effects(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t i,
                       const char *who, void (*line)(void *user, ir_eff_kind kind, const char *text),
                       void *user, int *what)

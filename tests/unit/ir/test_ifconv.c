@@ -83,10 +83,57 @@ START_TEST(converted_function_computes_the_same_bits)
 }
 END_TEST
 
+/* 1 if the function of ir_flag says that an effect happens at probe v, w. */
+static double flag_at(const ir_fn *f, double v, double w)
+{
+    values in = {0};
+    in.probe[0] = v;
+    in.probe[1] = w;
+    double *out = run_fn(f, value_of_input, &in);
+    return out[0];
+}
+
+START_TEST(flag_is_set_where_an_effect_happens)
+{
+    ir_fn f = fn_of(INPUTS "c = flt 5, v d = flt 7, w if c effect warning 1 null else if d effect "
+                           "warning 2 null, v else end end x = exp v out res 0 0 x"),
+          g;
+    ck_assert(ir_flag(&g, &f));
+    check_valid(&g);
+    ck_assert_int_eq(vec_len(g.out), 1);
+    ck_assert_int_eq(count_op(&g, IR_EXP) + count_op(&g, IR_IF) + count_op(&g, IR_EFFECT), 0);
+    ck_assert(flag_at(&g, 6, 0) == 1);
+    ck_assert(flag_at(&g, 0, 8) == 1);
+    ck_assert(flag_at(&g, 0, 0) == 0);
+    ck_assert(flag_at(&g, 6, 8) == 1);
+    ir_fn_fini(&f);
+    ir_fn_fini(&g);
+}
+END_TEST
+
+START_TEST(effects_that_always_happen_or_stand_in_loops_have_no_flag)
+{
+    static const char *const text[] = {
+        INPUTS "effect strobe 1 null, v out res 0 0 v",
+        INPUTS "c = flt v, 1 if c effect warning 1 null else end effect strobe 2 null, v "
+               "out res 0 0 v",
+        INPUTS "out res 0 0 v",
+    };
+    for (size_t i = 0; i < VS_COUNT(text); i++) {
+        ir_fn f = fn_of(text[i]), g;
+        ck_assert(!ir_flag(&g, &f));
+        ir_fn_fini(&f);
+    }
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const test[] = {
-        nested_branches_become_selects, what_both_arms_compute_is_computed_once,
-        loop_in_an_arm_runs_only_where_the_arm_does, converted_function_computes_the_same_bits};
+    const TTest *const test[] = {nested_branches_become_selects,
+                                 what_both_arms_compute_is_computed_once,
+                                 loop_in_an_arm_runs_only_where_the_arm_does,
+                                 converted_function_computes_the_same_bits,
+                                 flag_is_set_where_an_effect_happens,
+                                 effects_that_always_happen_or_stand_in_loops_have_no_flag};
     return run_tests("ir/ifconv", test, VS_COUNT(test));
 }
