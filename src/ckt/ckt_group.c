@@ -10,7 +10,8 @@
 /* When bypass=auto holds linearisations of a model: from this many operations per output on.
  * Circuits of at most BYPASS_SMALL instances mostly have the loads of ckt_small.c, which cost less:
  * there bypass pays from more operations on. If such a small circuit has lines or the like, it pays
- * only if the model has so few instances that all of them often rest at once. */
+ * only if the model has so few instances that all of them often rest at once, or if there are many
+ * that are as heavy. */
 enum { BYPASS_PER_OUT = 30, BYPASS_SMALL = 64, BYPASS_SMALL_OPERATIONS = 2000, BYPASS_FEW = 8 };
 
 typedef struct row_class { /* instances with the same model and row */
@@ -39,7 +40,21 @@ static bool small_pays(const ckt *c, const row_look *cl)
     for (size_t i = 0; i < vec_len(c->inst); i++)
         n += c->inst[i].model == cl->model;
     return mdl_variant_values(cl->variant[MDL_TRAN]) >= BYPASS_SMALL_OPERATIONS &&
-           (ckt_small_suits(c) || n <= BYPASS_FEW);
+           (ckt_small_suits(c) || n <= BYPASS_FEW || c->n_heavy > BYPASS_FEW);
+}
+
+/* Of a circuit of few devices those that bypass spares most. */
+static int32_t count_heavy(const ckt *c)
+{
+    int32_t n = 0;
+    if (vec_len(c->inst) > BYPASS_SMALL || !(c->forms >> MDL_TRAN & 1))
+        return 0;
+    for (size_t i = 0; i < vec_len(c->inst); i++) {
+        mdl_variant *v;
+        if (mdl_plan_get(c->inst[i].model, c->inst[i].row, MDL_TRAN, &v) == VS_OK)
+            n += mdl_variant_values(v) >= BYPASS_SMALL_OPERATIONS;
+    }
+    return n;
 }
 
 /* Asks for charges and derivatives apart where bypass pays. */
@@ -93,6 +108,7 @@ static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_look
     dev_group *g = &vec_last(c->group);
     dev_group_init(g, &c->mem, cl->model, inst, row, nb);
     g->n_variant = n_variant;
+    g->gathers = cl->variant[MDL_APART] && !whole;
     g->who = name_of;
     g->who_user = c;
     for (int f = 0; f < MDL_N_FORM; f++) {
@@ -220,10 +236,12 @@ static vs_status classify(const ckt *c, plan *p)
 /* When small groups of a model become one. The model has few instances and groups, an evaluation is
  * long enough (operations), and the shared code is not much longer than the longest of the variants
  * (percent). Setup values of a row per lane are read eight at a time, so joining must save
- * JOIN_COST percent. A group that holds linearisations by instance has one pack at most, since with
- * a row per lane instances that moved are not gathered from several packs. */
+ * JOIN_COST percent. Of a group that holds linearisations by instance a load evaluates a part, one
+ * of JOIN_REST mostly: its packs count, and there may be more instances. */
 enum {
     JOIN_MOST = 64,
+    JOIN_MOST_HELD = 256,
+    JOIN_REST = 4,
     JOIN_GROUPS = 6,
     JOIN_LEAST = 64,
     JOIN_PACK = 8,
@@ -236,7 +254,18 @@ typedef struct join_cost {
     double apart, joined;
 } join_cost;
 
-static double packs(int32_t n) { return (n + JOIN_PACK - 1) / JOIN_PACK; }
+/* Packs that a load evaluates of n instances. */
+static double packs(int32_t n, bool held)
+{
+    const int32_t moved = held ? (n + JOIN_REST - 1) / JOIN_REST : n;
+    return (moved + JOIN_PACK - 1) / JOIN_PACK;
+}
+
+/* Are linearisations of the class held by instance? */
+static bool is_held(const ckt *c, const row_look *cl)
+{
+    return cl->variant[MDL_APART] && !ckt_small_suits(c);
+}
 
 static bool same_places(const mdl_variant *a, const mdl_variant *b)
 {
@@ -254,7 +283,7 @@ static bool is_small(const plan *p, int32_t last)
         n += p->group[g].n;
         groups++;
     }
-    return groups > 1 && groups <= JOIN_GROUPS && n <= JOIN_MOST;
+    return groups > 1 && groups <= JOIN_GROUPS && n <= JOIN_MOST_HELD;
 }
 
 static bool may_join(const ckt *c, const plan *p, int32_t g, int32_t h)
@@ -268,8 +297,9 @@ static bool may_join(const ckt *c, const plan *p, int32_t g, int32_t h)
                     va->has_effects || vb->has_effects || !same_places(va, vb))))
             return false;
     }
-    return packs(na + nb) < packs(na) + packs(nb) &&
-           (!a->variant[MDL_APART] || ckt_small_suits(c) || na + nb <= JOIN_PACK);
+    const bool held = is_held(c, a);
+    return (held || na + nb <= JOIN_MOST) &&
+           packs(na + nb, held) < packs(na, held) + packs(nb, held);
 }
 
 /* One form of groups g and h on one variant; *v NULL: not to be done. p->rows: the rows of both. */
@@ -283,9 +313,10 @@ static vs_status join_form(const ckt *c, const plan *p, int32_t g, int32_t h, in
     if (st != VS_OK || !*v)
         return st;
     if (is_evaluated(c, a, form)) {
-        cost->apart +=
-            packs(na) * (double)mdl_variant_values(va) + packs(nb) * (double)mdl_variant_values(vb);
-        cost->joined += packs(na + nb) * (double)mdl_variant_values(*v);
+        const bool held = is_held(c, a);
+        cost->apart += packs(na, held) * (double)mdl_variant_values(va) +
+                       packs(nb, held) * (double)mdl_variant_values(vb);
+        cost->joined += packs(na + nb, held) * (double)mdl_variant_values(*v);
     }
     const size_t na_values = mdl_variant_values(va), nb_values = mdl_variant_values(vb);
     const size_t longest = na_values > nb_values ? na_values : nb_values;
@@ -376,7 +407,7 @@ void ckt_mark_small(const ckt *c, uint8_t *in)
     }
     for (size_t i = 0; i < vec_len(c->inst); i++) {
         const uint64_t key = map_key(c->inst[i].model);
-        in[i] = map_get(&variants, key, 0) > 1 && map_get(&instances, key, 0) <= JOIN_MOST;
+        in[i] = map_get(&variants, key, 0) > 1 && map_get(&instances, key, 0) <= JOIN_MOST_HELD;
     }
     map_free(&instances);
     map_free(&variants);
@@ -464,6 +495,7 @@ static void make_sorted(ckt *c, const plan *p)
     int32_t *place = places_of(p);
     int32_t *member = members_of(p, place);
     vec_free(place);
+    vec_reserve(c->group, vec_len(p->group)); /* dev_lin_init keeps an address in its group */
     for (size_t i = 0, j; i < n; i = j) {
         const int32_t g = p->all[p->of[member[i]]].group;
         for (j = i + 1; j < n && p->all[p->of[member[j]]].group == g;)
@@ -480,6 +512,7 @@ vs_status ckt_make_groups(ckt *c)
     for (size_t i = 0; i < vec_len(c->inst); i++)
         vec_push(row, c->inst[i].row);
     p.row = row;
+    c->n_heavy = count_heavy(c);
     const vs_status st = make_plan(c, &p);
     if (st == VS_OK && vec_len(c->inst)) {
         mdl_largest_group(p.group[0].look.model, largest_group(c, &p));

@@ -86,6 +86,7 @@ struct ckt {
     bool time_all;                  /* every load is timed, also those of small circuits */
     double s_clock;                 /* seconds that reading the clock takes */
     bool has_effects;               /* a device, or a source, has state or effects */
+    int32_t n_heavy;                /* in circuits of few devices: those whose evaluation is long */
     bool has_limits;                /* a device has limited voltages */
     bool asks_still;                /* a group does: dev_whole_asks_still */
     bool asks_weight;               /* a group holds linearisations */

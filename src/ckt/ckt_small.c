@@ -27,6 +27,9 @@
 #include "norm.h"
 
 enum { MAX_INSTANCES = 64, MAX_UNKNOWNS = 256 };
+/* Of more devices whose evaluation is long, held as a whole, nearly all would be evaluated in each
+ * load: held one by one, as in large circuits, a quarter to a third are. */
+enum { MAX_HEAVY = 20 };
 enum { MAX_CODE_TERMS = 4096 }; /* more would not stay in the processor's instruction cache */
 
 typedef struct active { /* a group whose kernel runs */
@@ -460,7 +463,8 @@ static void place_outputs(ckt_small *sm)
 bool ckt_small_suits(const ckt *c)
 {
     return vec_len(c->inst) <= MAX_INSTANCES && vec_len(c->unknown) <= MAX_UNKNOWNS &&
-           !c->opt.general_load && nat_only_sources(&c->nat) && c->forms >> MDL_TRAN & 1;
+           (c->n_heavy <= MAX_HEAVY || c->opt.bypass == CKT_BYPASS_OFF) && !c->opt.general_load &&
+           nat_only_sources(&c->nat) && c->forms >> MDL_TRAN & 1;
 }
 
 void ckt_small_make(ckt *c)

@@ -59,12 +59,17 @@ static int32_t break_packs(const dev_group *g, bool one_row, int32_t *first)
     return n;
 }
 
+/* Instances that are put together when they moved mostly have few neighbours of their row: below
+ * this many a row, packs are of any. */
+enum { ROW_MANY = 64 };
+
 /* One row for each pack unless that makes more than 3 packs of 2. */
 static void make_packs(dev_group *g, arena *mem, int32_t lanes)
 {
     g->lanes = lanes;
     const int32_t mixed = break_packs(g, false, NULL), apart = break_packs(g, true, NULL);
     g->row_per_lane = apart > mixed + (g->n_variant > 1 ? 0 : mixed / 2);
+    g->row_per_lane |= g->gathers && g->n_row > 1 && g->nb < ROW_MANY * g->n_row;
     g->n_pack = g->row_per_lane ? mixed : apart;
     g->first = arena_array(mem, int32_t, g->n_pack + 1);
     (void)break_packs(g, !g->row_per_lane, g->first);
@@ -332,8 +337,7 @@ void dev_compare(const dev_group *g, mdl_form_kind form, const jit_batch *b, int
         const int32_t at = item ? item[k] : begin * g->lanes + k;
         inst[k] = g->inst[inst_in(g, at / g->lanes, at % g->lanes)];
     }
-    mdl_compare_batch(g->form[form].variant, item ? false : g->row_per_lane, b, 0, n, inst, g->who,
-                      g->who_user);
+    mdl_compare_batch(g->form[form].variant, g->row_per_lane, b, 0, n, inst, g->who, g->who_user);
     vs_free(inst);
 }
 

@@ -57,6 +57,7 @@ typedef struct dev_group {
     int32_t *first;        /* [n_pack + 1] */
     int32_t *pack_row;     /* [n_pack] index into row (of lane 0) */
     bool row_per_lane;
+    bool gathers; /* those that moved are put together; set before the first dev_form_add */
     dev_form form[MDL_N_FORM];
     int32_t n_lim, n_state;
     double *lim[DEV_N_LIM];    /* [n_pack][n_lim][W] */

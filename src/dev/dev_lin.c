@@ -11,8 +11,10 @@ enum { MAX_LANES = 8 };
 #define WILD 1e13
 
 struct dev_lin_buffer {
-    int32_t *map; /* [DEV_BATCH / W][n_u][W] */
-    int32_t *row; /* [DEV_BATCH / W] */
+    int32_t *map;  /* [DEV_BATCH / W][n_u][W] */
+    int32_t *row;  /* [DEV_BATCH / W] */
+    double *cache; /* row_per_lane: [DEV_BATCH / W][n_cache][W] setup values, */
+    int32_t *has;  /* [DEV_BATCH] and of which row they are, -1: none */
     double
         *lim[2]; /* [DEV_BATCH / W][n_lim][W] limited voltages of the evaluation before; of this */
     double *out; /* [DEV_BATCH / W][n_out][W] */
@@ -217,6 +219,15 @@ static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_v
     list_additions(l, tran, apart, mem);
 }
 
+/* No lane has the setup values of a row. */
+static void forget_rows(const dev_group *g)
+{
+    const struct dev_lin *l = g->lin;
+    for (int i = 0; i < l->n_buffer && g->row_per_lane; i++)
+        for (int k = 0; k < DEV_BATCH; k++)
+            l->buffer[i].has[k] = -1;
+}
+
 void dev_lin_init(dev_group *g, arena *mem, int buffers)
 {
     const dev_form *f = &g->form[MDL_APART];
@@ -246,14 +257,20 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
     l->recent = arena_array(mem, int32_t, g->nb);
     l->is_recent = arena_array(mem, uint8_t, g->nb);
     l->buffer = arena_array(mem, struct dev_lin_buffer, buffers);
+    l->n_buffer = buffers;
     for (int i = 0; i < buffers; i++) {
         l->buffer[i].map = arena_array(mem, int32_t, most *(size_t)f->n_u *w);
         l->buffer[i].row = arena_array(mem, int32_t, most);
         for (int k = 0; k < 2; k++)
             l->buffer[i].lim[k] = arena_array(mem, double, most *(size_t)f->variant->lay.n_lim *w);
+        if (g->row_per_lane) {
+            l->buffer[i].cache = arena_array(mem, double, most *(size_t)f->n_cache *w);
+            l->buffer[i].has = arena_array(mem, int32_t, most *w);
+        }
         l->buffer[i].out = arena_array(mem, double, most *(size_t)f->n_out *w);
         l->buffer[i].change = arena_array(mem, double, DEV_BATCH *(size_t)f->n_out);
     }
+    forget_rows(g);
     dev_lin_fresh(g);
 }
 
@@ -262,6 +279,8 @@ void dev_lin_rows_changed(dev_group *g)
     dev_fixed_rows(g, g->lin);
     if (g->lin->whole)
         dev_whole_fix(g);
+    else
+        forget_rows(g);
 }
 
 void dev_lin_fresh(dev_group *g)
@@ -373,8 +392,7 @@ static void note_recent(dev_group *g, int32_t code)
     l->is_recent[i] = 1;
 }
 
-/* New packs are of one row each; with a row per lane setup values lie by packs, and these stay as
- * they are. */
+/* New packs are of one row each; with a row per lane of any. */
 int32_t dev_lin_gather(dev_group *g)
 {
     struct dev_lin *l = g->lin;
@@ -386,10 +404,8 @@ int32_t dev_lin_gather(dev_group *g)
             l->item[n++] = p * g->lanes + __builtin_ctz(m);
         l->mask[p] = 0;
         for (int32_t i = before; i < n; i++) {
-            const bool fresh = g->row_per_lane ? i == before
-                                               : np == 0 || row != g->pack_row[p] ||
-                                                     i - l->first[np - 1] == g->lanes;
-            if (fresh)
+            if (np == 0 || i - l->first[np - 1] == g->lanes ||
+                (!g->row_per_lane && row != g->pack_row[p]))
                 l->first[np++] = i;
             row = g->pack_row[p];
         }
@@ -409,12 +425,6 @@ static size_t place(const dev_group *g, int32_t code, int32_t n)
     return (size_t)(code / g->lanes) * (size_t)n * w + (size_t)(code % g->lanes);
 }
 
-/* The lane of a new pack in which its i-th item is. */
-static int32_t lane_of(const dev_group *g, int32_t pack, int32_t i)
-{
-    return g->row_per_lane ? g->lin->item[i] % g->lanes : i - g->lin->first[pack];
-}
-
 static void fill_map(const dev_group *g, int32_t begin, int32_t end, struct dev_lin_buffer *b)
 {
     const struct dev_lin *l = g->lin;
@@ -429,6 +439,27 @@ static void fill_map(const dev_group *g, int32_t begin, int32_t end, struct dev_
                 to[l->probed[j] * w + k] = l->probed_col[j] < 0 ? 0 : from[l->probed_col[j] * w];
         }
         b->row[p - begin] = g->pack_row[l->item[l->first[p]] / w];
+    }
+}
+
+/* Setup values of the instances in the lanes that fill_map chose, where each lane has a row. Lanes
+ * mostly find those that they had before. */
+static void fill_rows(const dev_group *g, int32_t begin, int32_t end, struct dev_lin_buffer *b)
+{
+    const struct dev_lin *l = g->lin;
+    const int32_t w = g->lanes, n_cache = l->apart->n_cache;
+    for (int32_t p = begin; p < end; p++) {
+        const int32_t n = l->first[p + 1] - l->first[p];
+        double *to = &b->cache[(size_t)(p - begin) * (size_t)(n_cache * w)];
+        int32_t *has = &b->has[(p - begin) * w];
+        for (int32_t k = 0; k < w; k++) {
+            const int32_t i = instance_of(g, l->item[l->first[p] + (k < n ? k : n - 1)]),
+                          row = g->row_of[i];
+            const double *from = &l->apart->rows[(size_t)row * (size_t)n_cache];
+            for (int32_t j = 0; j < n_cache && has[k] != row; j++)
+                to[j * w + k] = from[j];
+            has[k] = row;
+        }
     }
 }
 
@@ -449,7 +480,7 @@ static void fill_limits(const dev_group *g, int32_t begin, int32_t end, double *
 }
 
 /* What the instances limited to is what their next evaluations compare with; the others' stays.
- * from [packs][n_lim][W]; NULL: it lies in the group's own packs. */
+ * from [packs][n_lim][W]. */
 static void keep_limits(const dev_group *g, int32_t begin, int32_t end, const double *from)
 {
     const struct dev_lin *l = g->lin;
@@ -457,8 +488,7 @@ static void keep_limits(const dev_group *g, int32_t begin, int32_t end, const do
     for (int32_t p = begin; p < end && n_lim; p++)
         for (int32_t i = l->first[p]; i < l->first[p + 1]; i++) {
             const size_t at = place(g, l->item[i], n_lim);
-            const double *now = from ? from + (p - begin) * n_lim * w + (i - l->first[p])
-                                     : &g->lim[DEV_LIM_NEW][at];
+            const double *now = from + (p - begin) * n_lim * w + (i - l->first[p]);
             for (int32_t j = 0; j < n_lim; j++)
                 g->lim[DEV_LIM_OLD][at + (size_t)(j * w)] = now[j * w];
         }
@@ -484,33 +514,22 @@ static vs_status run_kernel(dev_group *g, const dev_lin_at *a, int32_t begin, in
 {
     const struct dev_lin *l = g->lin;
     const dev_form *f = l->apart;
-    const size_t pack = (size_t)f->n_out * (size_t)g->lanes;
-    vs_status st = VS_OK;
-    if (!g->row_per_lane) {
-        fill_map(g, begin, end, b);
-        fill_limits(g, begin, end, b->lim[0]);
-        const jit_batch batch = {.x = a->x,
-                                 .map = b->map,
-                                 .cache = f->cache,
-                                 .row_of = b->row,
-                                 .dyn = a->dyn,
-                                 .limold = b->lim[0],
-                                 .limnew = b->lim[1],
-                                 .out = b->out};
-        st = mdl_eval(f->variant, false, &batch, 0, end - begin);
-        if (st == VS_OK && mdl_compare_wanted(g->model))
-            compare_items(g, begin, end, &batch);
-        keep_limits(g, begin, end, b->lim[1]);
-        return st;
-    }
-    for (int32_t p = begin, e; p < end && st == VS_OK; p = e) {
-        const int32_t at = l->item[l->first[p]] / g->lanes;
-        for (e = p + 1; e < end && l->item[l->first[e]] / g->lanes == at + (e - p);)
-            e++;
-        st = dev_eval(g, MDL_APART, a->dyn, a->x, at, at + (e - p), false,
-                      b->out + (size_t)(p - begin) * pack);
-    }
-    keep_limits(g, begin, end, NULL);
+    fill_map(g, begin, end, b);
+    if (g->row_per_lane)
+        fill_rows(g, begin, end, b);
+    fill_limits(g, begin, end, b->lim[0]);
+    const jit_batch batch = {.x = a->x,
+                             .map = b->map,
+                             .cache = g->row_per_lane ? b->cache : f->cache,
+                             .row_of = b->row,
+                             .dyn = a->dyn,
+                             .limold = b->lim[0],
+                             .limnew = b->lim[1],
+                             .out = b->out};
+    const vs_status st = mdl_eval(f->variant, g->row_per_lane, &batch, 0, end - begin);
+    if (st == VS_OK && mdl_compare_wanted(g->model))
+        compare_items(g, begin, end, &batch);
+    keep_limits(g, begin, end, b->lim[1]);
     return st;
 }
 
@@ -585,7 +604,7 @@ static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *
     for (int i = 0; i < s; i++)
         k->item[i] = -1;
     for (int32_t at = l->first[p]; at < l->first[p + 1]; at++) {
-        const int32_t i = lane_of(g, p, at), inst = instance_of(g, l->item[at]);
+        const int32_t i = at - l->first[p], inst = instance_of(g, l->item[at]);
         const size_t from = place(g, l->item[at], n_col);
         const double *restrict held = &l->held[(size_t)inst * (size_t)n_out], *restrict v0 =
                                                                                   &l->v0[from];

@@ -90,7 +90,8 @@ struct dev_lin {
     _Atomic bool wild;         /* since dev_lin_begin an instance gave values that would leave their
                                   rounding in sums; */
     _Atomic bool moved;        /* limiting acted in one */
-    struct dev_lin_buffer *buffer; /* [buffers] */
+    struct dev_lin_buffer *buffer; /* [n_buffer] */
+    int32_t n_buffer;
     struct dev_whole *whole; /* held as a whole: v0, held and what is above from mask on are not in
                                 use; else NULL */
 };
