@@ -1,7 +1,7 @@
 """Decks in VACASK's language, from what `vsim check --dump=circuit` tells of them: no subcircuits, numbers for expressions.
 
 text(flat, options) is the deck as VACASK reads it, or Untold says what VACASK is not told: elements and analyses that its
-libraries do not have, or that are not translated here."""
+libraries do not have, or that are not translated here. `modules` names Verilog-A modules that it has besides."""
 import re
 
 # type of a SPICE model: its file, its module, the sign of its type; levels of MOSFETs below
@@ -12,7 +12,7 @@ MODELS = {
     'nmos': ('mos', 'sp_mos', 1), 'pmos': ('mos', 'sp_mos', -1),
 }
 LEVELS = {'1': '1', '2': '2', '3': '3', '6': '6', '9': '9'}
-TERMINALS = {'d': (2, 2), 'q': (3, 4), 'm': (4, 4), 'j': (3, 3), 'z': (3, 3)}
+TERMINALS = {'d': (2, 2), 'q': (3, 5), 'm': (4, 4), 'j': (3, 3), 'z': (3, 3)}
 WAVES = {
     'pulse': ('pulse', ('val0', 'val1', 'delay', 'rise', 'fall', 'width', 'period')),
     'sin': ('sine', ('sinedc', 'ampl', 'freq', 'delay', 'theta', 'sinephase')),
@@ -30,7 +30,8 @@ class Untold(Exception):
 
 
 class Deck:
-    def __init__(self):
+    def __init__(self, modules=None):
+        self.modules = modules or {}  # type of a model: (library, module, names that it does not have)
         self.node = {'0': '0', 'gnd': '0'}
         self.load, self.model, self.body, self.ac = set(), {}, [], {}
 
@@ -65,6 +66,11 @@ def values(given):
 
 def model(deck, words):
     name, kind, given = words[1], words[2], keys(words[3:])
+    if kind in deck.modules:
+        path, module, unknown = deck.modules[kind]
+        given = {key: value for key, value in given.items() if key not in unknown}
+        deck.needs(own(name), '%s (%s)' % (module, values(given)), path)
+        return
     if kind not in MODELS:
         raise Untold('model type ' + kind)
     path, module, sign = MODELS[kind]
@@ -95,7 +101,7 @@ def source(deck, words):
             raise Untold('waveform ' + wave.group(1))
         kind, names = WAVES[wave.group(1)]
         wanted = wave.group(2).split()[:len(names)]
-        args = dict(zip(names, wanted))
+        args = dict(zip(names, (w if re.search(r'[.e]', w) else w + '.0' for w in wanted)))  # its integers have 32 bits
         given.append('type="%s" ' % kind + ' '.join('%s=%s' % pair for pair in args.items()))
     kind = 'vsource' if words[0][0] == 'v' else 'isource'
     deck.needs(kind, kind)
@@ -108,7 +114,12 @@ def element(deck, words):
     if letter in 'vi':
         source(deck, words)
         return
-    if letter in 'rcl':
+    if letter in 'rc' and '=' not in words[3] and own(words[3]) in deck.model:
+        nodes, master, rest = words[1:3], own(words[3]), values(keys(words[4:]))
+    elif letter == 'n':
+        plain = [w for w in words[1:] if '=' not in w]
+        nodes, master, rest = plain[:-1], own(plain[-1]), values(keys(words[1:]))
+    elif letter in 'rcl':
         kind, path = {'r': ('resistor', 'resistor'), 'c': ('capacitor', 'capacitor'), 'l': ('inductor', 'inductor')}[letter]
         given = keys(words[3:])
         if any('=' not in w for w in words[3:]) or set(given) - {'value', 'm', letter}:
@@ -161,9 +172,15 @@ def analysis(words, k, given):
     return None
 
 
-def text(flat, options):
-    """flat: what `vsim check --dump=circuit` prints; options: of VACASK, as `reltol=1e-3`."""
-    deck, runs, hints, starts = Deck(), [], [], []
+def saves(flat):
+    """Nodes whose voltages .save names."""
+    return re.findall(r'(?m)^\.save v\(([^)]*)\)$', flat)
+
+
+def text(flat, options, modules=None, quiet=False, names=None):
+    """flat: what `vsim check --dump=circuit` prints; options: of VACASK, as `reltol=1e-3`. quiet: of a transient only what
+    .save names is stored. names: a dictionary that gets VACASK's name of each node."""
+    deck, runs, hints, starts = Deck(modules), [], [], []
     lines = [line for line in flat.split('\n') if line and line[0] != '*']
     for line in lines:
         if line.startswith('.model '):
@@ -177,16 +194,19 @@ def text(flat, options):
             options += ' temp=' + words[1]
         elif line[0] not in '.@':
             element(deck, words)
-    given = ''.join(' %s=[%s]' % (key, '; '.join('"%s"; %s' % (deck.nodes([n]), v) for n, v in pairs))
+    if names is not None:
+        names.update(deck.node)
+    given = ''.join(' %s={%s}' % (key, ', '.join('"%s", %s' % (deck.nodes([n]), v) for n, v in pairs))
                     for key, pairs in (('nodeset', hints),) if pairs)
-    begin = ' ic=[%s]' % '; '.join('"%s"; %s' % (deck.nodes([n]), v) for n, v in starts) if starts else ''
+    begin = ' ic={%s}' % ', '.join('"%s", %s' % (deck.nodes([n]), v) for n, v in starts) if starts else ''
     for line in lines:
         if line.startswith(('.op', '.tran ', '.ac ', '.dc ')):
             run = analysis(line.split(), len(runs), given)
             if run:
                 runs.append(run + (begin if ' tran ' in run else ''))
+    saved = ['save ' + ' '.join('v(%s)' % deck.nodes([n]) for n in saves(flat))] if quiet else []
     if not runs:
         raise Untold('no analysis that it has')
     return '\n'.join(['deck'] + ['load "%s"' % path for path in sorted(deck.load)] + ['ground 0'] +
-                     list(deck.model.values()) + deck.body + ['control', 'abort always', 'options ' + options] + runs +
+                     list(deck.model.values()) + deck.body + ['control', 'abort always', 'options ' + options] + saved + runs +
                      ['endc', ''])
