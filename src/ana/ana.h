@@ -411,6 +411,7 @@ typedef enum ana_shoot_rule {
 typedef struct ana_shoot_opt {
     ana_shoot_rule rule;
     int64_t points; /* to be written, both ends of the period among them, at least 2 */
+    int halvings; /* of the steps at most, which are the transient's if 0; -1: as tolerances ask */
 } ana_shoot_opt;
 typedef struct ana_shot ana_shot;
 /* Begins behind a transient of o->tstab; o->from is not used. Form MDL_AC is needed.

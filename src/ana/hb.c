@@ -10,6 +10,8 @@
 enum { MOST_ITERATIONS = 60, MOST_HALVINGS = 12, MOST_STAGES = 60 };
 /* Newton's method ends when the update is below this part of the tolerances. */
 static const double strict = 1e-3;
+/* What GMRES may leave of an update, where it makes one. */
+static const double newton_left = 1e-8, small_left = 1e-12;
 /* A source repeats if its values at so many times of a period return in the next one, within this
  * relative difference. */
 enum { PROBES = 97 };
@@ -17,28 +19,12 @@ static const double repeats = 1e-6;
 
 /* -- the lattice -- */
 
-static int32_t power_of_two(int32_t least)
-{
-    int32_t n = 1;
-    while (n < least)
-        n *= 2;
-    return n;
-}
-
 static bool kept(const ana_hb_opt *o, const int32_t *k)
 {
     int32_t sum = 0;
     for (int32_t t = 0; t < o->n_tone; t++)
         sum += k[t] < 0 ? -k[t] : k[t];
     return o->intmod <= 0 || sum <= o->intmod;
-}
-
-static int32_t cell_of(const ana_orbit *h, const int32_t *k)
-{
-    int32_t at = 0;
-    for (int32_t t = 0; t < h->o.n_tone; t++)
-        at = at * h->dim[t] + (k[t] + h->dim[t]) % h->dim[t];
-    return at;
 }
 
 /* All harmonics within the box, the last tone fastest. */
@@ -61,11 +47,15 @@ static void list_harmonics(ana_orbit *h)
             break;
         k[t]++;
     }
+}
+
+static void place_harmonics(ana_orbit *h)
+{
     h->cell = vs_calloc((size_t)h->n_k, sizeof *h->cell);
     h->minus = vs_calloc((size_t)h->n_k, sizeof *h->minus);
     h->omega = vs_calloc((size_t)h->n_k, sizeof *h->omega);
     for (int32_t i = 0; i < h->n_k; i++) {
-        h->cell[i] = cell_of(h, h->index[i]);
+        h->cell[i] = hb_cell(h, h->index[i]);
         h->minus[i] = h->n_k - 1 - i; /* the order is symmetric */
     }
     hb_set_tone(h, h->o.tone[0]);
@@ -97,8 +87,7 @@ static void allocate(ana_orbit *h)
     h->qs = vs_calloc(nm * h->stride, sizeof *h->qs);
     h->drive = vs_calloc((nm + 1) * h->stride, sizeof *h->drive);
     h->size = vs_calloc(n1, sizeof *h->size);
-    h->gs = vs_calloc(nm * nz, sizeof *h->gs);
-    h->cs = vs_calloc(nm * nz, sizeof *h->cs);
+    h->row = vs_calloc(2 * nz, sizeof *h->row);
     h->g0 = vs_calloc(nz, sizeof *h->g0);
     h->c0 = vs_calloc(nz, sizeof *h->c0);
     h->varying = vs_calloc(nz, sizeof *h->varying);
@@ -117,11 +106,13 @@ void ana_orbit_free(ana_orbit **orbit)
     if (!h)
         return;
     hb_matrix_free(h);
-    void *const own[] = {h->index, h->cell,  h->minus, h->omega, h->x,  h->xs,      h->fs,
-                         h->qs,    h->drive, h->size,  h->gs,    h->cs, h->varying, h->g,
-                         h->c,     h->g0,    h->c0,    h->y,     h->r,  h->dx,      h->grid};
+    void *const own[] = {h->index, h->cell,  h->minus, h->omega, h->x,       h->xs,  h->fs,
+                         h->qs,    h->drive, h->size,  h->row,   h->varying, h->g,   h->c,
+                         h->g0,    h->c0,    h->y,     h->r,     h->dx,      h->grid};
     for (size_t i = 0; i < VS_COUNT(own); i++)
         vs_free(own[i]);
+    vec_free(h->gs);
+    vec_free(h->cs);
     vec_free(h->line);
     vec_free(h->tone_of);
     vs_free(h);
@@ -202,11 +193,7 @@ static vs_status find_drive(ana_orbit *h)
         used[tone] |= moves;
         const ckt_source_facts v = ckt_source_at(a->c, s);
         for (int32_t m = 0; m < h->n_m; m++) {
-            int32_t rest = m, at = 0;
-            for (int32_t t = h->o.n_tone - 1; t >= 0; rest /= h->dim[t], t--)
-                at = t == tone ? rest % h->dim[t] : at;
-            const double e = moves ? source_at(h, s, tone, skip, (double)at / h->dim[tone])
-                                   : source_at(h, s, tone, skip, 0);
+            const double e = source_at(h, s, tone, skip, moves ? hb_phase(h, m, tone) : 0);
             double *d = h->drive + (size_t)m * h->stride;
             d[v.is_v ? v.k : v.p] += v.is_v ? -e : v.m * e;
             d[v.is_v ? 0 : v.n] -= v.is_v ? 0 : v.m * e;
@@ -321,6 +308,7 @@ static vs_status newton(ana_orbit *h, hb_report *rep)
     const size_t all = (size_t)h->n * (size_t)h->n_k;
     vs_status st = hb_load(h, true);
     *rep = (hb_report){0};
+    h->left = newton_left;
     for (int it = 1; it <= MOST_ITERATIONS && st == VS_OK; it++) {
         rep->iterations = it;
         rep->r = residual_size(h, &rep->row);
@@ -504,6 +492,7 @@ static vs_status find(ana_orbit *h)
     if (st == VS_NOCONV)
         explain(h, &rep);
     h->bordered = false;
+    h->left = small_left;
     if (st == VS_OK) {
         list_lines(h);
         warn_truncation(h);
@@ -521,13 +510,10 @@ vs_status ana_orbit_find(ana_orbit **orbit, ana *a, const ana_hb_opt *o, const a
     h->n = a->n;
     h->nnz = csc_nnz(a->jac);
     h->lambda = 1;
-    h->n_m = 1;
-    for (int32_t t = 0; t < o->n_tone; t++) {
-        const int32_t least = o->n_tone == 1 ? 4 * o->harm[t] + 2 : 3 * o->harm[t] + 1;
-        h->dim[t] = power_of_two(least);
-        h->n_m *= h->dim[t];
-    }
+    h->left = small_left;
     list_harmonics(h);
+    hb_make_grid(h);
+    place_harmonics(h);
     allocate(h);
     const vs_status st = find(h);
     if (st != VS_OK)

@@ -38,6 +38,8 @@ typedef struct hb_matrix {
     bool factored;
 } hb_matrix;
 
+typedef struct hb_blocks hb_blocks;
+
 struct ana_orbit {
     ana *a;
     ana_hb_opt o;
@@ -45,7 +47,8 @@ struct ana_orbit {
     double next_progress;
     int32_t n, nnz;
     /* -- the lattice -- */
-    int32_t dim[ANA_TONES], n_m; /* samples of each tone, in all */
+    int32_t dim[ANA_TONES], n_dim, n_m; /* of the transform: its dimensions; samples in all */
+    int32_t turn[ANA_TONES];            /* n_dim < n_tone: hb_grid.c */
     int32_t n_k;
     int32_t (*index)[ANA_TONES]; /* [n_k] k_1, k_2, ... */
     int32_t *cell;               /* [n_k] where the harmonic stands in a transform of the grid */
@@ -61,8 +64,10 @@ struct ana_orbit {
     double *fs, *qs;  /* [n_m][stride] */
     double *drive;    /* [n_m][stride] what sources give, without its mean */
     double *size;     /* [n+1] largest term of each row over all samples, for its tolerance */
-    double *gs, *cs;  /* [n_m][nnz + 1] */
-    hb_cplx *g, *c;   /* [n_varying][n_m] transforms of entries that vary, / n_m */
+    double *gs, *cs;  /* vecs: [n_varying][n_m] entries that vary, at all samples */
+    double *row;      /* [2][nnz + 1] G, C of the sample at hand */
+    hb_cplx *g, *c;   /* [n_varying][n_m] their transforms / n_m, for the whole matrix */
+    bool transformed; /* g, c are those of the last load */
     double *g0, *c0;  /* [nnz] means */
     int32_t *varying; /* [nnz] number among those that vary, -1: constant */
     int32_t n_varying, n_varying_made; /* of g and c, of the matrix */
@@ -71,12 +76,27 @@ struct ana_orbit {
     hb_cplx *r, *dx;                   /* [n n_k + 1] */
     hb_cplx *grid;                     /* [n_m] scratch */
     hb_matrix m;                       /* factors of the whole matrix, or its pattern alone */
-    lu_z *block;       /* [n_k] preconditioners, NULL: the matrix is factored as a whole */
-    double *block_val; /* [2 nnz] */
+    hb_blocks *blocks; /* the preconditioner, NULL: the matrix is factored as a whole */
+    bool slow;         /* GMRES with the blocks did not get to an end */
+    double left;       /* of the right side, when GMRES ends */
     double lambda;     /* 0 .. 1: the factor of the drive, raised step by step if Newton fails */
 };
 
+/* -- hb_grid.c -- */
+/* Sets dim, n_dim, n_m and turn, for the kept harmonics: a grid, or a lattice where it is smaller.
+ */
+void hb_make_grid(ana_orbit *h);
+/* Where harmonic k = (k_1, k_2, ...) stands in a transform, 0 .. n_m - 1, modulo the grid. */
+int32_t hb_cell(const ana_orbit *h, const int32_t *k);
+/* The time of a sample in periods of the tone, 0 .. below 1. */
+double hb_phase(const ana_orbit *h, int32_t sample, int32_t tone);
+
 /* -- hb_load.c -- */
+/* Transforms of the entries that vary, into h->g and h->c, if there are none since the last load.
+ */
+void hb_transform_entries(ana_orbit *h);
+/* The transform of entry p of G (of C), / n_m: those of gs (cs) of number v. to [n_m] */
+void hb_transform_entry(ana_orbit *h, const double *samples, hb_cplx *to);
 /* One unknown, from spectrum [n_k] to samples [n_m]. */
 void hb_inverse(ana_orbit *h, const hb_cplx *spectrum, hb_cplx *samples);
 /* And back: samples [n_m] are overwritten by their transform. */
@@ -112,6 +132,14 @@ int32_t hb_difference(const ana_orbit *h, int32_t k, int32_t l);
 void hb_product(ana_orbit *h, double omega, const hb_cplx *x, hb_cplx *y);
 /* Frees matrix, factors and preconditioners; the next hb_factor makes them from nothing. */
 void hb_matrix_free(ana_orbit *h);
+
+/* -- hb_blocks.c -- */
+/* Makes h->blocks at omega from the last load. Allocates. Status: VS_OK; VS_ESINGULAR: *unknown,
+ * from 0, is the one whose pivot is 0, -1: it is not known. */
+VS_MUST_USE vs_status hb_blocks_factor(ana_orbit *h, double omega, int32_t *unknown);
+/* y [n n_k] in place: the blocks' solution, with `transposed` that of their transposes. */
+void hb_blocks_solve(const ana_orbit *h, bool transposed, hb_cplx *y);
+void hb_blocks_free(hb_blocks **blocks);
 
 /* -- hb_start.c -- */
 /* Runs a transient for tstab seconds and a period more. The spectrum of that period becomes h->x;

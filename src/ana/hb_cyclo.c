@@ -35,9 +35,8 @@ static vs_status take_sample(hb_cyclo *w, int32_t m)
     size_t n;
     const ckt_noise_gain *gain;
     const ckt_env env = hb_env(h, m);
-    const size_t nz = (size_t)h->nnz + 1;
-    const vs_status st = ckt_load_ac(h->a->c, &env, h->xs + (size_t)m * h->stride, true,
-                                     h->gs + (size_t)m * nz, h->cs + (size_t)m * nz);
+    const vs_status st = ckt_load_ac(h->a->c, &env, h->xs + (size_t)m * h->stride, true, h->row,
+                                     h->row + h->nnz + 1);
     if (st != VS_OK)
         return st;
     const ckt_noise *s = ckt_noises(h->a->c, &n, &gain);

@@ -4,18 +4,19 @@
 #include <string.h>
 
 #include "hb.h"
+#include "vec.h"
 
 void hb_inverse(ana_orbit *h, const hb_cplx *spectrum, hb_cplx *samples)
 {
     memset(samples, 0, (size_t)h->n_m * sizeof *samples);
     for (int32_t k = 0; k < h->n_k; k++)
         samples[h->cell[k]] += spectrum[k];
-    fft_grid((double *)samples, h->dim, h->o.n_tone, true);
+    fft_grid((double *)samples, h->dim, h->n_dim, true);
 }
 
 void hb_forward(ana_orbit *h, hb_cplx *samples, hb_cplx *spectrum)
 {
-    fft_grid((double *)samples, h->dim, h->o.n_tone, false);
+    fft_grid((double *)samples, h->dim, h->n_dim, false);
     for (int32_t k = 0; k < h->n_k; k++)
         spectrum[k] = samples[h->cell[k]] / h->n_m;
 }
@@ -65,62 +66,83 @@ static vs_status load_sample(ana_orbit *h, int32_t m, double *terms)
     return VS_OK;
 }
 
+/* Entry p differs between samples, now that it does so at sample m for the first time: it counts as
+ * varying from then on. */
+static void add_varying(ana_orbit *h, int32_t p, int32_t m)
+{
+    const size_t at = vec_len(h->gs);
+    vec_extend(h->gs, (size_t)h->n_m);
+    vec_extend(h->cs, (size_t)h->n_m);
+    for (size_t k = 0; k < (size_t)m; k++) {
+        h->gs[at + k] = h->g0[p];
+        h->cs[at + k] = h->c0[p];
+    }
+    h->varying[p] = h->n_varying++;
+}
+
+/* G and C at sample m: those that vary to gs and cs, the others, at the first sample, to g0, c0. */
 static vs_status linearise_sample(ana_orbit *h, int32_t m)
 {
     ana *a = h->a;
-    const size_t nz = (size_t)h->nnz + 1;
-    double *g = h->gs + (size_t)m * nz, *c = h->cs + (size_t)m * nz;
+    double *g = h->row, *c = g + h->nnz + 1;
     const ckt_env env = hb_env(h, m);
     const vs_status st = ckt_load_ac(a->c, &env, h->xs + (size_t)m * h->stride, false, g, c);
     for (int32_t i = 1; i <= h->n && a->opt.rshunt > 0; i++)
         if (a->gdiag[i])
             g[a->gdiag[i] - a->jac->val] += 1 / a->opt.rshunt;
+    for (int32_t p = 0; p < h->nnz && st == VS_OK; p++) {
+        if (h->varying[p] < 0 && m == 0) {
+            h->g0[p] = g[p];
+            h->c0[p] = c[p];
+        } else if (h->varying[p] < 0 && !(g[p] == h->g0[p] && c[p] == h->c0[p])) {
+            add_varying(h, p, m);
+        }
+        if (h->varying[p] >= 0) {
+            const size_t at = (size_t)h->varying[p] * (size_t)h->n_m + (size_t)m;
+            h->gs[at] = g[p];
+            h->cs[at] = c[p];
+        }
+    }
     return st;
 }
 
-/* Finds entries that differ between samples. One that did so once counts as varying from then
- * on. */
-static void find_varying(ana_orbit *h)
+static void find_means(ana_orbit *h)
 {
-    const size_t nz = (size_t)h->nnz + 1;
+    const size_t nm = (size_t)h->n_m;
     for (int32_t p = 0; p < h->nnz; p++) {
-        bool same = true;
-        for (int32_t m = 1; m < h->n_m && same; m++)
-            same = h->gs[(size_t)m * nz + (size_t)p] == h->gs[p] &&
-                   h->cs[(size_t)m * nz + (size_t)p] == h->cs[p];
-        if (!same && h->varying[p] < 0)
-            h->varying[p] = h->n_varying++;
+        if (h->varying[p] < 0)
+            continue;
+        const size_t at = (size_t)h->varying[p] * nm;
+        h->g0[p] = h->c0[p] = 0;
+        for (size_t m = 0; m < nm; m++) {
+            h->g0[p] += h->gs[at + m] / (double)nm;
+            h->c0[p] += h->cs[at + m] / (double)nm;
+        }
     }
+    h->transformed = false;
 }
 
-static void transform_entry(ana_orbit *h, const double *samples, hb_cplx *to)
+void hb_transform_entry(ana_orbit *h, const double *samples, hb_cplx *to)
 {
-    const size_t nz = (size_t)h->nnz + 1;
     for (int32_t m = 0; m < h->n_m; m++)
-        to[m] = samples[(size_t)m * nz];
-    fft_grid((double *)to, h->dim, h->o.n_tone, false);
+        to[m] = samples[m];
+    fft_grid((double *)to, h->dim, h->n_dim, false);
     for (int32_t m = 0; m < h->n_m; m++)
         to[m] /= h->n_m;
 }
 
-static void transform_entries(ana_orbit *h)
+void hb_transform_entries(ana_orbit *h)
 {
-    find_varying(h);
-    const size_t nv = (size_t)h->n_varying, nm = (size_t)h->n_m, nz = (size_t)h->nnz + 1;
+    const size_t nv = (size_t)h->n_varying, nm = (size_t)h->n_m;
+    if (h->transformed)
+        return;
     h->g = vs_realloc(h->g, (nv * nm + 1) * sizeof *h->g);
     h->c = vs_realloc(h->c, (nv * nm + 1) * sizeof *h->c);
-    for (int32_t p = 0; p < h->nnz; p++) {
-        const int32_t v = h->varying[p];
-        if (v >= 0) {
-            transform_entry(h, h->gs + p, h->g + (size_t)v * nm);
-            transform_entry(h, h->cs + p, h->c + (size_t)v * nm);
-        }
-        h->g0[p] = h->c0[p] = 0;
-        for (size_t m = 0; m < (v < 0 ? 1 : nm); m++) {
-            h->g0[p] += h->gs[m * nz + (size_t)p] / (v < 0 ? 1 : (double)nm);
-            h->c0[p] += h->cs[m * nz + (size_t)p] / (v < 0 ? 1 : (double)nm);
-        }
+    for (size_t v = 0; v < nv; v++) {
+        hb_transform_entry(h, h->gs + v * nm, h->g + v * nm);
+        hb_transform_entry(h, h->cs + v * nm, h->c + v * nm);
     }
+    h->transformed = true;
 }
 
 void hb_load_delays(ana_orbit *h, double omega)
@@ -161,7 +183,7 @@ vs_status hb_load(ana_orbit *h, bool jacobian)
     for (int32_t m = 0; m < h->n_m && st == VS_OK && jacobian; m++)
         st = linearise_sample(h, m);
     if (st == VS_OK && jacobian) {
-        transform_entries(h);
+        find_means(h);
         hb_load_delays(h, 0);
     }
     for (int32_t i = 1; i <= h->n && st == VS_OK; i++) {

@@ -1,18 +1,18 @@
 /* hb_matrix.c - harmonic balance: the matrix of all unknowns and harmonics, its factors, GMRES.
- * Small ones are factored as a whole. Large ones are solved by GMRES with the mean Jacobian of each
- * harmonic as preconditioner, products being made in time. */
+ * Small ones are factored as a whole. Large ones are solved by GMRES, products being made in time;
+ * hb_blocks.c has the preconditioner. */
 #include <math.h>
 #include <string.h>
 
 #include "gmres.h"
 #include "hb.h"
 
-/* Entries of the whole matrix, above which it is not factored. */
-static const double largest = 2.5e7;
-/* GMRES tries factors of another omega up to near_omega times the first tone away, and ends when
- * `left` of the right side is left. FEW: products that it may take with such factors; MOST: with
- * the blocks; it restarts after RESTART. */
-static const double near_omega = 0.3, left = 1e-12;
+/* Entries of the whole matrix, above which it is not factored, and those above which, with several
+ * tones, blocks are tried first: they have most of such a matrix. */
+static const double largest = 2.5e7, many = 2e5;
+/* GMRES tries factors of another omega up to near_omega times the first tone away. FEW: products
+ * that it may take with such factors; MOST: with the blocks; it restarts after RESTART. */
+static const double near_omega = 0.3;
 enum { FEW = 40, RESTART = 80, MOST = 800 };
 
 static int64_t unknowns(const ana_orbit *h)
@@ -26,13 +26,8 @@ void hb_matrix_free(ana_orbit *h)
     vs_free(h->m.a.colptr);
     vs_free(h->m.a.row);
     vs_free(h->m.val);
-    for (int32_t k = 0; h->block && k < h->n_k; k++)
-        lu_z_fini(&h->block[k]);
-    vs_free(h->block);
-    vs_free(h->block_val);
+    hb_blocks_free(&h->blocks);
     h->m = (hb_matrix){0};
-    h->block = NULL;
-    h->block_val = NULL;
 }
 
 /* -- as a whole -- */
@@ -41,6 +36,14 @@ static double entries(const ana_orbit *h)
 {
     const double nk = h->n_k, nv = h->n_varying, nc = h->nnz - h->n_varying;
     return nv * nk * nk + nc * nk + (h->bordered ? 2.0 * h->n * nk : 0);
+}
+
+static bool as_whole(const ana_orbit *h)
+{
+    const double option = h->a->opt.hbwhole, n = entries(h);
+    if (h->bordered)
+        return true;
+    return n <= (option > 0 ? option : h->o.n_tone > 1 && !h->slow ? many : largest);
 }
 
 /* Column (j, l): rows (i, k), those of constant entries for k = l only. */
@@ -79,12 +82,10 @@ static void make_pattern(ana_orbit *h)
 
 int32_t hb_difference(const ana_orbit *h, int32_t k, int32_t l)
 {
-    int32_t at = 0;
-    for (int32_t t = 0; t < h->o.n_tone; t++) {
-        const int32_t d = h->dim[t], m = h->index[k][t] - h->index[l][t];
-        at = at * d + (m % d + d) % d;
-    }
-    return at;
+    int32_t d[ANA_TONES] = {0};
+    for (int32_t t = 0; t < h->o.n_tone; t++)
+        d[t] = h->index[k][t] - h->index[l][t];
+    return hb_cell(h, d);
 }
 
 static hb_cplx value(const ana_orbit *h, int32_t p, int32_t cell, bool same, double omega,
@@ -162,6 +163,7 @@ static vs_status factor_whole(ana_orbit *h, double omega)
         make_pattern(h);
         st = lu_z_analyze(&m->lu, &m->a);
     }
+    hb_transform_entries(h);
     fill(h, omega);
     if (st == VS_OK)
         st = lu_z_factor(&m->lu, m->val);
@@ -174,37 +176,18 @@ static vs_status factor_whole(ana_orbit *h, double omega)
 
 static vs_status factor_blocks(ana_orbit *h, double omega)
 {
-    const size_t nz = (size_t)h->nnz + 1;
-    if (!h->block) {
-        h->block = vs_calloc((size_t)h->n_k, sizeof *h->block);
-        h->block_val = vs_malloc(2 * nz * sizeof *h->block_val);
-        for (int32_t k = 0; k < h->n_k; k++) {
-            ana_lu_z_init(h->a, &h->block[k]);
-            const vs_status st = lu_z_analyze(&h->block[k], h->a->jac);
-            if (st != VS_OK)
-                return singular(h, -1);
-        }
-    }
-    for (int32_t k = 0; k < h->n_k; k++) {
-        const double w = omega + h->omega[k];
-        for (size_t p = 0; p < (size_t)h->nnz; p++) {
-            const hb_cplx y = h->y ? h->y[(size_t)k * nz + p] : 0;
-            h->block_val[2 * p] = h->g0[p] + creal(y);
-            h->block_val[2 * p + 1] = w * h->c0[p] + cimag(y);
-        }
-        if (lu_z_factor(&h->block[k], h->block_val) != VS_OK)
-            return singular(h, h->block[k].singular * h->n_k);
-    }
+    int32_t unknown;
+    const vs_status st = hb_blocks_factor(h, omega, &unknown);
     h->m.omega = omega;
-    h->m.factored = true;
-    return VS_OK;
+    h->m.factored = st == VS_OK;
+    return st == VS_ESINGULAR ? singular(h, unknown >= 0 ? unknown * h->n_k : -1) : st;
 }
 
 vs_status hb_factor(ana_orbit *h, double omega)
 {
     if (omega != 0) /* lines at other frequencies than those of the harmonics */
         hb_load_delays(h, omega);
-    if (h->bordered || entries(h) <= largest)
+    if (as_whole(h))
         return factor_whole(h, omega);
     return factor_blocks(h, omega);
 }
@@ -223,16 +206,26 @@ static void multiply_samples(const products *w)
 {
     const ana_orbit *h = w->h;
     const csc *a = h->a->jac;
-    const size_t nm = (size_t)h->n_m, nz = (size_t)h->nnz + 1;
+    const size_t nm = (size_t)h->n_m;
     memset(w->g, 0, (size_t)h->n * nm * sizeof *w->g);
     memset(w->c, 0, (size_t)h->n * nm * sizeof *w->c);
     for (int32_t j = 0; j < h->n; j++)
         for (int32_t p = a->colptr[j]; p < a->colptr[j + 1]; p++) {
-            const size_t to = (size_t)(w->transposed ? j : a->row[p]) * nm;
-            const size_t from = (size_t)(w->transposed ? a->row[p] : j) * nm;
-            for (size_t m = 0; m < nm; m++) {
-                w->g[to + m] += h->gs[m * nz + (size_t)p] * w->in[from + m];
-                w->c[to + m] += h->cs[m * nz + (size_t)p] * w->in[from + m];
+            hb_cplx *g = w->g + (size_t)(w->transposed ? j : a->row[p]) * nm,
+                    *c = w->c + (g - w->g);
+            const hb_cplx *in = w->in + (size_t)(w->transposed ? a->row[p] : j) * nm;
+            if (h->varying[p] >= 0) {
+                const double *gs = h->gs + (size_t)h->varying[p] * nm,
+                             *cs = h->cs + (size_t)h->varying[p] * nm;
+                for (size_t m = 0; m < nm; m++) {
+                    g[m] += gs[m] * in[m];
+                    c[m] += cs[m] * in[m];
+                }
+            } else {
+                for (size_t m = 0; m < nm && h->g0[p] != 0; m++)
+                    g[m] += h->g0[p] * in[m];
+                for (size_t m = 0; m < nm && h->c0[p] != 0; m++)
+                    c[m] += h->c0[p] * in[m];
             }
         }
 }
@@ -299,21 +292,11 @@ static void precondition(void *user, const double *xv, double *yv)
 {
     const products *w = user;
     ana_orbit *h = w->h;
-    const size_t nk = (size_t)h->n_k, n = (size_t)h->n;
-    memcpy(yv, xv, n * nk * sizeof(hb_cplx));
-    if (!h->block) {
+    memcpy(yv, xv, (size_t)h->n * (size_t)h->n_k * sizeof(hb_cplx));
+    if (h->blocks)
+        hb_blocks_solve(h, w->transposed, (hb_cplx *)yv);
+    else
         (w->transposed ? lu_z_solve_t : lu_z_solve)(&h->m.lu, yv);
-        return;
-    }
-    hb_cplx *y = (hb_cplx *)yv, *s = vs_malloc(n * sizeof *s);
-    for (size_t k = 0; k < nk; k++) {
-        for (size_t i = 0; i < n; i++)
-            s[i] = y[i * nk + k];
-        (w->transposed ? lu_z_solve_t : lu_z_solve)(&h->block[k], (double *)s);
-        for (size_t i = 0; i < n; i++)
-            y[i * nk + k] = s[i];
-    }
-    vs_free(s);
 }
 
 void hb_product(ana_orbit *h, double omega, const hb_cplx *x, hb_cplx *y)
@@ -334,7 +317,7 @@ static vs_status iterate(ana_orbit *h, double omega, bool transposed, int32_t mo
     const gmres_opt o = {.n = (int64_t)n * h->n_k,
                          .restart = most < RESTART ? most : RESTART,
                          .most = most,
-                         .tol = left,
+                         .tol = h->left,
                          .product = transposed ? product_t : product,
                          .precondition = precondition,
                          .user = &w};
@@ -354,7 +337,7 @@ static vs_status iterate(ana_orbit *h, double omega, bool transposed, int32_t mo
 static vs_status solve(ana_orbit *h, double omega, bool transposed, hb_cplx *b)
 {
     vs_status st = VS_OK;
-    const bool whole = h->bordered || entries(h) <= largest;
+    const bool whole = as_whole(h);
     if (!h->m.factored || h->m.omega != omega) {
         const bool try_first = whole && h->m.factored && !h->bordered && !h->y &&
                                fabs(omega - h->m.omega) < near_omega * 2 * M_PI * h->o.tone[0];
@@ -366,7 +349,11 @@ static vs_status solve(ana_orbit *h, double omega, bool transposed, hb_cplx *b)
         (transposed ? lu_z_solve_t : lu_z_solve)(&h->m.lu, (double *)b);
     else if (st == VS_OK)
         st = iterate(h, omega, transposed, MOST, b);
-    return st;
+    if (st != VS_NOCONV || h->slow)
+        return st;
+    h->slow = true; /* the whole matrix may be small enough */
+    h->m.factored = false;
+    return as_whole(h) ? solve(h, omega, transposed, b) : st;
 }
 
 vs_status hb_solve(ana_orbit *h, double omega, hb_cplx *b) { return solve(h, omega, false, b); }

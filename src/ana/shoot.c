@@ -13,17 +13,23 @@
 #include "gmres.h"
 #include "vec.h"
 
-enum { MOST_ITERATIONS = 40, MOST_HALVINGS = 10, MOST_LEVELS = 7, FIRST_SAMPLES = 128 };
+enum { MOST_ITERATIONS = 40, MOST_HALVINGS = 10, MOST_HALVED = 6, FIRST_SAMPLES = 128 };
 enum { MOST_STEPS = 400000 };
+/* What steps of the second grid may be estimated to miss, in tolerances; of the next 1/16 of it. */
+static const double first_error = 1;
 /* Newton inside of a step ends at this part of the user's tolerances. */
 static const double tight = 1e-2;
 /* The search ends when the update is below `strict` of the tolerances and ln T changes by less than
  * `strict_turn`. */
 static const double strict = 1e-2, strict_turn = 1e-9;
+/* An update below this is no reason for another pass. */
+static const double nothing = 1e-3;
 /* Halving all steps may change samples by this part of the tolerances; else they are halved
  * again. */
 static const double grid_error = 0.1;
-static const double left = 1e-10; /* of GMRES' residual */
+/* GMRES may leave `left` of the right side, or `little` tolerances, and need not go below
+ * `smallest`. */
+static const double left = 1e-4, little = 1e-3, smallest = 1e-10;
 /* Less than this, in tolerances, is no oscillation. */
 static const double least_swing = 100;
 /* A multiplier of M as near to 1 as this is 1. */
@@ -54,6 +60,11 @@ static double size_of(const ana_shot *s, const double *v, int32_t *worst)
 static double probe(const ana_shot *s, const double *x)
 {
     return x[s->o.probe.hi] - x[s->o.probe.lo];
+}
+
+static double probe_tolerance(const ana_shot *s)
+{
+    return tolerance(s, s->o.probe.hi ? s->o.probe.hi : s->o.probe.lo);
 }
 
 /* -- the linear system: (1 - M) d - x_T dlnT = r, of an oscillator also the probe of
@@ -98,7 +109,7 @@ static void fill_dense(const ana_shot *s, const double *r, double *a, double *b)
 {
     const shoot_wave *w = &s->wave;
     const int32_t n = (int32_t)vec_len(s->state), m = w->n_column;
-    const double swing = s->o.osc ? tolerance(s, s->o.probe.hi ? s->o.probe.hi : s->o.probe.lo) : 1;
+    const double swing = s->o.osc ? probe_tolerance(s) : 1;
     for (int32_t row = 0; row < m; row++) {
         const double of = row < n ? unit(s, row) : swing;
         for (int32_t col = 0; col < m; col++) {
@@ -136,23 +147,23 @@ typedef struct krylov {
     vs_status st;
 } krylov;
 
-/* Unknowns 1 .. n, then ln T. */
+/* Unknowns 1 .. n, then ln T, all in tolerances. */
 static void multiply(void *user, const double *x, double *y)
 {
     krylov *k = user;
     ana_shot *s = k->s;
     const size_t n = (size_t)s->n;
     for (size_t i = 0; i < n; i++)
-        k->in[i + 1] = x[2 * i];
-    const double turn = s->o.osc ? x[2 * n] : 0;
+        k->in[i + 1] = x[2 * i] * tolerance(s, (int32_t)i + 1);
+    const double turn = s->o.osc ? x[2 * n] * s->reltol : 0;
     const vs_status st = shoot_product(s, k->in, turn, k->out);
     k->st = k->st ? k->st : st;
     for (size_t i = 0; i < n; i++) {
-        y[2 * i] = x[2 * i] - k->out[i + 1];
+        y[2 * i] = x[2 * i] - k->out[i + 1] / tolerance(s, (int32_t)i + 1);
         y[2 * i + 1] = 0;
     }
     if (s->o.osc) {
-        y[2 * n] = probe(s, k->out);
+        y[2 * n] = probe(s, k->out) / probe_tolerance(s);
         y[2 * n + 1] = 0;
     }
 }
@@ -167,25 +178,28 @@ static vs_status solve_krylov(ana_shot *s, const double *r, update *u)
 {
     const size_t n = (size_t)s->n;
     krylov k = {.s = s};
-    const gmres_opt o = {.n = (int64_t)n + (s->o.osc ? 1 : 0),
-                         .restart = 100,
-                         .most = 600,
-                         .tol = left,
-                         .product = multiply,
-                         .precondition = as_it_is,
-                         .user = &k};
-    double *b = vs_calloc(4 * (n + 2), sizeof *b), *x = b + 2 * (n + 2);
+    gmres_opt o = {.n = (int64_t)n + (s->o.osc ? 1 : 0),
+                   .restart = 100,
+                   .most = 600,
+                   .believe = true,
+                   .product = multiply,
+                   .precondition = as_it_is,
+                   .user = &k};
+    double *b = vs_calloc(4 * (n + 2), sizeof *b), *x = b + 2 * (n + 2), size = 0;
     int32_t made;
     k.in = vs_calloc(2 * s->n1, sizeof *k.in);
     k.out = k.in + s->n1;
     for (size_t i = 0; i < n; i++)
-        b[2 * i] = r[i + 1];
+        b[2 * i] = r[i + 1] / tolerance(s, (int32_t)i + 1);
     if (s->o.osc)
-        b[2 * n] = s->level - probe(s, shoot_end(s));
-    const vs_status st = gmres(&o, b, x, &made);
+        b[2 * n] = (s->level - probe(s, shoot_end(s))) / probe_tolerance(s);
+    for (size_t i = 0; i <= n; i++)
+        size += b[2 * i] * b[2 * i];
+    o.tol = fmax(smallest, fmin(0.1, fmax(left, little / sqrt(size))));
+    const vs_status st = size > 0 ? gmres(&o, b, x, &made) : VS_OK;
     for (size_t i = 0; i < n; i++)
-        u->dx[i + 1] = x[2 * i];
-    u->turn = s->o.osc ? x[2 * n] : 0;
+        u->dx[i + 1] = x[2 * i] * tolerance(s, (int32_t)i + 1);
+    u->turn = s->o.osc ? x[2 * n] * s->reltol : 0;
     vs_free(b);
     vs_free(k.in);
     return k.st ? k.st : st;
@@ -282,7 +296,8 @@ static vs_status newton(ana_shot *s, report *rep)
             memcpy(from, s->x0, s->n1 * sizeof *from);
             move(s, from, s->period, &u, 1);
             vs_free(from);
-            st = shoot_pass(s, false);
+            if (rep->dx > nothing)
+                st = shoot_pass(s, false);
             break;
         }
         st = it == MOST_ITERATIONS
@@ -332,9 +347,13 @@ static double compare(const ana_shot *s, const double *a, const double *b, int32
     return most / (shoot_order(s->rule) > 1 ? 3 : 1);
 }
 
-static vs_status solve_grid(ana_shot *s, int level, report *rep)
+/* Each level halves the steps of the one before: SDIRK4's where its estimate asks for it. */
+static vs_status solve_grid(ana_shot *s, int level, bool known, report *rep)
 {
-    shoot_make_grid(s, level);
+    if (known && s->rule == ANA_SHOOT_SDIRK4)
+        shoot_split(s, first_error * pow(16, 1 - level));
+    else
+        shoot_make_grid(s, level);
     vs_status st = newton(s, rep);
     if (st == VS_OK && s->rule == ANA_SHOOT_SDIRK4)
         st = shoot_improve(s);
@@ -348,11 +367,11 @@ static vs_status refine(ana_shot *s, report *rep)
            period = 0;
     int32_t worst = 0;
     vs_status st = VS_NOCONV;
-    for (int level = 0; level < MOST_LEVELS; level++) {
+    for (int level = 0; level <= s->halvings; level++) {
         const bool known = st == VS_OK;
         if (known && 2 * vec_len(s->step) > MOST_STEPS)
             break;
-        st = solve_grid(s, level, rep);
+        st = solve_grid(s, level, known, rep);
         if (st != VS_OK && (known || st != VS_NOCONV || level > 2))
             break; /* shorter steps may do what long ones did not */
         if (st != VS_OK)
@@ -367,7 +386,7 @@ static vs_status refine(ana_shot *s, report *rep)
         if (miss <= grid_error && turn <= grid_error * s->reltol)
             break;
     }
-    if (st == VS_OK && !(miss <= 1))
+    if (st == VS_OK && !(miss <= 1) && !s->limited)
         diag_warning(s->a->d, s->o.span, "%zu steps leave an error of about %.2g tolerances in %s",
                      vec_len(s->step), miss, ana_unknown_text(s->a, worst));
     vs_free(last);
@@ -430,6 +449,7 @@ static void allocate(ana_shot *s)
     s->sample_at = vs_calloc((size_t)s->n_sample, sizeof *s->sample_at);
     s->shown_at = vs_calloc((size_t)s->n_shown + 1, sizeof *s->shown_at);
     s->x0 = vs_calloc(s->stride, sizeof *s->x0);
+    s->scale = vs_calloc(s->n1, sizeof *s->scale);
     s->x_max = vs_calloc(s->stride, sizeof *s->x_max);
     s->r_max = vs_calloc(s->stride, sizeof *s->r_max);
     s->tol_x = vs_calloc(s->n1, sizeof *s->tol_x);
@@ -449,7 +469,8 @@ void ana_shot_free(ana_shot **shot)
     vec_free(s->xs);
     vec_free(s->qs);
     vec_free(s->state);
-    void *const own[] = {s->sample_at, s->shown_at, s->x0, s->x_max, s->r_max, s->tol_x, s->c0};
+    void *const own[] = {s->sample_at, s->shown_at, s->x0,    s->scale,
+                         s->x_max,     s->r_max,    s->tol_x, s->c0};
     for (size_t i = 0; i < VS_COUNT(own); i++)
         vs_free(own[i]);
     vs_free(s);
@@ -487,6 +508,8 @@ static vs_status find(ana_shot *s, report *rep)
     s->period = s->c.period;
     cycle_at(&s->c, s->n1, s->t0, &k, s->x0);
     s->level = probe(s, s->x0);
+    for (size_t i = 0; i < vec_len(s->c.x); i++)
+        s->scale[i % s->n1] = fmax(s->scale[i % s->n1], fabs(s->c.x[i]));
     st = shoot_find_corners(s);
     if (st == VS_OK)
         st = refine_tightly(s, rep);
@@ -505,6 +528,8 @@ vs_status ana_shoot(ana_shot **shot, ana *a, const ana_hb_opt *o, const ana_shoo
     s->o = *o;
     s->rule = w->rule;
     s->n_shown = w->points;
+    s->limited = w->halvings >= 0;
+    s->halvings = w->halvings < 0 ? MOST_HALVED : w->halvings;
     s->sink = sink;
     s->n = a->n;
     s->n1 = (size_t)a->n + 1;

@@ -38,8 +38,9 @@ typedef struct shoot_lin { /* a stage's linearisation */
 } shoot_lin;
 
 typedef struct shoot_step {
-    double end; /* in periods */
-    bool fresh; /* it begins at a corner, or at t_0 */
+    double end;   /* in periods */
+    bool fresh;   /* it begins at a corner, or at t_0 */
+    double error; /* of SDIRK4: its estimate in the last pass, in tolerances; -1: there is none */
 } shoot_step;
 
 /* Derivatives along n_column changes of the state, carried through the period: each array is
@@ -58,6 +59,8 @@ struct ana_shot {
     ana_hb_opt o;
     ana_shoot_rule rule;
     int64_t n_shown;
+    int halvings; /* of the steps, at most */
+    bool limited; /* the user gave that */
     const ana_sink *sink;
     double next_progress;
     int32_t n, nnz;
@@ -75,6 +78,9 @@ struct ana_shot {
     double *xs;            /* vec: [n+1] at t_0 and at the end of each step */
     int32_t *state;        /* vec: unknowns that have charge at t_0 */
     double *qs;            /* vec: [n+1] charges at the same */
+    double *scale;         /* [n1] largest values in the recorded period */
+    double *path_t, *path; /* vecs: times, in periods, and [n+1] x of all stages of the last pass */
+    double *old_t, *old;   /* vecs: of the pass before, where Newton's method begins from */
     bool dense;            /* all columns of M are made in the pass */
     shoot_wave wave;       /* of the pass; of products */
     double *c0;            /* [nnz + 1] C at t_0 */
@@ -97,6 +103,9 @@ VS_MUST_USE vs_status shoot_find_corners(ana_shot *s);
 /* Steps: between samples, points to be written and corners, as many as the recorded transient had,
  * each halved `level` times. */
 void shoot_make_grid(ana_shot *s, int level);
+/* Splits steps whose error is above `most` so that it is not; no step into more than MOST_PIECES.
+ */
+void shoot_split(ana_shot *s, double most);
 int32_t shoot_n_stage(const ana_shot *s); /* of all steps of the grid together */
 
 /* -- shoot_pass.c -- */

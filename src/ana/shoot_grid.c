@@ -201,7 +201,16 @@ static void add_steps(ana_shot *s, double from, double to, int32_t n, bool fresh
 {
     for (int32_t i = 1; i <= n; i++)
         vec_push(s->step,
-                 ((shoot_step){i == n ? to : from + (to - from) * i / n, fresh && i == 1}));
+                 ((shoot_step){i == n ? to : from + (to - from) * i / n, fresh && i == 1, -1}));
+}
+
+/* The steps at whose ends samples and points are. */
+static void find_places(ana_shot *s)
+{
+    for (int32_t m = 1; m <= s->n_sample; m++)
+        s->sample_at[m - 1] = step_at(s, sample_part(s, m));
+    for (int64_t m = 0; m < s->n_shown; m++)
+        s->shown_at[m] = m ? step_at(s, shown_part(s, m)) : -1;
 }
 
 void shoot_make_grid(ana_shot *s, int level)
@@ -219,9 +228,23 @@ void shoot_make_grid(ana_shot *s, int level)
         while (corner < vec_len(s->corner) && s->corner[corner] <= cut[i] + same)
             corner++;
     }
-    for (int32_t m = 1; m <= s->n_sample; m++)
-        s->sample_at[m - 1] = step_at(s, sample_part(s, m));
-    for (int64_t m = 0; m < s->n_shown; m++)
-        s->shown_at[m] = m ? step_at(s, shown_part(s, m)) : -1;
+    find_places(s);
     vec_free(cut);
+}
+
+/* The estimate falls with the fourth power of the step. */
+void shoot_split(ana_shot *s, double most)
+{
+    enum { MOST_PIECES = 8 };
+    shoot_step *old = s->step;
+    double from = 0;
+    s->step = NULL;
+    for (size_t k = 0; k < vec_len(old); k++) {
+        const double n = ceil(sqrt(sqrt(old[k].error / most)));
+        const int32_t pieces = n > MOST_PIECES ? MOST_PIECES : n > 1 ? (int32_t)n : 1;
+        add_steps(s, from, old[k].end, pieces, old[k].fresh);
+        from = old[k].end;
+    }
+    vec_free(old);
+    find_places(s);
 }

@@ -8,6 +8,8 @@
 typedef struct now {                           /* where the pass is */
     double *q, *lo, *d, *q_before, *lo_before; /* [stride] q_n and what rounding took; k_n; q_n-1 */
     double *x, *f, *hist, *k[SHOOT_STAGES], *dx; /* [stride] */
+    double part;                                 /* of the period, where x is */
+    size_t at;                                   /* in s->old_t */
 } now;
 
 /* -- linearisations -- */
@@ -180,7 +182,7 @@ vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to)
 
 static now now_make(const ana_shot *s)
 {
-    now w;
+    now w = {.part = 0};
     double **const v[] = {&w.q,    &w.lo, &w.d,    &w.q_before, &w.lo_before, &w.x,    &w.f,
                           &w.hist, &w.dx, &w.k[0], &w.k[1],     &w.k[2],      &w.k[3], &w.k[4]};
     for (size_t i = 0; i < VS_COUNT(v); i++)
@@ -225,14 +227,38 @@ static newton_eq equation(const ana_shot *s, const now *w, const shoot_stage *g,
     return eq;
 }
 
-/* Newton from the last point. If it fails, from there again with new starts of the devices'
- * limits. */
-static vs_status solve(ana_shot *s, const now *w, const shoot_stage *g)
+/* x at a time of the pass before; *k: stages before it were looked at. */
+static void old_x(const ana_shot *s, double part, size_t *k, double by, double *x)
+{
+    const size_t n = vec_len(s->old_t);
+    while (*k + 2 < n && s->old_t[*k + 1] <= part)
+        ++*k;
+    while (*k > 0 && s->old_t[*k] > part)
+        --*k;
+    const double f = fmin((part - s->old_t[*k]) / (s->old_t[*k + 1] - s->old_t[*k]), 1);
+    const double *a = s->old + *k * s->n1, *b = a + s->n1;
+    for (size_t i = 1; i < s->n1; i++)
+        x[i] += by * (a[i] + f * (b[i] - a[i]));
+}
+
+/* Where Newton's method begins: the last x, and what the pass before did from there on. */
+static void guess(const ana_shot *s, now *w, const shoot_stage *g)
+{
+    if (vec_len(s->old_t) > 1) {
+        old_x(s, w->part, &w->at, -1, w->x);
+        old_x(s, g->part, &w->at, 1, w->x);
+    }
+    w->part = g->part;
+}
+
+/* Newton from there. If it fails, from the last point with new starts of the devices' limits. */
+static vs_status solve(ana_shot *s, now *w, const shoot_stage *g)
 {
     ana *a = s->a;
     newton_eq eq = equation(s, w, g, false);
     double *from = w->dx;
     memcpy(from, w->x, s->n1 * sizeof *from);
+    guess(s, w, g);
     vs_status st = newton_run(a, &eq, w->x, &s->rep);
     if (st != VS_NOCONV)
         return st;
@@ -267,6 +293,37 @@ static vs_status polish(ana_shot *s, now *w, const shoot_stage *g, shoot_lin *l)
     for (size_t i = 1; i < s->n1; i++)
         k[i] = g->alpha * ((a->q[i] - w->q[i]) + (lo[i] - w->lo[i])) + w->hist[i];
     return VS_OK;
+}
+
+/* SDIRK4: the difference to the embedded method of order 3 (Hairer & Wanner), as a change of x. */
+static void estimate(ana_shot *s, now *w, shoot_lin *l, int32_t step)
+{
+    static const double by[SHOOT_STAGES] = {-3. / 16, -27. / 32, 25. / 32, 0, 1. / 4};
+    double *d = w->hist, most = 0;
+    for (size_t i = 1; i < s->n1; i++) {
+        d[i] = 0;
+        for (int j = 0; j < SHOOT_STAGES; j++)
+            d[i] += 4 * by[j] * w->k[j][i];
+    }
+    lu_solve(&l->lu, d + 1, d + 1);
+    for (size_t i = 1; i < s->n1; i++)
+        if (s->a->u[i].kind != CKT_CURRENT || s->a->u[i].has_q)
+            most = fmax(most, fabs(d[i]) / (s->reltol * s->scale[i] + s->tol_x[i]));
+    s->step[step].error = most;
+}
+
+/* The stages of a step are not in the order of time. */
+static void keep_path(ana_shot *s, const now *w, const shoot_stage *g)
+{
+    const size_t n = vec_len(s->path_t), n1 = s->n1;
+    size_t at = n;
+    vec_push(s->path_t, g->part);
+    vec_extend(s->path, n1);
+    for (; at > 0 && s->path_t[at - 1] > g->part; at--)
+        s->path_t[at] = s->path_t[at - 1];
+    s->path_t[at] = g->part;
+    memmove(s->path + (at + 1) * n1, s->path + at * n1, (n - at) * n1 * sizeof *s->path);
+    memcpy(s->path + at * n1, w->x, n1 * sizeof *s->path);
 }
 
 static void end_step(ana_shot *s, now *w, const shoot_stage *g)
@@ -304,8 +361,8 @@ static void keep_stage(ana_shot *s, const now *w, const shoot_stage *g, const do
         s->turn[at + i] = w->k[g->number][i] - still[i];
 }
 
-static vs_status one_stage(ana_shot *s, now *w, const shoot_stage *g, int32_t number, bool derive,
-                           double *still)
+static vs_status one_stage(ana_shot *s, now *w, const shoot_stage *g, int32_t step, int32_t number,
+                           bool derive, double *still)
 {
     shoot_lin *l = derive && s->keeps && !s->dense ? &s->kept[number] : &s->lin;
     set_history(s, w, g, still);
@@ -321,9 +378,29 @@ static vs_status one_stage(ana_shot *s, now *w, const shoot_stage *g, int32_t nu
     } else if (derive) {
         keep_stage(s, w, g, still);
     }
+    keep_path(s, w, g);
+    if (g->ends && g->number == SHOOT_STAGES - 1)
+        estimate(s, w, l, step);
     if (g->ends)
         end_step(s, w, g);
     return VS_OK;
+}
+
+/* The path of a pass that came to its end is where the next one's guesses are from. */
+static void begin_path(ana_shot *s)
+{
+    if (vec_len(s->path_t) && vec_last(s->path_t) == 1) {
+        double *const t = s->old_t, *const x = s->old;
+        s->old_t = s->path_t;
+        s->old = s->path;
+        s->path_t = t;
+        s->path = x;
+    }
+    vec_clear(s->path_t);
+    vec_clear(s->path);
+    vec_push(s->path_t, 0);
+    vec_extend(s->path, s->n1);
+    memcpy(s->path, s->x0, s->n1 * sizeof *s->path);
 }
 
 /* Charges, C and the state's unknowns at t_0. */
@@ -362,6 +439,7 @@ static vs_status begin_pass(ana_shot *s, now *w)
     memcpy(s->qs, w->q, s->n1 * sizeof *w->x);
     vec_clear(s->xk);
     vec_clear(s->turn);
+    begin_path(s);
     for (size_t i = 0; i < s->n1; i++) {
         s->x_max[i] = fabs(w->x[i]);
         s->r_max[i] = a->fmax[i];
@@ -410,7 +488,7 @@ vs_status shoot_pass(ana_shot *s, bool derive)
     for (size_t k = 0; k < vec_len(s->step) && st == VS_OK; k++) {
         const int32_t n = shoot_stages(s, (int32_t)k, g);
         for (int32_t i = 0; i < n && st == VS_OK; i++)
-            st = one_stage(s, &w, &g[i], number++, derive, still);
+            st = one_stage(s, &w, &g[i], (int32_t)k, number++, derive, still);
         s->a->st.points_accepted++;
         if (st == VS_OK && asked_to_stop(s, s->step[k].end))
             st = VS_STOP;
@@ -513,4 +591,8 @@ void shoot_pass_free(ana_shot *s)
     vec_free(s->kept);
     vec_free(s->xk);
     vec_free(s->turn);
+    vec_free(s->path_t);
+    vec_free(s->path);
+    vec_free(s->old_t);
+    vec_free(s->old);
 }

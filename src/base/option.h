@@ -66,6 +66,7 @@
     X(seed, uint64_t, 0, SEED, "statistical functions draw, from this start (netlist.md, 2)")      \
     X(rcreduce, double, 0, FRACTION, "extracted wires: error for fewer nodes (numerics.md, 13)")   \
     X(rcfreq, double, 1e10, POSITIVE, "hertz, to which the bound of `rcreduce` holds")             \
+    X(hbwhole, double, 0, NOT_NEGATIVE, "`.hb`: entries factored as a whole; 0: by size") \
     X(interp, bool, false, SWITCH, "result files of transients have the multiples of `tstep`")
 
 #define OPTION_LIST(X) OPTION_MODEL_LIST(X) OPTION_RUN_LIST(X)

@@ -132,7 +132,7 @@ static vs_status build(elab *e)
         vec_push(e->node, e->f->gone && e->f->gone[i] ? 0 : ckt_node(e->c, e->f->node[i]));
     add_node_ics(e);
     st = add_instances(e);
-    return st == VS_OK ? ckt_finish(e->c, e->opt.forms) : st;
+    return st == VS_OK ? ckt_finish(e->c, e->opt.forms & ~(unsigned)ELAB_NOISE) : st;
 }
 
 static void find_tran(elab *e)

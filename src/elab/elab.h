@@ -29,10 +29,13 @@ VS_MUST_USE vs_status elab_set_options(option_set *o, const flat *f, diag *d);
 /* The values that models read with $simparam.  simparam  out  [IR_N_SIMPARAM] */
 void elab_simparam(double *simparam, const option_set *o);
 
+/* In forms: without it internal nodes that only noise can move from 0 are not made, since other
+ * analyses have 0 there. */
+enum { ELAB_NOISE = 1 << MDL_N_FORM };
 typedef struct elab_opt {
     double temp;            /* degrees Celsius */
     const double *simparam; /* [IR_N_SIMPARAM], NULL: defaults */
-    unsigned forms;         /* bits 1 << mdl_form_kind */
+    unsigned forms;         /* bits 1 << mdl_form_kind, ELAB_NOISE */
     int threads;
     double parallel_min; /* as in ckt_opt */
     ckt_bypass bypass;

@@ -393,7 +393,7 @@ static vs_status row_of(elab *e, const flat_inst *in, mdl_model *m, const mdl_gi
                          .simparam = e->simparam,
                          .portconn = portconn,
                          .card = in->rare->model ? &in->rare->model->span : NULL,
-                         .no_noise = !(e->opt.forms >> MDL_AC & 1)};
+                         .no_noise = !(e->opt.forms & ELAB_NOISE)};
     if (mdl_row(m, given, n_given, &env, in->span, in->name, row) != VS_OK)
         return VS_EINPUT;
     if (mdl_row_is_new(m, *row))

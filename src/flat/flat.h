@@ -156,6 +156,7 @@ typedef struct flat_hb {     /* HB HBAC HBNOISE HBSP LSTB */
     int64_t points; /* of the waveform over a period, 0: not given */
     bool shooting;  /* .pss: not by harmonic balance; */
     enum { FLAT_SDIRK4, FLAT_TRAP, FLAT_GEAR, FLAT_EULER } rule; /* its integration */
+    int32_t halvings; /* of its steps at most, -1: not given */
     int32_t sideband; /* HBNOISE: of the output; HBAC: highest that is written */
     bool modulated;   /* HBNOISE: both sidebands, AM and PM */
     enum { FLAT_UNSAMPLED, FLAT_STROBE, FLAT_CROSS } sampled; /* HBNOISE */

@@ -567,11 +567,15 @@ static bool read_pss_words(cur *q, flat_ana *a)
         } else if (key(q, "integration")) {
             k = one_of(q, rule, VS_COUNT(rule), "sdirk4, trap, gear or euler is expected");
             a->hb.rule = k < 0 ? 0 : (unsigned)k;
+        } else if (key(q, "halvings")) {
+            double n = 0;
+            k = whole(q, "a number of halvings", 0, 10, &n) ? 0 : -1;
+            a->hb.halvings = (int32_t)n;
         } else if (cur_is_word(q, "uic")) {
             a->uic = true;
             q->i++;
         } else {
-            cur_unexpected(q, "method=, integration= or uic is expected");
+            cur_unexpected(q, "method=, integration=, halvings= or uic is expected");
             return false;
         }
         if (k < 0)
@@ -614,7 +618,7 @@ static bool read_oscillating_node(cur *q, int32_t *node, const char **name)
 }
 
 /* pss = ".pss" frequency tstab node points harmonics [iterations [coefficient]] [uic]
- *       [method = hb | shooting] [integration = sdirk4 | trap | gear | euler] */
+ *       [method = hb | shooting] [integration = sdirk4 | trap | gear | euler] [halvings = n] */
 static bool read_pss(cur *q, flat_ana *a)
 {
     double points, harm, skipped;
@@ -632,6 +636,7 @@ static bool read_pss(cur *q, flat_ana *a)
     for (int k = 0; k < 2 && cur_more(q) && !cur_at_key(q) && !cur_is_word(q, "uic"); k++)
         if (!number(q, &skipped))
             return false;
+    a->hb.halvings = -1;
     if (!read_pss_words(q, a))
         return false;
     a->out_name = name;

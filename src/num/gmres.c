@@ -109,8 +109,9 @@ static void update(work *w, int32_t m, cplx *x)
         x[k] += w->z[k];
 }
 
-/* One round of at most `restart` vectors, from the residual w->r of size `size`. */
-static void cycle(work *w, double size, double target, cplx *x)
+/* One round of at most `restart` vectors, from the residual w->r of size `size`. Returns its size
+ * then, but for rounding. */
+static double cycle(work *w, double size, double target, cplx *x)
 {
     const gmres_opt *o = w->o;
     int32_t m = 0;
@@ -125,7 +126,9 @@ static void cycle(work *w, double size, double target, cplx *x)
         if (!(cabs(w->rhs[m]) > 0.5 * target))
             break;
     }
+    const double left = cabs(w->rhs[m]);
     update(w, m, x);
+    return left;
 }
 
 vs_status gmres(const gmres_opt *o, const double *b, double *x, int32_t *products)
@@ -140,11 +143,18 @@ vs_status gmres(const gmres_opt *o, const double *b, double *x, int32_t *product
     w.z = vs_calloc(n, sizeof *w.z);
     w.r = vs_calloc(n, sizeof *w.r);
     const double target = o->tol * norm((const cplx *)b, o->n);
-    double size = residual(&w, (const cplx *)b, (cplx *)x), before = INFINITY;
+    double size, before = INFINITY;
+    if (o->believe) {
+        memcpy(w.r, b, n * sizeof *w.r);
+        size = norm(w.r, o->n);
+    } else {
+        size = residual(&w, (const cplx *)b, (cplx *)x);
+    }
     while (size > target && size < 0.99 * before && w.products < o->most) {
         before = size;
-        cycle(&w, size, target, (cplx *)x);
-        size = residual(&w, (const cplx *)b, (cplx *)x);
+        size = cycle(&w, size, target, (cplx *)x);
+        if (!o->believe || size > target)
+            size = residual(&w, (const cplx *)b, (cplx *)x);
     }
     *products = w.products;
     vs_free(w.v);

@@ -12,6 +12,8 @@ typedef struct gmres_opt {
     int32_t restart; /* vectors kept */
     int32_t most;    /* products at most */
     double tol;      /* |b - A x| <= tol |b| */
+    bool believe;    /* x is 0 on entry, and the residual that the rotations tell is taken as it is:
+                      * no products besides those of the basis */
     /* y = A x; y = M^-1 x, in place of A^-1 x; x and y [2 n] differ */
     void (*product)(void *user, const double *x, double *y);
     void (*precondition)(void *user, const double *x, double *y);

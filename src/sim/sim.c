@@ -344,7 +344,7 @@ static unsigned forms_of(const sim *s)
 {
     unsigned forms = 1u << MDL_DC | s->forms;
     if (s->flat.trannoise.on)
-        forms |= 1u << MDL_AC;
+        forms |= 1u << MDL_AC | ELAB_NOISE;
     for (size_t i = 0; i < s->n_todo; i++)
         forms |= sim_kind_of(s->todo[i].kind)->forms;
     return forms;

@@ -330,27 +330,31 @@ static vs_status run_dc(sim *s, const flat_ana *a)
 
 const sim_kind *sim_kind_of(flat_ana_kind kind)
 {
-    enum { periodic = 1 << MDL_DC | 1 << MDL_TRAN | 1 << MDL_AC };
+    enum {
+        small = 1 << MDL_DC | 1 << MDL_AC | ELAB_NOISE,
+        orbit = 1 << MDL_DC | 1 << MDL_TRAN | 1 << MDL_AC,
+        periodic = orbit | ELAB_NOISE
+    };
     static const sim_kind kinds[] = {
         [FLAT_OP] = {"op", "operating point", 1u << MDL_DC, run_op},
         [FLAT_DCSWEEP] = {"dc", "dc sweep", 1u << MDL_DC, run_dc},
         [FLAT_TRAN] = {"tran", "transient", 1u << MDL_DC | 1u << MDL_TRAN, run_tran},
-        [FLAT_AC] = {"ac", "ac analysis", 1u << MDL_DC | 1u << MDL_AC, sim_run_ac},
-        [FLAT_NOISE] = {"noise", "noise", 1u << MDL_DC | 1u << MDL_AC, sim_run_noise},
+        [FLAT_AC] = {"ac", "ac analysis", small, sim_run_ac},
+        [FLAT_NOISE] = {"noise", "noise", small, sim_run_noise},
         [FLAT_TF] = {"tf", "transfer function", 1u << MDL_DC, sim_run_tf},
-        [FLAT_SENS] = {"sens", "sensitivities", 1u << MDL_DC | 1u << MDL_AC, sim_run_sens},
-        [FLAT_PZ] = {"pz", "poles and zeros", 1u << MDL_DC | 1u << MDL_AC, sim_run_pz},
-        [FLAT_SP] = {"sp", "S-parameters", 1u << MDL_DC | 1u << MDL_AC, sim_run_sp},
-        [FLAT_HB] = {"hb", "harmonic balance", periodic, sim_run_hb},
-        [FLAT_HBAC] = {"hbac", "periodic ac analysis", periodic, sim_run_hbac},
+        [FLAT_SENS] = {"sens", "sensitivities", small, sim_run_sens},
+        [FLAT_PZ] = {"pz", "poles and zeros", small, sim_run_pz},
+        [FLAT_SP] = {"sp", "S-parameters", small, sim_run_sp},
+        [FLAT_HB] = {"hb", "harmonic balance", orbit, sim_run_hb},
+        [FLAT_HBAC] = {"hbac", "periodic ac analysis", orbit, sim_run_hbac},
         [FLAT_HBNOISE] = {"hbnoise", "periodic noise", periodic, sim_run_hbnoise},
         [FLAT_HBSP] = {"hbsp", "periodic S-parameters", periodic, sim_run_hbsp},
-        [FLAT_LSTB] = {"lstb", "loop stability", 1u << MDL_DC | 1u << MDL_AC, sim_run_lstb},
-        [FLAT_ACXF] = {"acxf", "ac transfer functions", 1u << MDL_DC | 1u << MDL_AC, sim_run_xf},
+        [FLAT_LSTB] = {"lstb", "loop stability", small, sim_run_lstb},
+        [FLAT_ACXF] = {"acxf", "ac transfer functions", small, sim_run_xf},
         [FLAT_DCXF] = {"dcxf", "dc transfer functions", 1u << MDL_DC, sim_run_xf},
-        [FLAT_DISTO] = {"disto", "distortion", 1u << MDL_DC | 1u << MDL_AC, sim_run_disto},
+        [FLAT_DISTO] = {"disto", "distortion", small, sim_run_disto},
         [FLAT_DCMATCH] = {"dcmatch", "dc mismatch", 1u << MDL_DC, sim_run_match},
-        [FLAT_ACMATCH] = {"acmatch", "ac mismatch", 1u << MDL_DC | 1u << MDL_AC, sim_run_match},
+        [FLAT_ACMATCH] = {"acmatch", "ac mismatch", small, sim_run_match},
     };
     return &kinds[kind];
 }

@@ -81,7 +81,7 @@ static vs_status shoot(sim *s, ana_shot **shot)
                                           [FLAT_GEAR] = ANA_SHOOT_GEAR,
                                           [FLAT_EULER] = ANA_SHOOT_EULER};
     const ana_hb_opt o = settings_now(s);
-    const ana_shoot_opt w = {rule[s->hb.hb.rule], s->hb.hb.points};
+    const ana_shoot_opt w = {rule[s->hb.hb.rule], s->hb.hb.points, s->hb.hb.halvings};
     const vs_status st = ana_shoot(shot, s->ana, &o, &w, sim_sink(s, &sink));
     if (st)
         return st;

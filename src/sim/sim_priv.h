@@ -320,7 +320,7 @@ bool sim_is_due(void *s); /* ana_sink's: the transient is to pause for a checkpo
 /* -- sim_ana.c -- */
 typedef struct sim_kind {
     const char *word, *name;
-    unsigned forms; /* of the models, bits 1 << mdl_form_kind */
+    unsigned forms; /* of the models, as in elab_opt */
     vs_status (*run)(sim *s, const flat_ana *a);
 } sim_kind;
 /* From the table of all kinds; never NULL. */

@@ -5,6 +5,7 @@
 
 Each bound says where it comes from."""
 import cmath
+import json
 import math
 import os
 import struct
@@ -104,6 +105,97 @@ r2 c 0 60
             self.close(hb[name][1], -1j * ac[name][0], 1e-9)
             self.close(hb[name][0], op[name][0], 1e-9)
             self.close(hb[name][2], 0, 1e-12, abs(hb[name][1]))
+
+    def test_blocks_and_the_whole_matrix_give_the_same(self):
+        # Newton ends when an update of 1e-3 reltol is made, of which GMRES leaves 1e-8; of small
+        # signals it leaves 1e-12 of a drive of 1 V over 50 ohm, 2e-14 A
+        mixer = """a commutating bridge of MOS transistors, three tones
+v1 lo 0 sin(1 1.5 100meg)
+v2 lon 0 sin(1 -1.5 100meg)
+v3 a b sin(0 0.1 11meg)
+v4 in a sin(0 0.1 11.7meg)
+vb b 0 0.5
+rs in rf 50
+m1 rf lo op 0 nm w=20u l=1u
+m2 rf lon on 0 nm w=20u l=1u
+m3 b lo on 0 nm w=20u l=1u
+m4 b lon op 0 nm w=20u l=1u
+r1 op on 1k
+c1 op 0 1p
+c2 on 0 1p
+.model nm nmos level=1 vto=0.6 kp=200u cgso=0.3n cgdo=0.3n lambda=0.05 gamma=0.4
+.options reltol=1e-6 hbwhole=%s
+.hb tones=%s
+.hbac lin 2 1meg 3meg
+.end
+""".replace('rs in', 'vac in in2 ac 1\nrs in2')
+        for tones in ('100meg 11meg 11.7meg nharms=3 2 2 intmodmax=3',
+                      '100meg 11meg 11.7meg nharms=3 1 1'):
+            a, b = (self.run_deck(mixer % (option, tones)) for option in ('1', '1e9'))
+            for name in ('Harmonic', 'Periodic AC'):
+                x, y = self.plot(a, name), self.plot(b, name)
+                for vector in ('v(op)', 'v(rf)', 'i(v1)'):
+                    largest = max(abs(z) for z in y[vector])
+                    self.assertGreater(largest, 0)
+                    for k in range(len(y[vector])):
+                        self.assertLess(abs(x[vector][k] - y[vector][k]), 1e-9 * largest + 2e-14)
+
+    def test_a_strong_tone_leaves_weak_products_alone(self):
+        # v = exp(5 cos w1 t + e cos w2 t + e cos w3 t), e = 1e-2, is a product of three Fourier
+        # series of modified Bessel functions, so that each line has a closed form; nothing depends
+        # on v. With order 3 the samples are a lattice: I_16(5) reaches no line but its own
+        p = self.run_deck("""exponential of three tones
+v1 a 0 sin(0 1 100meg 0 0 90)
+v2 b 0 sin(0 1 11meg 0 0 90)
+v3 c 0 sin(0 1 11.7meg 0 0 90)
+b1 out 0 v=exp(5*v(a)+1e-2*(v(b)+v(c)))
+.hb tones=100meg 11meg 11.7meg nharms=3 3 3 intmodmax=3
+.end
+""")
+        hb = self.plot(p, 'Harmonic')
+
+        def bessel(k, x):
+            return sum((x / 2) ** (2 * m + abs(k)) / math.factorial(m) / math.factorial(m + abs(k))
+                       for m in range(60))
+
+        lines = [(i, j, k) for i in range(-3, 4) for j in range(-3, 4) for k in range(-3, 4)
+                 if abs(i) + abs(j) + abs(k) <= 3]
+        at = {round(abs(100e6 * i + 11e6 * j + 11.7e6 * k)): (i, j, k) for i, j, k in lines}
+        self.assertEqual(len(hb['frequency']), 32)
+        for f, z in zip(hb['frequency'], hb['v(out)']):
+            i, j, k = at[round(f.real)]
+            exact = bessel(i, 5) * bessel(j, 1e-2) * bessel(k, 1e-2) * (2 if f.real else 1)
+            # what rounding of the largest sample, e^5, leaves in a mean; I_13(5) = 1e-5 on the axis
+            # of the strong tone, where a grid has it too, else relative
+            on_axis = j == k == 0
+            self.assertLess(abs(z - exact), 1e-4 if on_axis else 1e-6 * exact + 1e-12)
+
+    def test_nodes_of_noise_are_made_for_noise_only(self):
+        deck = """one transistor
+.include "%s"
+vd d 0 1.2
+r1 d o 2k
+vg g 0 sin(0.6 0.2 1g) ac 1
+xm o g 0 0 nmos w=2u l=0.2u
+c1 o 0 10f
+.options reltol=1e-6
+.hb 1g nharms=8
+%s.end
+"""
+        models = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'netlists',
+                              'psp103_models.inc')
+        got = []
+        for more in ('', '.hbnoise v(o) vg lin 1 1meg 1meg\n'):
+            self.write('deck.sp', deck % (models, more))
+            done = subprocess.run([VSIM, '-r', 'out.raw', '--stats', 'out.json', 'deck.sp'],
+                                  cwd=self.tmp.name, capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(self.path('out.json')) as f:
+                got.append((json.load(f)['unknowns'],
+                            self.plot(plots(self.path('out.raw')), 'Harmonic')['v(o)']))
+        self.assertLess(got[0][0], got[1][0])
+        for x, y in zip(got[0][1], got[1][1]):
+            self.close(x, y, 1e-9, abs(got[0][1][1]))
 
     def test_small_signals_beside_a_large_unrelated_drive(self):
         p = self.run_deck("""an RC beside a rectifier that shares its ground only

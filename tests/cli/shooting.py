@@ -5,6 +5,7 @@ transients.
     shooting.py VSIM [test...]
 
 Each bound says where it comes from."""
+import json
 import math
 import os
 import subprocess
@@ -160,6 +161,45 @@ c1 out 0 1u
         for name in ('v(n1)', 'v(n60)', 'v(n130)'):
             self.close(hb[name][1], -1j * ac[name][0], 1e-5, 2)
 
+    def test_steps_are_short_where_it_moves_only(self):
+        # 4 edges of 1 ns in 1 us: Newton's iterations, 6,800; all steps halved took 16,800. What is
+        # found are the exponentials of an RC that is driven by ramps
+        self.write('deck.sp', """ramps
+v1 in 0 pulse(0 1 0 1n 1n 249n 500n)
+r1 in out 100
+c1 out 0 5p
+b2 two 0 v=1/(1+exp(-40*(v(out)-0.5)))
+r2 two end 100
+c2 end 0 5p
+.options reltol=1e-5
+.pss 1meg 0 out 65 20 method=shooting
+.end
+""")
+        done = subprocess.run([periodic.VSIM, '-r', 'out.raw', '--stats', 'out.json', 'deck.sp'],
+                              cwd=self.tmp.name, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertNotIn('leave an error', done.stderr)
+        with open(self.path('out.json')) as f:
+            self.assertLess(json.load(f)['newton_iterations'], 10000)
+        w = self.plot(periodic.plots(self.path('out.raw')), 'Periodic Steady')
+        for t, y in zip(w['time'], w['v(out)']):
+            s = t % 500e-9
+            x = s if s < 250e-9 else s - 250e-9
+            ramp = min(x, 1e-9) / 1e-9
+            tau = 0.5e-9 / 1e-9
+            lag = tau * (math.exp(-max(x - 1e-9, 0) / 0.5e-9) - math.exp(-x / 0.5e-9))
+            exact = ramp - lag
+            self.assertLess(abs(y - (exact if s < 250e-9 else 1 - exact)), 1e-5)
+
+    def test_halvings_0_takes_the_steps_of_the_transient(self):
+        # the trapezoidal rule of order 2 on steps of the transient's tolerance, 1e-3
+        a = self.of_orbit(RECTIFIER + '.pss 1meg 2u out 65 20 method=shooting integration=trap '
+                          'halvings=0\n.end\n')
+        b = self.of_orbit(RECTIFIER + '.pss 1meg 2u out 65 20 method=shooting\n.end\n')
+        for k in range(3):
+            self.close(a['v(out)'][k], b['v(out)'][k], 1e-2, abs(b['v(out)'][0]))
+        self.assertNotEqual(a['v(out)'], b['v(out)'])
+
     def test_small_signals_go_on_from_its_state(self):
         deck = RECTIFIER.replace('v1 in 0', 'v1 in 0 ac 1') + TIGHT
         after = '.hbac dec 1 1k 100k\n.end\n'
@@ -202,7 +242,8 @@ r2 out 0 1k
             text = self.run_deck('bad\n' + deck + (pss if 'ic=1' not in deck else pss.replace(
                 'method', 'uic method').replace('1meg', '5meg')), code)
             self.assertIn(words, text)
-        for words in ('method=shoting', 'method=shooting integration=rk', 'method=shooting points'):
+        for words in ('method=shoting', 'method=shooting integration=rk', 'method=shooting points',
+                      'method=shooting halvings=11'):
             text = self.run_deck('bad\nv1 a 0 sin(0 1 1meg)\nr1 a 0 1k\n.pss 1meg 1u a 11 3 %s\n.end\n'
                                  % words, 1)
             self.assertIn('expected', text)
