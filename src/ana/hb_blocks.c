@@ -220,9 +220,12 @@ vs_status hb_blocks_factor(ana_orbit *h, double omega, int32_t *unknown)
         hb_blocks_free(&h->blocks);
     if (!h->blocks)
         st = make(h);
+    if (st != VS_OK) {
+        hb_blocks_free(&h->blocks);
+        return st;
+    }
     hb_blocks *b = h->blocks;
-    if (st == VS_OK)
-        take_coefficients(h, b);
+    take_coefficients(h, b);
     for (int32_t i = 0; i < b->n && st == VS_OK; i++) {
         fill(h, b, i, omega);
         st = lu_z_factor(&b->lu[i], (const double *)b->val);
