@@ -182,6 +182,14 @@ const char *vsim_deck_title(const vsim_deck *d) { return sim_deck(d->sim)->title
 
 vs_status api_circuit(vsim_deck *d) { return api_circuit_for(d, FLAT_OP); }
 
+vs_status api_take_back(vsim_deck *d, vs_status st)
+{
+    if (st && d->saved)
+        sim_restore(d->sim, d->saved);
+    sim_saved_free(&d->saved);
+    return st;
+}
+
 vs_status api_circuit_for(vsim_deck *d, flat_ana_kind kind)
 {
     if (d->active)
@@ -199,10 +207,7 @@ vs_status api_circuit_for(vsim_deck *d, flat_ana_kind kind)
                    "there is nothing to compute: no element has a node besides ground");
         st = VS_EINPUT;
     }
-    if (st && d->saved)
-        sim_restore(d->sim, d->saved);
-    sim_saved_free(&d->saved);
-    return st;
+    return api_take_back(d, st);
 }
 
 static vs_status do_build(void *arg) { return api_circuit(((api_args *)arg)->d); }

@@ -64,7 +64,7 @@ static vs_status set_point(vsim_deck *d, int64_t k)
     if (d->beside)
         fam_forget(&d->fam);
     sim_fresh(d->sim);
-    const vs_status st = fam_set(&d->fam, k), built = st ? st : api_circuit(d);
+    const vs_status st = fam_set(&d->fam, k), built = st ? api_take_back(d, st) : api_circuit(d);
     d->beside = built != VS_OK;
     return built;
 }

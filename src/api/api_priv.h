@@ -156,6 +156,9 @@ void api_use_files(vsim_deck *d);
 VS_MUST_USE vs_status api_circuit(vsim_deck *d);
 /* The same with what an analysis needs of the models. */
 VS_MUST_USE vs_status api_circuit_for(vsim_deck *d, flat_ana_kind kind);
+/* After changes, and what was to follow from them, with its status: where it failed, the values are
+ * those of before the changes. Returns the status. */
+VS_MUST_USE vs_status api_take_back(vsim_deck *d, vs_status st);
 /* Takes the deck off the simulator's list and frees it with its runs. Outside of api_enter. */
 void api_free_deck(vsim_deck *d);
 /* The same inside a call. */

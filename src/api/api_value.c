@@ -448,8 +448,9 @@ static vs_status do_reset(void *arg)
     vsim_deck *d = ((const api_args *)arg)->d;
     if (!api_begin_change(d, "vsim_reset", 0))
         return VS_EINPUT;
+    const vs_status st = sim_use_read_deck(d->sim);
     sim_reset(d->sim, d->define, vec_len(d->define));
-    return VS_OK;
+    return st;
 }
 
 vsim_status vsim_reset(vsim_deck *d)

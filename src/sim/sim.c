@@ -66,6 +66,7 @@ void sim_drop_netlist(sim *s)
 {
     sim_drop_circuit(s);
     sim_plan_drop(s);
+    s->stale = s->deep = true;
 }
 
 void sim_free(sim **at)
@@ -88,6 +89,7 @@ void sim_free(sim **at)
     vec_free(s->linear);
     vec_free(s->last);
     vec_free(s->deck.metered);
+    vec_free(s->option_text);
     vec_free(s->vec);
     vec_free(s->mem_vec);
     vec_free(s->detail);
@@ -139,6 +141,7 @@ vs_status sim_read(sim *s, const char *path, const net_opt *opt)
     const net_opt with = with_params(s, opt);
     const size_t n_file = vec_len(s->d->file);
     vs_status st = net_read(&s->deck, s->d, s->names, &s->mem, path, &with);
+    s->as_read = s->deck;
     s->text = sum_of_texts(s->d, n_file);
     s->st.s.parse += vs_seconds() - t0;
     return st;
@@ -150,21 +153,47 @@ vs_status sim_read_text(sim *s, const char *name, const char *text, size_t len, 
     const net_opt with = with_params(s, opt);
     const size_t n_file = vec_len(s->d->file);
     vs_status st = net_read_text(&s->deck, s->d, s->names, &s->mem, name, text, len, &with);
+    s->as_read = s->deck;
     s->text = sum_of_texts(s->d, n_file);
     s->st.s.parse += vs_seconds() - t0;
+    return st;
+}
+
+void sim_change_deck(sim *s, const net_deck *deck)
+{
+    const char **metered = s->deck.metered;
+    sim_drop_netlist(s);
+    s->deck = *deck;
+    s->deck.metered = metered;
+    sim_deep(s, "another deck");
+}
+
+/* The options of the deck, then those that the client has set. */
+static vs_status options_again(sim *s)
+{
+    const char **text = s->option_text;
+    s->option_text = NULL; /* each that is set again is noted again */
+    vs_status st = sim_read_options(s);
+    for (size_t i = 0; i < vec_len(text) && !st; i++)
+        st = sim_set_option(s, text[i], DIAG_NOWHERE);
+    vec_free(text);
     return st;
 }
 
 vs_status sim_use_deck(sim *s, const net_deck *deck)
 {
     const diag_mark m = diag_try(s->d);
-    sim_drop_netlist(s);
-    const char **metered = s->deck.metered;
-    s->deck = *deck;
-    s->deck.metered = metered;
-    sim_deep(s, "another deck");
-    const vs_status st = sim_read_options(s);
+    sim_change_deck(s, deck);
+    const vs_status st = options_again(s);
     drop_repeated(s, m, st);
+    return st;
+}
+
+vs_status sim_use_read_deck(sim *s)
+{
+    const bool taken = s->deck.taken;
+    const vs_status st = sim_use_deck(s, &s->as_read);
+    s->deck.taken = taken;
     return st;
 }
 
@@ -189,12 +218,12 @@ vs_status sim_read_options(sim *s)
  * subcircuits ("sub.name") are none before they are set. */
 static bool is_used(const sim *s, const char *name)
 {
-    if (strchr(name, '.'))
+    if (strchr(name, '.') || !s->flat.mem || s->deep)
         return true;
     for (size_t i = 0; i < vec_len(s->flat.used); i++)
         if (s->flat.used[i] == name)
             return true;
-    return !s->flat.mem;
+    return false;
 }
 
 void sim_set_param(sim *s, const char *name, double value)
@@ -534,11 +563,17 @@ static void take_times(sim *s, const flat_ana *a)
 
 vs_status sim_ready(sim *s, const flat_ana *a)
 {
-    const vs_status st = sim_build_for(s, a->kind);
+    vs_status st = sim_build_for(s, a->kind);
     if (st || a->kind != FLAT_TRAN)
         return st;
+    const double before[] = {s->time[0], s->time[1]};
     take_times(s, a);
-    return sim_build(s);
+    st = sim_build(s);
+    if (st) { /* there may be no circuit of these times: the next analysis has that of before */
+        memcpy(s->time, before, sizeof before);
+        sim_drop_circuit(s);
+    }
+    return st;
 }
 
 double sim_analysing(const sim_stat *st) { return st->s.op + st->s.tran + st->s.other; }

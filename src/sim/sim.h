@@ -149,6 +149,10 @@ VS_MUST_USE vs_status sim_read_text(sim *s, const char *name, const char *text, 
 /* The engine works with another deck from now on, e.g. with other sections of a library. The deck
  * stays the caller's and must outlive this use. Status: that of reading its options. */
 VS_MUST_USE vs_status sim_use_deck(sim *s, const net_deck *deck);
+/* The engine works with the deck of sim_read again, with its own options and those of
+ * sim_set_option, and with the sample that it has by itself. Status: that of reading its options.
+ */
+VS_MUST_USE vs_status sim_use_read_deck(sim *s);
 /* Reads the options again, as the flat netlist (sim_flatten) has them. */
 VS_MUST_USE vs_status sim_read_options(sim *s);
 /* The flat netlist with the present parameters; sim_build does it when something changed. */

@@ -50,8 +50,11 @@ vs_status sim_set_option(sim *s, const char *text, diag_span from)
 {
     flat out;
     vs_status st = read_into(s, &out, arena_printf(&s->mem, "option %s", text), from);
+    const int n_error = s->d->n_error;
     if (!st)
         st = elab_set_options(&s->option, &out, s->d);
+    if (!st && s->d->n_error == n_error)
+        vec_push(s->option_text, arena_printf(&s->mem, "%s", text));
     elab_simparam(s->simparam, &s->option);
     if (!st && s->option.given[OPTION_temp] && vec_len(out.option))
         for (size_t i = 0; i < vec_len(out.option); i++)

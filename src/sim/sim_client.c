@@ -17,6 +17,8 @@ struct sim_saved {
     bool vary, seed_given;
     uint64_t seed, deck_seed;
     int64_t sample;
+    net_deck deck; /* and its options: for a change to another deck */
+    option_set option;
 };
 
 sim_saved *sim_save(const sim *s)
@@ -35,6 +37,8 @@ sim_saved *sim_save(const sim *s)
     k->sample = s->deck.sample;
     k->seed = s->option.seed;
     k->seed_given = s->option.given[OPTION_seed];
+    k->deck = s->deck;
+    k->option = s->option;
     return k;
 }
 
@@ -53,6 +57,11 @@ void sim_restore(sim *s, const sim_saved *k)
         c.value = own;
         c.node = -1;
         vec_push(s->change, c);
+    }
+    if (s->deck.top != k->deck.top) {
+        sim_change_deck(s, &k->deck);
+        s->option = k->option;
+        elab_simparam(s->simparam, &s->option);
     }
     s->temp = k->temp;
     s->deck.vary = k->vary;
