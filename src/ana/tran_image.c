@@ -1,6 +1,7 @@
 /* tran_image.c - a transient between two points as an image (image.h): history, step control,
  * noise, and what Newton's method and the factors bring along. What each step computes from the
  * rest is left out, except coefficients, which steps of equal length reuse. */
+#include <math.h>
 #include <string.h>
 
 #include "tran_priv.h"
@@ -27,6 +28,30 @@ static void history_image(tran *t, image *im)
         vector_image(a, v[i], im);
 }
 
+/* Times that a run can have: it goes on from t by steps that end. */
+static void check_times(const tran *t, image *im)
+{
+    bool ok = isfinite(t->t) && t->t >= 0 && t->t <= t->o.tstop && t->t_new >= 0 &&
+              isfinite(t->h) && t->h > 0 && t->brk >= t->t && t->most > 0;
+    for (int i = 0; i < TRAN_KEEP; i++)
+        ok &= isfinite(t->past[i]) && t->past[i] >= 0;
+    if (im->giving && !ok)
+        image_refuse(im);
+}
+
+static void orders_image(tran *t, image *im)
+{
+    IMAGE_ONE(im, t->pc);
+    IMAGE_ONE(im, t->cc);
+    IMAGE_ONE(im, t->lte);
+    const bool ok = t->pc.order >= 0 && t->pc.order <= INTEG_MAX_ORDER && t->cc.order >= 0 &&
+                    t->cc.order <= INTEG_MAX_ORDER && t->cc.n_past >= 0 &&
+                    t->cc.n_past <= INTEG_MAX_ORDER && t->lte.order >= 0 &&
+                    t->lte.order <= INTEG_MAX_ORDER && t->lte.worst >= 0 && t->lte.worst <= t->a->n;
+    if (im->giving && !ok)
+        image_refuse(im);
+}
+
 static void steps_image(tran *t, image *im)
 {
     IMAGE_ONE(im, t->t);
@@ -34,24 +59,22 @@ static void steps_image(tran *t, image *im)
     IMAGE_ONE(im, t->h);
     IMAGE_ONE(im, t->brk);
     IMAGE_ONE(im, t->brk_prev);
-    IMAGE_ONE(im, t->n_piece);
-    IMAGE_ONE(im, t->euler_left);
-    IMAGE_ONE(im, t->kind);
+    IMAGE_COUNTED(im, t->n_piece);
+    IMAGE_COUNTED(im, t->euler_left);
+    IMAGE_WITHIN(im, t->kind, 0, TRAN_MAIN);
     IMAGE_ONE(im, t->past);
-    IMAGE_ONE(im, t->pc);
+    orders_image(t, im);
     IMAGE_ONE(im, t->have_pred);
-    IMAGE_ONE(im, t->start_order);
+    IMAGE_WITHIN(im, t->start_order, 0, TRAN_KEEP - 1);
     IMAGE_ONE(im, t->still);
-    IMAGE_ONE(im, t->n_widened);
-    IMAGE_ONE(im, t->cc);
+    IMAGE_COUNTED(im, t->n_widened);
     IMAGE_ONE(im, t->grid);
-    IMAGE_ONE(im, t->last_kind);
-    IMAGE_ONE(im, t->lte);
-    IMAGE_ONE(im, t->newton_fails);
-    IMAGE_ONE(im, t->lte_fails);
+    IMAGE_WITHIN(im, t->last_kind, 0, TRAN_MAIN);
+    IMAGE_COUNTED(im, t->newton_fails);
+    IMAGE_COUNTED(im, t->lte_fails);
     IMAGE_ONE(im, t->most);
-    IMAGE_ONE(im, t->n_bound);
-    IMAGE_ONE(im, t->n_shorter);
+    IMAGE_COUNTED(im, t->n_bound);
+    IMAGE_COUNTED(im, t->n_shorter);
     IMAGE_ONE(im, t->first_h);
     IMAGE_ONE(im, t->first_size);
     IMAGE_ONE(im, t->jump_h);
@@ -59,8 +82,7 @@ static void steps_image(tran *t, image *im)
     IMAGE_ONE(im, t->jump_end);
     IMAGE_ONE(im, t->bare_h);
     IMAGE_ONE(im, t->bare_end);
-    if (im->giving && (t->lte.worst < 0 || t->lte.worst > t->a->n))
-        im->wrong = "a number in it cannot be";
+    check_times(t, im);
 }
 
 /* Pointers of ana_stat are names of methods; the image has their text. */
@@ -77,7 +99,14 @@ static void stat_image(ana *a, image *im)
     ana_stat st = a->st;
     char *name = image_text(im, st.op_method);
     st.op_method = NULL;
-    IMAGE_ONE(im, st);
+    int64_t *const count[] = {
+        &st.points_accepted, &st.points_rejected, &st.iterations, &st.n_factor,  &st.n_refactor,
+        &st.n_reuse,         &st.n_solve,         &st.n_op,       &st.n_op_taken};
+    double *const second[] = {&st.s_op, &st.s_tran, &st.s_factor, &st.s_solve, &st.s_output};
+    for (size_t i = 0; i < VS_COUNT(count); i++)
+        IMAGE_COUNTED(im, *count[i]);
+    for (size_t i = 0; i < VS_COUNT(second); i++)
+        IMAGE_ONE(im, *second[i]);
     if (!im->giving)
         return;
     st.op_method = a->st.op_method;
@@ -97,8 +126,8 @@ static void near_image(ana *a, image *im)
     IMAGE_ONE(im, s->spent);
     IMAGE_ONE(im, s->first);
     IMAGE_ONE(im, s->alpha);
-    IMAGE_ONE(im, s->steps);
-    IMAGE_ONE(im, s->updates);
+    IMAGE_COUNTED(im, s->steps);
+    IMAGE_COUNTED(im, s->updates);
     if (s->stale)
         IMAGE_ARRAY(im, a->jac->val, csc_nnz(a->jac) + 1);
 }
@@ -110,8 +139,10 @@ static void newton_image(ana *a, image *im)
     IMAGE_ONE(im, a->alpha_lu);
     IMAGE_ONE(im, a->repivot);
     IMAGE_ONE(im, a->dx_size);
-    IMAGE_ONE(im, a->n_run);
-    IMAGE_ONE(im, a->n_limit);
+    for (int i = 0; i < 2; i++) {
+        IMAGE_COUNTED(im, a->n_run[i]);
+        IMAGE_COUNTED(im, a->n_limit[i]);
+    }
     double *const v[] = {a->f, a->q, a->fmax, a->qmax, a->dx, a->f_prev, a->q_prev};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         vector_image(a, v[i], im);

@@ -116,6 +116,15 @@ vs_status tran_noise_begin(tran *t)
     return VS_OK;
 }
 
+/* Of the arguments the slope of the spectrum and the amplitudes were measured (make_wave); all
+ * others follow from the options. */
+static bool is_wave_of(const double *arg, const double *own)
+{
+    enum { NA, NT, NALPHA, NAMP, N_MEASURED };
+    return !memcmp(&arg[NT], &own[NT], sizeof *arg) && arg[NALPHA] >= 0 && arg[NALPHA] < 2 &&
+           !memcmp(arg + N_MEASURED, own + N_MEASURED, (WAVE_ARGS - N_MEASURED) * sizeof *arg);
+}
+
 /* Arguments of the waves were made at the start of the run; samples are functions of their number.
  */
 void tran_noise_image(tran *t, image *im)
@@ -135,9 +144,17 @@ void tran_noise_image(tran *t, image *im)
             im->wrong = "its sources of noise are damaged";
             return;
         }
-        if (im->giving)
+        double own[WAVE_ARGS];
+        if (im->giving) {
             make_wave(t, c, &s[i]);
+            wave_defaults(&c->w, c->arg, t->noise->dt, t->o.tstop);
+        }
+        memcpy(own, c->arg, sizeof own);
         IMAGE_ONE(im, c->arg);
+        if (!is_wave_of(c->arg, own)) {
+            im->wrong = "its sources of noise are damaged";
+            return;
+        }
         IMAGE_ONE(im, c->root);
         c->w.n_arg = WAVE_ARGS;
     }

@@ -33,6 +33,14 @@ static void free_file(diag_file *f)
     f->text = f->name = NULL;
 }
 
+bool diag_is_place(const diag *d, diag_span at)
+{
+    if (at.file < 0 || at.file >= (int32_t)vec_len(d->file) || !d->file[at.file].text)
+        return false;
+    const size_t len = d->file[at.file].len;
+    return at.off <= len && at.len <= len - at.off;
+}
+
 void diag_forget_files(diag *d, size_t n)
 {
     for (size_t i = n; i < vec_len(d->file); i++)

@@ -77,6 +77,8 @@ int32_t diag_add_file_later(diag *d, const char *name, size_t len, diag_span fro
 /* The text of a file. A file of diag_add_file_later is read here; if its length on disk has changed
  * since, the text is "" and len 0. */
 const char *diag_text(const diag *d, int32_t file);
+/* Whether the bytes are of a text that is there, as diag_text has it. */
+bool diag_is_place(const diag *d, diag_span at);
 /* Forgets file n and all files with a higher number, with their texts. No message may point to
  * them. */
 void diag_forget_files(diag *d, size_t n);

@@ -38,6 +38,29 @@ void image_raw(image *im, void *p, size_t n)
     }
 }
 
+void image_refuse(image *im)
+{
+    if (!im->wrong)
+        im->wrong = "a number in it cannot be";
+}
+
+void image_check_flag(image *im, bool *p)
+{
+    uint8_t byte;
+    memcpy(&byte, p, sizeof byte);
+    if (!im->giving || byte <= 1)
+        return;
+    memset(p, 0, sizeof *p);
+    image_refuse(im);
+}
+
+void image_flag(image *im, void *p, size_t n)
+{
+    image_raw(im, p, n);
+    for (size_t i = 0; i < n; i++)
+        image_check_flag(im, (bool *)p + i);
+}
+
 size_t image_count(image *im, size_t n, size_t elem)
 {
     int64_t k = (int64_t)n;
@@ -79,6 +102,14 @@ char *image_text(image *im, const char *text)
     char *s = vs_strndup((const char *)im->at, (size_t)n);
     im->at += n;
     return s;
+}
+
+const char *image_word(image *im, str_pool *names, const char *text)
+{
+    const char *word = image_name(im, names, text ? text : "");
+    if (!word)
+        image_refuse(im);
+    return word ? word : str_intern0(names, "");
 }
 
 const char *image_name(image *im, str_pool *names, const char *text)

@@ -6,6 +6,10 @@
  * identifies the object: an image fits the object that it was taken from, or one made in the same
  * way, and no other. After the first thing that does not fit nothing more is copied, and im.wrong
  * says what it was. Whoever allocates by a count reads it with image_count, which then gives 0.
+ * An image may be damaged, and its sum forged: what is given back is used as it is. So whoever
+ * takes an index, a count or a choice back says which there are (IMAGE_WITHIN), texts that must be
+ * there are asked for by image_word, and a bool is 0 or 1 (IMAGE_ONE sees to that). Values of the
+ * solution may be any: a computation could have given them.
  * Numbers stand as the processor has them; pointers never. */
 #ifndef IMAGE_H
 #define IMAGE_H
@@ -27,7 +31,24 @@ image image_give(const void *bytes, size_t n);
 size_t image_size(const image *im);
 
 void image_raw(image *im, void *p, size_t n);
-#define IMAGE_ONE(im, x) image_raw((im), &(x), sizeof(x))
+void image_flag(image *im, void *p, size_t n); /* n bools */
+#define IMAGE_ONE(im, x) _Generic((x), bool: image_flag, default: image_raw)((im), &(x), sizeof(x))
+/* A number from lo to hi, or else nothing fits. */
+#define IMAGE_WITHIN(im, x, lo, hi)                                                          \
+    do {                                                                                     \
+        IMAGE_ONE((im), (x));                                                                \
+        if ((im)->giving && !((double)(x) >= (double)(lo) && (double)(x) <= (double)(hi))) { \
+            (x) = (lo);                                                                      \
+            image_refuse(im);                                                                \
+        }                                                                                    \
+    } while (0)
+/* Counts of what was done go on from any number but those that overflow. */
+#define IMAGE_COUNTED(im, x) IMAGE_WITHIN((im), (x), 0, sizeof(x) > 4 ? 1e18 : 1e9)
+/* A value in it cannot be: nothing more is copied. */
+void image_refuse(image *im);
+/* Whether the bytes of a bool inside of what was copied are one; false: it is set to false, and
+ * the image is refused. */
+void image_check_flag(image *im, bool *p);
 /* n elements at p */
 #define IMAGE_ARRAY(im, p, n) image_raw((im), (p), (size_t)(n) * sizeof *(p))
 /* A vec with as many elements as it has. */
@@ -52,5 +73,7 @@ char *image_text(image *im, const char *text);
 /* The same for a text interned in `names`: giving back returns the interned copy, which nobody
  * frees. */
 const char *image_name(image *im, str_pool *names, const char *text);
+/* The same for a text that cannot be missing: never NULL. */
+const char *image_word(image *im, str_pool *names, const char *text);
 
 #endif

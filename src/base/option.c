@@ -161,6 +161,29 @@ const char *option_set_word(option_set *o, option_id id, const char *text, doubl
     return NULL;
 }
 
+static bool is_possible(const option_set *o, option_id id)
+{
+    const option_range r = option_table[id].range;
+    const char *const *word = words_of(r);
+    const double v = option_number(o, id);
+    int n = 0;
+    while (word && word[n])
+        n++;
+    return word ? is_whole(v, 0, n - 1) : is_right(r, v);
+}
+
+void option_image(option_set *o, image *im)
+{
+#define X(name, ...) IMAGE_ONE(im, o->name);
+    OPTION_LIST(X)
+#undef X
+    for (int i = 0; i < OPTION_N; i++)
+        IMAGE_ONE(im, o->given[i]);
+    for (int i = 0; i < OPTION_N && im->giving && !im->wrong; i++)
+        if (!is_possible(o, (option_id)i))
+            image_refuse(im);
+}
+
 double option_number(const option_set *o, option_id id)
 {
     switch (id) {

@@ -5,6 +5,7 @@
 #ifndef OPTION_H
 #define OPTION_H
 
+#include "image.h"
 #include "vs.h"
 
 /* What a value may be, and how a message says it. CHOICE: its words are in option.c. */
@@ -134,6 +135,8 @@ size_t option_names(const char *const **name);
 /* Sets one from a card's word: its text, and the number that it is (NaN: none). Returns NULL, or
  * what is needed ("a positive number"); then nothing is set. */
 const char *option_set_word(option_set *o, option_id id, const char *text, double value);
+/* All of them to or from an image. */
+void option_image(option_set *o, image *im);
 /* The value as a number; of choices that of the word's place, as the field has it. */
 double option_number(const option_set *o, option_id id);
 /* The value as a card would say it: "gear", "1e-05". buf [>= 32] is used for numbers. */

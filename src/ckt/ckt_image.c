@@ -17,25 +17,47 @@ static void fixes_image(ckt *c, image *im)
         vec_extend(c->fix, n - vec_len(c->fix));
     for (size_t i = 0; i < n; i++) {
         ckt_fix *k = &c->fix[i];
-        int32_t what[] = {(int32_t)k->kind, k->unknown, k->always, k->slot};
-        IMAGE_ONE(im, what);
-        *k = (ckt_fix){.unknown = what[1], .always = what[2], .slot = what[3]};
-        k->kind = what[0];
-        if (what[1] < 0 || what[1] > ckt_n(c) || what[3] < 0 || what[3] > csc_nnz(&c->a))
-            im->wrong = "it is of a circuit with other nodes";
+        int32_t kind = (int32_t)k->kind, always = k->always;
+        IMAGE_WITHIN(im, kind, 0, CKT_FIX_UNIT);
+        IMAGE_WITHIN(im, k->unknown, 0, ckt_n(c));
+        IMAGE_WITHIN(im, always, 0, 1);
+        IMAGE_WITHIN(im, k->slot, 0, csc_nnz(&c->a));
+        k->kind = kind;
+        k->always = always;
     }
+}
+
+/* How many sources of noise the device's model has; 0: there is no such device. */
+static int32_t n_noise_of(const ckt *c, int32_t device)
+{
+    const int32_t n = ckt_n_device(c);
+    if (device >= 0 && device < n)
+        return (int32_t)vec_len(mdl_module(c->inst[device].model)->noise);
+    return device >= n && device - n < ckt_n_osdi(c)
+               ? (int32_t)ckt_osdi_at(c, device - n).in->module->abi->n_noise
+               : 0;
 }
 
 static void noise_image(ckt *c, image *im)
 {
+    static const char damaged[] = "its sources of noise are damaged";
     IMAGE_VEC(im, c->noise);
     IMAGE_VEC(im, c->noise_gain);
-    for (size_t i = 0; im->giving && i < vec_len(c->noise); i++)
-        if (c->noise[i].first < 0 || c->noise[i].end > (int32_t)vec_len(c->noise_gain))
-            im->wrong = "its sources of noise are damaged";
-    for (size_t i = 0; im->giving && i < vec_len(c->noise_gain); i++)
+    for (size_t i = 0; im->giving && i < vec_len(c->noise); i++) {
+        const ckt_noise *k = &c->noise[i];
+        if (k->first < 0 || k->end < k->first || k->end > (int32_t)vec_len(c->noise_gain) ||
+            k->source < 0 || k->source >= n_noise_of(c, k->device))
+            im->wrong = damaged;
+    }
+    for (size_t i = 0; im->giving && i < vec_len(c->noise_gain); i++) {
+        image_check_flag(im, &c->noise_gain[i].rate);
         if (c->noise_gain[i].row < 0 || c->noise_gain[i].row > ckt_n(c))
-            im->wrong = "its sources of noise are damaged";
+            im->wrong = damaged;
+    }
+    if (im->wrong) {
+        vec_clear(c->noise);
+        vec_clear(c->noise_gain);
+    }
 }
 
 void ckt_image(ckt *c, image *im)
@@ -55,9 +77,9 @@ void ckt_image(ckt *c, image *im)
     IMAGE_ONE(im, c->loaded);
     IMAGE_ONE(im, c->bound);
     IMAGE_ONE(im, c->asked);
-    IMAGE_ONE(im, c->stat.n_load);
-    IMAGE_ONE(im, c->stat.n_eval);
-    IMAGE_ONE(im, c->stat.n_bypass);
+    IMAGE_COUNTED(im, c->stat.n_load);
+    IMAGE_COUNTED(im, c->stat.n_eval);
+    IMAGE_COUNTED(im, c->stat.n_bypass);
     noise_image(c, im);
 }
 

@@ -5,32 +5,35 @@
 
 #include "ctl_priv.h"
 
+static const double MOST_TURNS = 1e300;
+
 static void result_image(ctl *c, ctl_result *r, image *im)
 {
-    r->analysis = image_name(im, c->names, r->analysis);
-    r->plot = image_name(im, c->names, r->plot);
-    r->m.name = image_name(im, c->names, r->m.name);
+    r->analysis = image_word(im, c->names, r->analysis);
+    r->plot = image_word(im, c->names, r->plot);
+    r->m.name = image_word(im, c->names, r->m.name);
     r->m.why = image_name(im, c->names, r->m.why);
     IMAGE_ONE(im, r->m.ok);
     IMAGE_ONE(im, r->m.value);
-    IMAGE_ONE(im, r->m.n_part);
-    for (size_t k = 0; k < VS_COUNT(r->m.part); k++)
-        r->m.part[k] = image_name(im, c->names, r->m.part[k]);
+    IMAGE_WITHIN(im, r->m.n_part, 0, VS_COUNT(r->m.part));
+    for (int k = 0; k < r->m.n_part; k++)
+        r->m.part[k] = image_word(im, c->names, r->m.part[k]);
     IMAGE_ONE(im, r->m.part_value);
-    if (r->m.n_part < 0 || r->m.n_part > (int)VS_COUNT(r->m.part))
-        r->m.n_part = 0;
 }
 
 static void var_image(ctl *c, ctl_var *v, image *im)
 {
-    v->name = image_name(im, c->names, v->name);
+    v->name = image_word(im, c->names, v->name);
     const size_t n = image_count(im, vec_len(v->word), 1);
     if (im->giving)
         vec_extend(v->word, n);
     for (size_t i = 0; i < n; i++) {
         char *text = image_text(im, im->giving ? NULL : v->word[i]);
-        if (im->giving)
-            v->word[i] = text;
+        if (!im->giving)
+            continue;
+        v->word[i] = text ? text : vs_strdup("");
+        if (!text)
+            image_refuse(im);
     }
 }
 
@@ -40,7 +43,7 @@ static void names_image(ctl *c, const char ***list, image *im)
     if (im->giving)
         vec_extend(*list, n);
     for (size_t i = 0; i < n; i++)
-        (*list)[i] = image_name(im, c->names, (*list)[i]);
+        (*list)[i] = image_word(im, c->names, im->giving ? NULL : (*list)[i]);
 }
 
 static void vars_image(ctl *c, image *im)
@@ -63,8 +66,8 @@ static void functions_image(ctl *c, image *im)
     for (size_t i = 0; i < n; i++) {
         if (im->giving)
             vec_push(c->def, (post_def){0});
-        c->def[i].name = image_name(im, c->names, c->def[i].name);
-        c->def[i].text = image_name(im, c->names, c->def[i].text);
+        c->def[i].name = image_word(im, c->names, c->def[i].name);
+        c->def[i].text = image_word(im, c->names, c->def[i].text);
         names_image(c, &c->def[i].arg, im);
     }
     c->e.def = c->def;
@@ -78,9 +81,9 @@ static void place_image(ctl *c, image *im)
         ctl_frame none = {0}, *f = im->giving ? &none : &c->where[i];
         IMAGE_ONE(im, f->at);
         IMAGE_ONE(im, f->other);
-        IMAGE_ONE(im, f->turn);
-        IMAGE_ONE(im, f->most);
-        IMAGE_ONE(im, f->n_failed);
+        IMAGE_WITHIN(im, f->turn, 0, MOST_TURNS);
+        IMAGE_WITHIN(im, f->most, -MOST_TURNS, MOST_TURNS);
+        IMAGE_COUNTED(im, f->n_failed);
         names_image(c, &f->word, im);
         if (im->giving)
             vec_push(c->back, none);
@@ -95,11 +98,11 @@ static void block_image(ctl *c, image *im)
     vars_image(c, im);
     functions_image(c, im);
     place_image(c, im);
-    IMAGE_ONE(im, c->worst);
+    IMAGE_WITHIN(im, c->worst, VS_EUNSUPPORTED, VS_PAUSED);
     IMAGE_ONE(im, c->seed);
     IMAGE_ONE(im, c->e.degrees);
-    IMAGE_ONE(im, c->n_picture);
-    IMAGE_ONE(im, c->n_source);
+    IMAGE_COUNTED(im, c->n_picture);
+    IMAGE_COUNTED(im, c->n_source);
     IMAGE_ONE(im, c->n_turn);
     IMAGE_ONE(im, c->spent);
 }
@@ -123,7 +126,8 @@ void ctl_image(ctl *c, image *im)
 {
     const size_t n = image_count(im, vec_len(c->result), 1);
     if (im->giving)
-        vec_extend(c->result, n);
+        for (size_t i = 0; i < n; i++)
+            vec_push(c->result, (ctl_result){0});
     for (size_t i = 0; i < vec_len(c->result); i++)
         result_image(c, &c->result[i], im);
     if (!im->giving && c->flow) {

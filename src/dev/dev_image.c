@@ -44,7 +44,18 @@ static void lin_image(dev_group *g, image *im)
         im->wrong = "it has other devices";
     }
     IMAGE_ARRAY(im, l->recent, l->n_recent);
-    IMAGE_ARRAY(im, l->is_recent, g->nb);
+    if (!im->giving)
+        return;
+    memset(l->is_recent, 0, (size_t)g->nb);
+    for (int32_t i = 0; i < l->n_recent; i++) {
+        const int32_t k = l->recent[i];
+        if (k < 0 || k >= g->nb || l->is_recent[k]) {
+            l->n_recent = i;
+            image_refuse(im);
+        } else {
+            l->is_recent[k] = 1;
+        }
+    }
 }
 
 void dev_image(dev_group *g, image *im)
@@ -62,8 +73,8 @@ void dev_image(dev_group *g, image *im)
     lanes_image(g, g->state, g->n_state, g->lanes, im);
     lanes_image(g, g->state_new, g->n_state, g->lanes, im);
     IMAGE_ONE(im, g->lim_fresh);
-    IMAGE_ONE(im, g->n_eval);
-    IMAGE_ONE(im, g->n_bypass);
+    IMAGE_COUNTED(im, g->n_eval);
+    IMAGE_COUNTED(im, g->n_bypass);
     const bool lin = g->lin != NULL, whole = lin && g->lin->whole;
     IMAGE_SAME(im, lin, other);
     IMAGE_SAME(im, whole, other);

@@ -139,5 +139,7 @@ void past_image(past *p, image *im)
 {
     IMAGE_VEC(im, p->point);
     IMAGE_VEC(im, p->brk);
+    for (size_t i = 0; i < vec_len(p->point); i++)
+        image_check_flag(im, &p->point[i].corner);
     IMAGE_ONE(im, p->size);
 }

@@ -398,10 +398,10 @@ vs_status lu_image(lu_solver *lu, const csc *a, image *im)
     char *name = image_text(im, lu->fac->method->name);
     IMAGE_ONE(im, have);
     IMAGE_ONE(im, no_chol);
-    IMAGE_ONE(im, stat.n_factor);
-    IMAGE_ONE(im, stat.n_refactor);
-    IMAGE_ONE(im, stat.n_reuse);
-    IMAGE_ONE(im, stat.n_solve);
+    IMAGE_COUNTED(im, stat.n_factor);
+    IMAGE_COUNTED(im, stat.n_refactor);
+    IMAGE_COUNTED(im, stat.n_reuse);
+    IMAGE_COUNTED(im, stat.n_solve);
     IMAGE_ONE(im, stat.rcond);
     vs_status st = im->giving && name ? take_method(lu, a, name) : VS_OK;
     vs_free(name);

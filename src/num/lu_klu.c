@@ -298,7 +298,7 @@ static vs_status k_image(lu_solver *lu, lu_fac *fac, const csc *now, image *im)
     bool tiny = f->tiny != NULL, super = f->super_on;
     double rcond = f->rcond_pivot;
     IMAGE_ARRAY(im, f->pivot_val, csc_nnz(now));
-    IMAGE_ONE(im, f->served);
+    IMAGE_COUNTED(im, f->served);
     IMAGE_ONE(im, f->again);
     IMAGE_ONE(im, f->scaled);
     if (f->scaled)

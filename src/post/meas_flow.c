@@ -328,21 +328,43 @@ bool post_flow_result(post_flow *f, diag_span at, arena *mem, post_meas *m)
     return false;
 }
 
+static void crossing_image(meas_crossing *c, image *im)
+{
+    IMAGE_ONE(im, c->any);
+    IMAGE_ONE(im, c->x);
+    IMAGE_ONE(im, c->y);
+    IMAGE_COUNTED(im, c->n);
+    IMAGE_ONE(im, c->t);
+}
+
+static void value_image(meas_value *v, image *im)
+{
+    IMAGE_ONE(im, v->t);
+    IMAGE_ONE(im, v->value);
+    IMAGE_ONE(im, v->asked);
+    IMAGE_ONE(im, v->found);
+    IMAGE_COUNTED(im, v->n);
+    IMAGE_ONE(im, v->x);
+    IMAGE_ONE(im, v->y);
+}
+
 void post_flow_image(post_flow *f, image *im)
 {
     const size_t n = vec_len(f->part);
     IMAGE_SAME(im, n, "the measures");
     for (size_t i = 0; i < n; i++) {
         flow_part *p = &f->part[i];
-        IMAGE_ONE(im, p->a);
-        IMAGE_ONE(im, p->b);
-        IMAGE_ONE(im, p->value);
-        IMAGE_ONE(im, p->from);
-        IMAGE_ONE(im, p->to);
+        crossing_image(&p->a, im);
+        crossing_image(&p->b, im);
+        value_image(&p->value, im);
+        value_image(&p->from, im);
+        value_image(&p->to, im);
         IMAGE_ONE(im, p->sum);
         IMAGE_ONE(im, p->ended);
+        if (im->giving && !(p->sum.n >= 0 && p->sum.n < INT64_MAX / 2))
+            image_refuse(im);
     }
-    IMAGE_ONE(im, f->n);
+    IMAGE_COUNTED(im, f->n);
     IMAGE_ONE(im, f->broken);
     IMAGE_ONE(im, f->first);
     IMAGE_ONE(im, f->last);

@@ -278,10 +278,24 @@ void post_vec_shape(post_vec *v, const int64_t *dim, size_t n_dim)
 
 /* -- as an image -- */
 
+enum { MOST_LOBE = 1000000 }; /* lines: windows have a few */
+
+/* Whether an array of these sizes has n values. */
+static bool is_product(const int64_t *dim, size_t n_dim, int64_t n)
+{
+    int64_t product = 1;
+    for (size_t i = 0; i < n_dim; i++) {
+        if (dim[i] < 1 || dim[i] > n / product)
+            return false;
+        product *= dim[i];
+    }
+    return n_dim > 1 && product == n;
+}
+
 static void vec_image(post_set *s, post_vec *v, image *im)
 {
-    v->name = image_name(im, s->names, v->name);
-    v->type = image_name(im, s->names, v->type);
+    v->name = image_word(im, s->names, v->name);
+    v->type = image_word(im, s->names, v->type);
     IMAGE_ONE(im, v->complex);
     const size_t w = 1 + (size_t)v->complex;
     const size_t n = image_count(im, (size_t)v->n, w * sizeof *v->v);
@@ -294,15 +308,20 @@ static void vec_image(post_set *s, post_vec *v, image *im)
     if (im->giving && n_dim)
         vec_extend(v->dim, n_dim);
     IMAGE_ARRAY(im, v->dim, n_dim);
+    if (im->giving && n_dim && (im->wrong || !is_product(v->dim, n_dim, v->n))) {
+        vec_free(v->dim);
+        image_refuse(im);
+    }
 }
 
 static void plot_image(post_set *s, post_plot *p, image *im)
 {
-    p->name = image_name(im, s->names, p->name);
-    p->title = image_name(im, s->names, p->title);
-    p->what = image_name(im, s->names, p->what);
+    p->name = image_word(im, s->names, p->name);
+    p->title = image_word(im, s->names, p->title);
+    p->what = image_word(im, s->names, p->what);
     IMAGE_ONE(im, p->date);
-    IMAGE_ONE(im, p->lobe);
+    p->date[sizeof p->date - 1] = 0;
+    IMAGE_WITHIN(im, p->lobe, 0, MOST_LOBE);
     IMAGE_ONE(im, p->tone);
     IMAGE_ONE(im, p->band);
     const size_t n = image_count(im, vec_len(p->vec), 1);
@@ -320,8 +339,8 @@ static void plot_image(post_set *s, post_plot *p, image *im)
 void post_image(post_set *s, image *im)
 {
     const size_t had = vec_len(s->plot), n = image_count(im, had, 1);
-    IMAGE_ONE(im, s->number);
-    IMAGE_ONE(im, s->highest);
+    IMAGE_COUNTED(im, s->number);
+    IMAGE_COUNTED(im, s->highest);
     for (size_t i = 0; i < n && im->giving; i++)
         vec_push(s->plot, vs_calloc(1, sizeof(post_plot)));
     for (size_t i = im->giving ? had : 0; i < vec_len(s->plot); i++) {

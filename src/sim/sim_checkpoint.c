@@ -151,16 +151,18 @@ vs_status sim_tran_image(sim *s, image *im)
 
 /* -- what commands have changed -- */
 
+static const double LEAST_CELSIUS = -273.15, MOST_CELSIUS = 1e300;
+
 static void override_image(sim *s, flat_override *o, image *im)
 {
-    o->name = image_name(im, s->names, o->name);
+    o->name = image_word(im, s->names, o->name);
     IMAGE_ONE(im, o->value);
 }
 
 static void change_image(sim *s, sim_change *c, image *im)
 {
-    c->name = image_name(im, s->names, c->name);
-    c->param = image_name(im, s->names, c->param);
+    c->name = image_word(im, s->names, c->name);
+    c->param = image_word(im, s->names, c->param);
     IMAGE_ONE(im, c->model);
     IMAGE_ONE(im, c->span);
     const size_t n = image_count(im, (size_t)c->n, sizeof *c->value);
@@ -173,7 +175,9 @@ static void change_image(sim *s, sim_change *c, image *im)
     c->value = value;
     c->n = (int32_t)n;
     c->node = -1;
-    if (c->span.file >= (int32_t)vec_len(s->d->file))
+    if (!n)
+        image_refuse(im);
+    if (!diag_is_place(s->d, c->span))
         c->span = DIAG_NOWHERE;
 }
 
@@ -185,7 +189,7 @@ static void names_image(sim *s, const char ***list, image *im)
         vec_extend(*list, n);
     }
     for (size_t i = 0; i < n; i++)
-        (*list)[i] = image_name(im, s->names, (*list)[i]);
+        (*list)[i] = image_word(im, s->names, im->giving ? NULL : (*list)[i]);
 }
 
 void sim_changes_image(sim *s, image *im)
@@ -213,8 +217,10 @@ void sim_changes_image(sim *s, image *im)
         change_image(s, &s->change[i], im);
     names_image(s, &s->opt.save, im);
     names_image(s, &s->deck.metered, im);
-    IMAGE_ONE(im, s->temp);
-    IMAGE_ONE(im, s->option);
+    if (vec_len(s->deck.metered) % 2) /* pairs */
+        image_refuse(im);
+    IMAGE_WITHIN(im, s->temp, LEAST_CELSIUS, MOST_CELSIUS);
+    option_image(&s->option, im);
     IMAGE_ONE(im, s->deck.vary);
     IMAGE_ONE(im, s->deck.seed);
     IMAGE_ONE(im, s->deck.sample);
