@@ -1,6 +1,6 @@
 /* fuzz.c - mutated inputs for the readers: netlist and wires, decks that run, start-up files,
  * Verilog-A, .control blocks, raw, CSV and Matrix Market files, their indices, journals of sweeps,
- * expressions and measures, kept models, heads of HTTP requests.
+ * expressions and measures, kept models, heads of HTTP requests, changes of a circuit, checkpoints.
  * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER... -k keeps
  *         inputs that reach new code. An input alone (-n 0) is run as it is.
  * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal
@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@
 
 #include "conv.h"
 #include "ctl.h"
+#include "fuzz.h"
 #include "http.h"
 #include "idx_priv.h"
 #include "jit_priv.h"
@@ -41,7 +43,7 @@ enum { MOST = 16384, LIMIT = 20, WAIT = 600, MAP_BITS = 16 };
 
 /* -- what is fuzzed -- */
 
-static void write_file(const char *name, const char *text, size_t n)
+void write_file(const char *name, const char *text, size_t n)
 {
     FILE *f = fopen(name, "w");
     if (!f || fwrite(text, 1, n, f) != n || fclose(f)) {
@@ -50,8 +52,18 @@ static void write_file(const char *name, const char *text, size_t n)
     }
 }
 
-/* The next line "*---" of s [n] from its line at `from`; n: there is none. */
-static size_t next_mark(const char *s, size_t n, size_t from)
+void finding(const char *what, ...)
+{
+    va_list ap;
+    va_start(ap, what);
+    fputs("fuzz: ", stderr);
+    vfprintf(stderr, what, ap);
+    fputs("\n", stderr);
+    va_end(ap);
+    abort();
+}
+
+size_t next_mark(const char *s, size_t n, size_t from)
 {
     static const char mark[] = "\n*---\n";
     const size_t len = sizeof mark - 1;
@@ -72,8 +84,8 @@ static size_t write_parts(const char *text, size_t n)
     return deck;
 }
 
-/* The home is the folder of the run, whose start-up file is the user's own. */
-static const char *variable(void *user, const char *name)
+/* The start-up file there is the user's own. */
+const char *variable(void *user, const char *name)
 {
     (void)user;
     return strcmp(name, "HOME") ? NULL : ".";
@@ -189,10 +201,13 @@ static void fuzz_raw(const char *text, size_t n)
     read_index();
 }
 
-enum { MOST_ASKED = 2000 };
 static int n_asked;
 
-static bool enough(void *user)
+void ask_anew(void) { n_asked = 0; }
+
+bool was_stopped(void) { return n_asked > MOST_ASKED; }
+
+bool enough(void *user)
 {
     (void)user;
     return ++n_asked > MOST_ASKED;
@@ -671,11 +686,13 @@ static const struct target {
     const char *name;
     void (*run)(const char *text, size_t n);
     bool bytes; /* no text: nothing in it could name a file */
-} targets[] = {
-    {"net", fuzz_net, false},    {"va", fuzz_va, false},           {"control", fuzz_control, false},
-    {"raw", fuzz_raw, false},    {"journal", fuzz_journal, false}, {"expr", fuzz_expr, false},
-    {"kept", fuzz_kept, true},   {"convert", fuzz_convert, true},  {"kernel", fuzz_kernel, true},
-    {"index", fuzz_index, true}, {"http", fuzz_http, true},        {"deck", fuzz_deck, false}};
+} targets[] = {{"net", fuzz_net, false},         {"va", fuzz_va, false},
+               {"control", fuzz_control, false}, {"raw", fuzz_raw, false},
+               {"journal", fuzz_journal, false}, {"expr", fuzz_expr, false},
+               {"kept", fuzz_kept, true},        {"convert", fuzz_convert, true},
+               {"kernel", fuzz_kernel, true},    {"index", fuzz_index, true},
+               {"http", fuzz_http, true},        {"deck", fuzz_deck, false},
+               {"change", fuzz_change, false},   {"checkpoint", fuzz_checkpoint, true}};
 
 /* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or
  * bracket. */
@@ -1051,8 +1068,8 @@ int main(int argc, char **argv)
             t = &targets[i];
     if (!t || optind + 1 >= argc) {
         fprintf(stderr,
-                "usage: fuzz net|va|control|raw|journal|expr|kept|convert|kernel|index|http|deck "
-                "[-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT...\n");
+                "usage: fuzz net|va|control|raw|journal|expr|kept|convert|kernel|index|http|deck|"
+                "change|checkpoint [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT...\n");
         return 2;
     }
     for (int i = optind + 1; i < argc; i++)
