@@ -132,7 +132,10 @@ static vs_status build(elab *e)
         vec_push(e->node, e->f->gone && e->f->gone[i] ? 0 : ckt_node(e->c, e->f->node[i]));
     add_node_ics(e);
     st = add_instances(e);
-    return st == VS_OK ? ckt_finish(e->c, e->opt.forms & ~(unsigned)ELAB_NOISE) : st;
+    if (st == VS_OK)
+        st = ckt_finish(e->c, e->opt.forms & ~(unsigned)ELAB_NOISE);
+    const vs_status said = elab_report_setup(e);
+    return st == VS_OK ? said : st;
 }
 
 static void find_tran(elab *e)
@@ -294,6 +297,8 @@ vs_status elab_redo_end(elab *e, ckt_redone *what)
     for (size_t i = 0; e->couple && i < vec_len(e->coupled); i++)
         elab_redo(e, e->coupled[i]);
     vs_status st = ckt_redo_end(e->c, elab_kelvin(e), e->simparam, what);
+    if (elab_report_setup(e) != VS_OK && st == VS_OK)
+        st = VS_EINPUT;
     arena_release(&e->mem, e->mark);
     if (e->failed && !what->why)
         what->why = "a message";

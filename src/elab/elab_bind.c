@@ -362,26 +362,68 @@ static bool is_news(elab *e, const flat_inst *in, const char *text)
     return true;
 }
 
-/* What the static code of a module prints, once per parameter set: $warning and $error as warnings
- * of the card, $strobe and the others as lines of the run. */
+/* $warning and $error are warnings of the card, $strobe and the others lines of the run. */
+static void tell(elab *e, const flat_inst *in, const mdl_message *say)
+{
+    static const char prefix[] = "warning: ";
+    const bool warning = say->kind == IR_EFF_WARNING;
+    if (!warning && say->kind != IR_EFF_ERROR) {
+        ckt_say(e->c, say->text);
+        return;
+    }
+    if (!is_news(e, in, say->text))
+        return;
+    diag_warning(e->d, in->span, "%s: %s", in->name, say->text + (warning ? sizeof prefix - 1 : 0));
+    if (in->rare->model)
+        diag_note(e->d, in->rare->model->span, "the model card is here");
+}
+
+/* What the static code of a module prints, once per parameter set. */
 static void report_row(elab *e, const flat_inst *in, const mdl_model *m, int32_t row)
 {
     size_t n;
     const mdl_message *say = mdl_row_messages(m, row, &n);
-    static const char prefix[] = "warning: ";
-    for (size_t i = 0; i < n; i++) {
-        const bool warning = say[i].kind == IR_EFF_WARNING;
-        if (warning || say[i].kind == IR_EFF_ERROR) {
-            if (!is_news(e, in, say[i].text))
-                continue;
-            diag_warning(e->d, in->span, "%s: %s", in->name,
-                         say[i].text + (warning ? sizeof prefix - 1 : 0));
-            if (in->rare->model)
-                diag_note(e->d, in->rare->model->span, "the model card is here");
+    for (size_t i = 0; i < n; i++)
+        tell(e, in, &say[i]);
+}
+
+static uint64_t row_key(const mdl_model *m, int32_t row)
+{
+    return (map_key(m) << 20) ^ (uint32_t)row;
+}
+
+/* The first device of each row, counted from 1. */
+static void list_rows(const elab *e, map *first)
+{
+    for (int32_t i = ckt_n_device(e->c); i > 0; i--) {
+        const ckt_device_facts d = ckt_device(e->c, i - 1);
+        map_set(first, row_key(d.model, d.row), i);
+    }
+}
+
+vs_status elab_report_setup(elab *e)
+{
+    map first = {0};
+    mdl_model *m;
+    int32_t row;
+    mdl_message say;
+    vs_status st = VS_OK;
+    while (mdl_next_message(e->lib, &m, &row, &say)) {
+        if (!first.n)
+            list_rows(e, &first);
+        const int32_t device = map_get(&first, row_key(m, row), 0);
+        const int32_t k = device ? elab_find(e, ckt_device_name(e->c, device - 1)) : -1;
+        if (k < 0)
+            continue; /* of a parameter that was tried, or a device that the netlist has not */
+        if (say.kind == IR_EFF_FATAL) {
+            diag_error(e->d, e->f->inst[k].span, "%s: %s", e->f->inst[k].name, say.text);
+            st = VS_EINPUT;
         } else {
-            ckt_say(e->c, say[i].text);
+            tell(e, &e->f->inst[k], &say);
         }
     }
+    map_free(&first);
+    return st;
 }
 
 static vs_status row_of(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given,

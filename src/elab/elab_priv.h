@@ -133,6 +133,9 @@ const flat_param *elab_card_param(const flat_param *list, const char *name);
 double elab_card_number(const flat_param *list, const char *name, double absent);
 /* The message that an element has no model, or one that is not there. */
 void elab_unknown_model(elab *e, const flat_inst *in);
+/* Tells what setups of the circuit's rows had to say (mdl_next_message). Status: VS_OK; VS_EINPUT:
+ * a $fatal. */
+vs_status elab_report_setup(elab *e);
 /* -- elab_meter.c -- */
 /* 'c' for a cmeter, 'l' for an lmeter, 0 for other elements */
 char elab_meter_letter(const flat_inst *in);

@@ -171,6 +171,10 @@ typedef struct mdl_message {
     const char *text;
 } mdl_message;
 const mdl_message *mdl_row_messages(const mdl_model *m, int32_t row, size_t *n);
+/* The next message that mdl_setup found: of code that is static in a variant alone, because
+ * parameters decide a branch beside one that depends on voltages. Each once for a row; false: no
+ * more. */
+bool mdl_next_message(mdl_lib *lib, mdl_model **m, int32_t *row, mdl_message *say);
 
 /* -- variants -- */
 typedef struct mdl_out { /* one number that the kernel writes per instance */

@@ -288,6 +288,7 @@ void mdl_lib_free(mdl_lib **plib)
         store_release(&lib->item[i]);
     vec_free(lib->item);
     vec_free(lib->want);
+    vec_free(lib->late);
     store_close(&lib->cache);
     for (size_t i = 0; i < vec_len(lib->file); i++)
         vec_free(lib->file[i].name);

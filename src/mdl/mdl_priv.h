@@ -173,7 +173,13 @@ struct mdl_lib {
     struct want {         /* a kernel that was asked for and is not made yet */
         variant_data *d;
         bool row_per_lane;
-    } *want;          /* vec */
+    } *want;      /* vec */
+    struct late { /* a message of setup that nobody has asked for yet: mdl_next_message */
+        mdl_model *m;
+        int32_t row;
+        mdl_message say;
+    } *late;          /* vec */
+    size_t n_told;    /* those of it that were given out */
     char *dir;        /* standard folder, NULL: none */
     lib_unit **unit;  /* vec */
     store cache;      /* of prepared models */

@@ -359,20 +359,63 @@ void mdl_variant_free(variant_data *d)
 
 /* -- use -- */
 
+typedef struct setup_run {
+    mdl_model *m;
+    row_data *r;
+    int32_t row;
+} setup_run;
+
+/* The forms of a model have the same messages: a row has each once. */
+static void note_late(void *user, const ir_fn *fn, const ir_effect *eff, const ir_num *val)
+{
+    const setup_run *s = user;
+    char *text = NULL;
+    if (eff->kind == IR_EFF_DISCONTINUITY)
+        return;
+    mdl_effect_text(s->m->lib->names, fn, eff, val, s->m->mod->name, &text);
+    vec_push(text, 0);
+    bool known = false;
+    for (size_t i = 0; i < vec_len(s->r->message); i++)
+        known |= !strcmp(s->r->message[i].text, text);
+    if (!known) {
+        const mdl_message say = {(ir_eff_kind)eff->kind,
+                                 arena_strndup(&s->m->mem, text, strlen(text))};
+        vec_push(s->r->message, say);
+        vec_push(s->m->lib->late, ((struct late){s->m, s->row, say}));
+    }
+    vec_free(text);
+}
+
+bool mdl_next_message(mdl_lib *lib, mdl_model **m, int32_t *row, mdl_message *say)
+{
+    if (lib->n_told == vec_len(lib->late)) {
+        vec_clear(lib->late);
+        lib->n_told = 0;
+        return false;
+    }
+    const struct late *l = &lib->late[lib->n_told++];
+    *m = l->m;
+    *row = l->row;
+    *say = l->say;
+    return true;
+}
+
 void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
 {
     const ir_fn *fn = &v->setup;
     mdl_model *m = (mdl_model *)(uintptr_t)v->model;
     if (m->row[row].is_number && mdl_kin_setup(m, v, row, cache))
         return;
-    const row_data *r = mdl_row_data(m, row);
+    row_data *r = mdl_row_data(m, row);
+    setup_run run = {m, r, row};
+    const ir_host host = {note_late, &run};
     const arena_pos mark = mdl_work(m);
     ir_num *val = arena_array(&m->work, ir_num, vec_len(fn->inst) + 1);
     ir_num *input = arena_array(&m->work, ir_num, vec_len(fn->in) + 1);
     memset(cache, 0, (size_t)v->lay.n_cache * sizeof *cache);
     mdl_row_inputs(m, r, fn, input);
     /* static code ended when the variant was made: the same loops end here */
-    const vs_status st = ir_interp(fn, input, val, NULL, NULL);
+    const vs_status st = ir_interp(fn, input, val, NULL, &host);
     for (size_t o = 0; o < vec_len(fn->out) && st == VS_OK; o++) {
         const ir_out *w = &fn->out[o];
         const int type = fn->inst[w->v].type;

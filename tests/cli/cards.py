@@ -138,6 +138,35 @@ class Cards(Folder):
             '.model n.0 nmos lmin=0.5u lmax=2u wmin=0.5u wmax=2u kp=100u vto={0.5+sw*agauss(0,1,1)*(0.01/sqrt(w*l*mult*1e12))}\n'
             '.model n.1 nmos lmin=0.5u lmax=2u wmin=2u wmax=20u kp=100u vto=0.6\n.ends\n')
 
+    def test_a_warning_that_a_flag_makes_one_of_the_card_is_told(self):
+        """With warm=0 nothing of t depends on a voltage; that is known of the card, not of the module."""
+        self.write('m.va', '''`include "disciplines.vams"
+module warmed(a, c);
+    inout a, c;
+    electrical a, c;
+    parameter integer warm = 0;
+    parameter real t0 = 300, most = 400;
+    real t;
+    analog begin
+        t = t0;
+        if (warm != 0)
+            t = t0 + 10 * V(a, c);
+        if (t > most)
+            $warning("%g K are too warm", t);
+        if (t > 2 * most)
+            $fatal(0, "%g K", t);
+        I(a, c) <+ V(a, c) * t * 1e-6;
+    end
+endmodule
+''')
+        deck = '.hdl "m.va"\nv1 a 0 1\nn1 a 0 mm\nn2 a 0 mm\n.model mm warmed t0={hot}\n.param hot=%d\n.tran 1n 3n\n'
+        for args in (), ('--no-cache',), ():
+            said = self.run_deck(deck % 500, *args)
+            self.assertEqual(said.count('n1: 500 K are too warm'), 1, said)
+            self.assertEqual(said.count('too warm'), 1, said)
+        self.assertEqual(self.run_deck(deck % 350), '')
+        self.assertIn('n1: fatal: 900 K', self.run_deck(deck % 900, code=1))
+
     def test_a_preset_of_errors_makes_steps_longer_or_shorter(self):
         def points(options):
             self.run_deck('v1 a 0 sin(0 1 1k)\nr1 a b 1k\nc1 b 0 100n\n.tran 500u 20m 0 500u\n' + options, '--no-output', '--stats', 's.json')
