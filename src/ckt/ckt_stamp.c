@@ -566,7 +566,7 @@ static vs_status run_effects(ckt *c, dev_group *g, mdl_form_kind form, const dou
     const mdl_variant *v = g->form[form].variant;
     _Alignas(64) double flag[DEV_BATCH] = {0};
     bool known = false;
-    for (int32_t i = 0, p = -1; v->has_effects && i < g->nb; i++) {
+    for (int32_t i = 0, p = -1; i < g->nb; i++) {
         const ckt_inst *in = &c->inst[g->inst[i]];
         effects e = {.c = c, .who = in->name, .span = ckt_inst_span(in)};
         const bool next = p < 0 || i == g->first[p + 1];
@@ -593,7 +593,9 @@ static vs_status accept_devices(ckt *c, const ckt_env *env, const double *x)
     vs_status st = VS_OK;
     ckt_fill_dyn(c->dyn, env);
     for (size_t i = 0; i < vec_len(c->group); i++) {
-        const vs_status one = run_effects(c, &c->group[i], form, x);
+        const vs_status one = c->group[i].form[form].variant->has_effects
+                                  ? run_effects(c, &c->group[i], form, x)
+                                  : VS_OK;
         if (one != VS_OK && st >= 0)
             st = one;
         dev_accept(&c->group[i]);

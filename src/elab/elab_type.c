@@ -209,6 +209,15 @@ static void find_loaded(elab *e, const elab_level *v, elab_binding *b)
     }
 }
 
+/* A card with a thermal resistance has the diode with a thermal node. */
+static const char *module_of(const elab_type *t, const flat_model *c)
+{
+    bool heats = false;
+    for (size_t i = 0; i < vec_len(c->param); i++)
+        heats |= !strcmp(c->param[i].name, "rth0");
+    return heats && !strcmp(t->type, "d") ? "diode_heat" : t->module;
+}
+
 elab_binding elab_find_binding(elab *e, const flat_model *c)
 {
     elab_binding b = {.min_node = 1};
@@ -227,7 +236,7 @@ elab_binding elab_find_binding(elab *e, const flat_model *c)
         const elab_type *t = &types[i];
         if (strcmp(t->type, c->type) || (t->level && t->level != model_level(c)))
             continue;
-        b.mdl = mdl_find(e->lib, t->module);
+        b.mdl = mdl_find(e->lib, module_of(t, c));
         b.polarity = t->polarity ? "type" : NULL;
         b.value = t->polarity;
         b.min_node = t->min_node;
