@@ -497,6 +497,48 @@ const elab_out *sim_gradient_vector(const gradient *g, const gradient_card *c, c
     return NULL;
 }
 
+static int compare_rows(const void *va, const void *vb)
+{
+    const ana_seed *a = va, *b = vb;
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    if (a->measure != b->measure)
+        return a->measure < b->measure ? -1 : 1;
+    return a->unknown < b->unknown ? -1 : a->unknown > b->unknown;
+}
+
+vs_status sim_gradient_seeds(const gradient *g, ana_seed **seed)
+{
+    for (size_t m = 0; m < vec_len(g->meas); m++) {
+        const gradient_card *c = sim_gradient_find_card(g, g->meas[m]);
+        for (size_t i = 0; i < vec_len(c->got.slope); i++) {
+            const post_slope *p = &c->got.slope[i];
+            const elab_out *o = sim_gradient_vector(g, c, p);
+            if (!o)
+                return VS_EINPUT;
+            const double weight = p->by * o->factor;
+            if (o->hi)
+                vec_push(*seed, ((ana_seed){p->point, (int32_t)m, o->hi, weight}));
+            if (o->lo)
+                vec_push(*seed, ((ana_seed){p->point, (int32_t)m, o->lo, -weight}));
+        }
+    }
+    if (vec_len(*seed))
+        qsort(*seed, vec_len(*seed), sizeof **seed, compare_rows);
+    return VS_OK;
+}
+
+void sim_gradient_sources(const gradient *g, gradient_source **to)
+{
+    for (size_t p = 0; p < vec_len(g->by); p++) {
+        int32_t *source = NULL;
+        sim_vary_sources(&g->by[p].side[0].at, &g->by[p].side[1].at, &source);
+        for (size_t i = 0; i < vec_len(source); i++)
+            vec_push(*to, ((gradient_source){p, source[i]}));
+        vec_free(source);
+    }
+}
+
 /* -- parameters in texts of measures -- */
 
 /* The wanted measures of the run with other parameters in their texts, to the vec. */

@@ -1,6 +1,6 @@
-/* sim_gradient.h - what gradients of transients, of ac and of noise analyses share (.sens tran, ac,
- * noise). sim_gradient.c reads measures and parameters, sim_gradient_tran.c and
- * sim_gradient_small.c run, measure and add the derivatives up. */
+/* sim_gradient.h - what gradients of all analyses share (.sens tran, ac, noise, op, dc).
+ * sim_gradient.c reads measures and parameters, sim_gradient_tran.c, sim_gradient_small.c and
+ * sim_gradient_dc.c run, measure and add the derivatives up. */
 #ifndef SIM_GRADIENT_H
 #define SIM_GRADIENT_H
 
@@ -56,6 +56,16 @@ vs_status sim_gradient_vary(gradient *g, ckt_vary **vary);
 vs_status sim_gradient_measure(gradient *g);
 /* The vector of the plot that a slope is by; NULL (message): a value inside a device. */
 const elab_out *sim_gradient_vector(const gradient *g, const gradient_card *c, const post_slope *p);
+
+/* The derivatives of the wanted measures by unknowns, to a vec in the order of rows, in these of
+ * measures. Status: VS_OK; VS_EINPUT (message). */
+vs_status sim_gradient_seeds(const gradient *g, ana_seed **seed);
+typedef struct gradient_source { /* a source that a parameter moves */
+    size_t p;
+    int32_t source;
+} gradient_source;
+/* All of them, to a vec, in the order of parameters. */
+void sim_gradient_sources(const gradient *g, gradient_source **to);
 
 /* Runs g->run with its plot in g->plots, measures, and adds derivatives to g->to: all but those by
  * parameters that texts of measures name.

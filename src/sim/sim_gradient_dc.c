@@ -1,9 +1,6 @@
 /* sim_gradient_dc.c - .sens op, .sens dc: gradients of measures of the deck's operating point or dc
  * sweep. The run gives the rows, whose solutions are kept, the measures their derivatives by these
  * (post_measure_slope), and ana_gradient_static the derivatives by the parameters. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "sim_gradient.h"
 #include "vec.h"
 
@@ -65,37 +62,6 @@ static vs_status run(static_gradient *w)
     return st;
 }
 
-static int compare_rows(const void *va, const void *vb)
-{
-    const ana_seed *a = va, *b = vb;
-    if (a->row != b->row)
-        return a->row < b->row ? -1 : 1;
-    if (a->measure != b->measure)
-        return a->measure < b->measure ? -1 : 1;
-    return a->unknown < b->unknown ? -1 : a->unknown > b->unknown;
-}
-
-static vs_status find_seeds(static_gradient *w)
-{
-    const gradient *g = w->of;
-    for (size_t m = 0; m < vec_len(g->meas); m++) {
-        const gradient_card *c = sim_gradient_find_card(g, g->meas[m]);
-        for (size_t i = 0; i < vec_len(c->got.slope); i++) {
-            const post_slope *p = &c->got.slope[i];
-            const elab_out *o = sim_gradient_vector(g, c, p);
-            if (!o)
-                return VS_EINPUT;
-            if (o->hi)
-                vec_push(w->seed, ((ana_seed){p->point, (int32_t)m, o->hi, p->by * o->factor}));
-            if (o->lo)
-                vec_push(w->seed, ((ana_seed){p->point, (int32_t)m, o->lo, -p->by * o->factor}));
-        }
-    }
-    if (vec_len(w->seed))
-        qsort(w->seed, vec_len(w->seed), sizeof *w->seed, compare_rows);
-    return VS_OK;
-}
-
 static void add_source(static_gradient *w, size_t p, int32_t source)
 {
     const gradient *g = w->of;
@@ -112,13 +78,11 @@ static void add_source(static_gradient *w, size_t p, int32_t source)
 
 static void find_pushes(static_gradient *w)
 {
-    for (size_t p = 0; p < vec_len(w->of->by); p++) {
-        int32_t *source = NULL;
-        sim_vary_sources(&w->of->by[p].side[0].at, &w->of->by[p].side[1].at, &source);
-        for (size_t i = 0; i < vec_len(source); i++)
-            add_source(w, p, source[i]);
-        vec_free(source);
-    }
+    gradient_source *moved = NULL;
+    sim_gradient_sources(w->of, &moved);
+    for (size_t i = 0; i < vec_len(moved); i++)
+        add_source(w, moved[i].p, moved[i].source);
+    vec_free(moved);
 }
 
 static vs_status differentiate(static_gradient *w)
@@ -156,7 +120,7 @@ vs_status sim_gradient_of_static(gradient *g)
     if (st == VS_OK)
         st = sim_gradient_measure(g);
     if (st == VS_OK)
-        st = find_seeds(&w);
+        st = sim_gradient_seeds(g, &w.seed);
     if (st == VS_OK)
         st = sim_gradient_vary(g, &w.vary);
     if (st == VS_OK) {

@@ -127,13 +127,11 @@ static void add_source(small_gradient *w, size_t p, int32_t source)
 
 static void add_sources(small_gradient *w)
 {
-    for (size_t p = 0; p < vec_len(w->of->by); p++) {
-        int32_t *source = NULL;
-        sim_vary_sources(&w->of->by[p].side[0].at, &w->of->by[p].side[1].at, &source);
-        for (size_t i = 0; i < vec_len(source); i++)
-            add_source(w, p, source[i]);
-        vec_free(source);
-    }
+    gradient_source *moved = NULL;
+    sim_gradient_sources(w->of, &moved);
+    for (size_t i = 0; i < vec_len(moved); i++)
+        add_source(w, moved[i].p, moved[i].source);
+    vec_free(moved);
 }
 
 /* -- the gradient -- */

@@ -3,21 +3,14 @@
  *  2. The measures give their derivatives by the rows of the run (post_measure_slope).
  *  3. The adjoint of the run gives the weights of what each parameter adds to the equations at each
  *     point; differences of single devices, with what was noted when it was moved, are that. */
-#include <stdlib.h>
-
 #include "sim_gradient.h"
 #include "vec.h"
-
-typedef struct source_by { /* a source that a parameter moves */
-    size_t p;
-    int32_t source;
-} source_by;
 
 typedef struct tran_gradient {
     gradient *of;
     ana_tape *tape;
     ckt_vary *vary;
-    source_by *source; /* vec */
+    gradient_source *source; /* vec */
 } tran_gradient;
 
 static vs_status refuse(const gradient *g)
@@ -59,37 +52,6 @@ static vs_status run(gradient *g, ana_tape **tape)
     return sim_plot_end(s, st);
 }
 
-static int compare_rows(const void *va, const void *vb)
-{
-    const ana_seed *a = va, *b = vb;
-    if (a->row != b->row)
-        return a->row < b->row ? -1 : 1;
-    if (a->measure != b->measure)
-        return a->measure < b->measure ? -1 : 1;
-    return a->unknown < b->unknown ? -1 : a->unknown > b->unknown;
-}
-
-static vs_status seeds_of(gradient *g, ana_seed **seed)
-{
-    for (size_t m = 0; m < vec_len(g->meas); m++) {
-        const gradient_card *c = sim_gradient_find_card(g, g->meas[m]);
-        for (size_t i = 0; i < vec_len(c->got.slope); i++) {
-            const post_slope *p = &c->got.slope[i];
-            const elab_out *o = sim_gradient_vector(g, c, p);
-            if (!o)
-                return VS_EINPUT;
-            const double weight = p->by * o->factor;
-            if (o->hi)
-                vec_push(*seed, ((ana_seed){p->point, (int32_t)m, o->hi, weight}));
-            if (o->lo)
-                vec_push(*seed, ((ana_seed){p->point, (int32_t)m, o->lo, -weight}));
-        }
-    }
-    if (vec_len(*seed))
-        qsort(*seed, vec_len(*seed), sizeof **seed, compare_rows);
-    return VS_OK;
-}
-
 /* -- sums over the points of the adjoint -- */
 
 /* d/dp of the rows of a source that both sides or one of them changes, times f. */
@@ -108,18 +70,6 @@ static void add_source(gradient *g, size_t p, int32_t source, const ana_adjoint 
         const double *y = at->f[m];
         g->to[m * vec_len(g->by) + p] +=
             f.is_v ? -y[f.k] * dv : ((f.p ? y[f.p] : 0) - (f.n ? y[f.n] : 0)) * di;
-    }
-}
-
-static void find_sources(tran_gradient *w)
-{
-    const gradient *g = w->of;
-    for (size_t p = 0; p < vec_len(g->by); p++) {
-        int32_t *source = NULL;
-        sim_vary_sources(&g->by[p].side[0].at, &g->by[p].side[1].at, &source);
-        for (size_t i = 0; i < vec_len(source); i++)
-            vec_push(w->source, ((source_by){p, source[i]}));
-        vec_free(source);
     }
 }
 
@@ -171,12 +121,12 @@ static vs_status run_and_measure(tran_gradient *w)
     if (st == VS_OK)
         st = sim_gradient_measure(g);
     if (st == VS_OK)
-        st = seeds_of(g, &seed);
+        st = sim_gradient_seeds(g, &seed);
     if (st == VS_OK)
         st = sim_gradient_vary(g, &w->vary);
     if (st == VS_OK)
         st = ckt_vary_ready(w->vary, n);
-    find_sources(w);
+    sim_gradient_sources(w->of, &w->source);
     if (st == VS_OK)
         st = ana_tape_back(w->tape, seed, vec_len(seed), (int32_t)n, visit, w);
     if (st == VS_OK)
