@@ -17,18 +17,20 @@
 enum {
     RANK_SILENCE = 30,
     RANK_START = 10,     /* ranks other than 0 wait RANK_START * RANK_SILENCE s in MPI_Init */
+    RANK_KEEPING = 35,   /* s, that a simulator which writes checkpoints has for its end */
     RANK_PIECE = 1 << 20 /* bytes, of a long message */
 };
 
 /* Kinds of frames. swp_ranks.c gives most of them their meaning. */
 typedef enum rank_kind {
     RANK_GO,     /* rank 0 to all: what it computes */
-    RANK_HELLO,  /* to rank 0: ready; int32_t workers */
+    RANK_HELLO,  /* to rank 0: ready */
     RANK_POINT,  /* from rank 0: int64_t [] points to compute */
     RANK_RESULT, /* to rank 0: record of a point */
     RANK_DATA,   /* to rank 0: its results, in pieces */
     RANK_DIED,   /* to rank 0: a worker ended with its point */
     RANK_GONE,   /* the rank can do no more; text why */
+    RANK_KEEPS,  /* of a simulator to its first process: its end may take RANK_KEEPING */
     RANK_PLACE,  /* of the first process to its simulator: int32_t rank, size */
     RANK_ALIVE,
     RANK_END,

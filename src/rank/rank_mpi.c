@@ -60,8 +60,9 @@ typedef struct relay {
     bool *gone, *bye; /* [size] */
     double pulse;
     bool end, final, abandon;
-    bool lost; /* rank 0 is gone */
-    int idle;  /* rounds without a message */
+    bool lost;  /* rank 0 is gone */
+    bool keeps; /* the simulator writes checkpoints when it is to end */
+    int idle;   /* rounds without a message */
 } relay;
 
 static volatile sig_atomic_t simulator; /* its pid: it gets the signals of this process */
@@ -196,7 +197,9 @@ static void pass_frames(relay *r)
         memcpy(&f, r->in + at, sizeof f);
         if (vec_len(r->in) - at < sizeof f + (size_t)f.n)
             break;
-        if (f.rank < 0)
+        if (f.kind == RANK_KEEPS)
+            r->keeps = true;
+        else if (f.rank < 0)
             send_all(r, (rank_kind)f.kind, r->in + at + sizeof f, (size_t)f.n);
         else if (f.rank < r->size)
             send_to(r, f.rank, (rank_kind)f.kind, r->in + at + sizeof f, (size_t)f.n);
@@ -208,6 +211,18 @@ static void pass_frames(relay *r)
     }
 }
 
+static void send_sign(relay *r)
+{
+    const double now = vs_seconds();
+    if (now - r->pulse < PULSE)
+        return;
+    r->pulse = now;
+    if (r->rank == 0)
+        send_all(r, RANK_ALIVE, NULL, 0);
+    else
+        send_to(r, 0, RANK_ALIVE, NULL, 0);
+}
+
 /* Ends the simulator: it sees the end of its socket, or after a while gets a signal. */
 static int wait_for_simulator(relay *r)
 {
@@ -215,9 +230,11 @@ static int wait_for_simulator(relay *r)
     int how = 0;
     close(r->fd);
     r->fd = -1;
-    while (r->end && vs_seconds() - t0 < GRACE) {
+    while (r->end && vs_seconds() - t0 < (r->keeps ? RANK_KEEPING : GRACE)) {
         if (waitpid(r->o->pid, &how, WNOHANG) > 0)
             return how;
+        send_sign(r);
+        finish_sends(r);
         usleep(1000);
     }
     if (r->end)
@@ -233,6 +250,8 @@ static void simulator_ended(relay *r)
 {
     const int how = wait_for_simulator(r);
     simulator = 0;
+    for (int i = 0; i < r->size; i++)
+        r->heard[i] = vs_seconds(); /* nobody was listened to meanwhile */
     r->code = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
     if (r->rank == 0) {
         r->end = true;
@@ -371,13 +390,7 @@ static void look_for_signs(relay *r)
     const double now = vs_seconds();
     const bool deaf = vec_len(r->out) >= HELD;
     char why[100];
-    if (now - r->pulse >= PULSE) {
-        r->pulse = now;
-        if (r->rank == 0)
-            send_all(r, RANK_ALIVE, NULL, 0);
-        else
-            send_to(r, 0, RANK_ALIVE, NULL, 0);
-    }
+    send_sign(r);
     snprintf(why, sizeof why, "nothing was heard of it for %g s\n", r->o->silence);
     for (int i = 0; i < (r->rank ? 1 : r->size); i++) {
         if (deaf)

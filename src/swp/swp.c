@@ -59,41 +59,50 @@ static void take_results(const swp *w, const ctl *c, swp_rec *r)
                 r->value[i] = y;
 }
 
-/* Spools of rank 0 have names, so that a kill leaves the results that a point had so far. */
+bool swp_is_far(const swp *w) { return w->o->link && w->o->link->rank > 0; }
+
 bool swp_has_name(const swp *w)
 {
     struct stat sb;
-    const bool far = w->o->link && w->o->link->rank > 0; /* there need not be such a folder */
-    return w->o->out && strcmp(w->o->out, "-") != 0 && !far &&
-           (stat(w->o->out, &sb) || S_ISREG(sb.st_mode));
+    return w->o->out && strcmp(w->o->out, "-") != 0 &&
+           (swp_is_far(w) ? w->sees : stat(w->o->out, &sb) || S_ISREG(sb.st_mode));
 }
 
-char *swp_spool_name(const swp *w, int i) { return vs_text("%s.point-%d", w->o->out, i); }
-
-/* Removes the spools that a killed run left. The result file is locked, so no other run uses them.
- */
-static void drop_old_spools(const swp *w)
+/* Spools of rank 0 have names, so that a kill leaves the results that a point had so far; those of
+ * other ranks where a checkpoint needs them. */
+static bool is_visible(const swp *w)
 {
-    const int most = swp_has_name(w) ? SWP_MOST_JOBS : 0;
-    for (int i = 0; i < most; i++) {
-        char *name = swp_spool_name(w, i);
-        if (!access(name, F_OK) && files_claim(name, FILES_JOURNAL))
-            unlink(name);
-        vs_free(name);
-    }
+    return swp_has_name(w) && (!swp_is_far(w) || w->o->checkpoint);
+}
+
+char *swp_spool_name(const swp *w, int i)
+{
+    return swp_is_far(w) ? vs_text("%s.point-%d.%d", w->o->out, w->o->link->rank, i)
+                         : vs_text("%s.point-%d", w->o->out, i);
+}
+
+/* The lock says that a process of a run before still computes there: other ranks outlive rank 0,
+ * whose lock the result file has. */
+static int open_spool_file(const char *name)
+{
+    int fd = -1;
+    if (files_claim(name, FILES_JOURNAL))
+        fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0 || (file_lock(fd) && !ftruncate(fd, 0)))
+        return fd;
+    const int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
 }
 
 int swp_spool(const swp *w, int i)
 {
-    const bool visible = i >= 0 && swp_has_name(w);
-    char *name = visible           ? swp_spool_name(w, i)
-                 : swp_has_name(w) ? vs_text("%s.part-XXXXXX", w->o->out)
-                                   : vs_strdup("/tmp/vsim.part-XXXXXX");
-    int fd = -1;
-    if (!visible)
-        fd = mkstemp(name);
-    else if (files_claim(name, FILES_JOURNAL))
-        fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const bool visible = i >= 0 && is_visible(w);
+    char *name = visible                             ? swp_spool_name(w, i)
+                 : swp_has_name(w) && !swp_is_far(w) ? vs_text("%s.part-XXXXXX", w->o->out)
+                                                     : vs_strdup("/tmp/vsim.part-XXXXXX");
+    int fd = visible ? open_spool_file(name) : mkstemp(name);
     if (fd >= 0 && !visible) {
         unlink(name);
         (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -107,9 +116,9 @@ void swp_end_spool(swp *w, int i, int fd, bool keep)
     struct stat sb;
     if (fd < 0)
         return;
-    keep &= swp_has_name(w) && !fstat(fd, &sb) && sb.st_size > 0;
+    keep &= is_visible(w) && !fstat(fd, &sb) && sb.st_size > 0;
     close(fd);
-    if (!swp_has_name(w))
+    if (!is_visible(w))
         return;
     if (!keep)
         swp_keep_drop(w, i);
@@ -188,6 +197,7 @@ static vs_status run_point(swp_now *now, swp_rec *r)
     vs_status st = run_analyses(now, r, held ? &im : NULL);
     if (held && !im.wrong)
         count_earlier(now);
+    r->went_on = held && !im.wrong && swp_is_far(w);
     if (held && im.wrong) {
         diag_take_back(sim_diag(w->s), said);
         diag_warning(sim_diag(w->s), DIAG_NOWHERE,
@@ -386,20 +396,18 @@ static vs_status begin(swp *w, int64_t *next)
                    o->resume ? "--resume" : "--shard");
         st = VS_EINPUT;
     }
-    if (!st && o->link && o->link->rank > 0)
+    if (!st && swp_is_far(w))
         return swp_ranks_check(w);
     if (!st && o->checkpoint && !swp_has_name(w)) {
         diag_error(sim_diag(s), DIAG_NOWHERE, "--checkpoint of a sweep needs a result file");
         st = VS_EINPUT;
     }
-    if (!st && o->checkpoint && o->link && o->link->size > 1 && o->say)
-        fprintf(o->say,
-                "vsim: warning: --checkpoint keeps the points under way of rank 0 alone; those of "
-                "the %d other processes begin anew with --resume\n",
-                o->link->size - 1);
     if (st)
         return st;
-    if ((st = swp_book_open(&w->book, o->resume, next)))
+    st = swp_book_open(&w->book, o->resume, next);
+    if (!st)
+        st = swp_keep_find(w, *next);
+    if (st)
         diag_error(sim_diag(s), DIAG_NOWHERE, "%s", w->book.why);
     return st;
 }
@@ -439,13 +447,15 @@ vs_status swp_run(sim *s, const swp_opt *o)
     sim_opts(s)->hook = (sim_hook){0};
     vs_status st = begin(&w, &next);
     if (!st) {
-        swp_keep_find(&w, next);
-        drop_old_spools(&w);
         const int jobs = o->jobs ? o->jobs : pool_processors();
-        const bool serves = o->link && o->link->rank > 0;
+        const bool serves = swp_is_far(&w);
+        if (o->link)
+            swp_stay();
         st = serves                ? swp_serve(&w, jobs)
              : jobs > 1 || o->link ? swp_workers(&w, next, jobs)
                                    : swp_alone(&w, next);
+        if (!st && !serves)
+            swp_keep_over(&w);
         vs_status end = swp_book_close(&w.book, !st);
         if ((st < 0 || end) && *w.book.why)
             diag_error(sim_diag(s), DIAG_NOWHERE, "%s", w.book.why);

@@ -124,6 +124,18 @@ static vs_status serve(void *arg)
     return VS_OK;
 }
 
+void swp_stay(void)
+{
+    static const int sig[] = {SIGTERM, SIGINT};
+    for (size_t i = 0; i < VS_COUNT(sig); i++) {
+        struct sigaction sa;
+        if (sigaction(sig[i], NULL, &sa))
+            continue;
+        sa.sa_flags &= ~(int)SA_RESETHAND;
+        (void)sigaction(sig[i], &sa, NULL);
+    }
+}
+
 static void work(swp *w, const swp_worker *all, int n, int ask, int answer, const swp_worker *v)
 {
     for (int i = 0; i < n; i++)
@@ -135,6 +147,7 @@ static void work(swp *w, const swp_worker *all, int n, int ask, int answer, cons
         close(w->o->link->fd);
     if (sim_opts(w->s)->lib && !mdl_own_code(sim_opts(w->s)->lib))
         _exit(1);
+    swp_stay();
     w->spool = v->spool;
     w->station = (int)(v - all);
     sim_opts(w->s)->threads = sim_opts(w->s)->threads ? sim_opts(w->s)->threads : 1;
@@ -359,7 +372,7 @@ static vs_status hire_more(swp_crew *c)
         swp_worker *v = &c->one[c->n];
         if (!swp_hire(c->w, c->one, c->n, v)) {
             snprintf(c->w->book.why, sizeof c->w->book.why, "no worker could be started: %s",
-                     strerror(errno));
+                     files_why(errno));
             return VS_ENOMEM;
         }
         c->n++;
@@ -396,17 +409,16 @@ static vs_status manage(swp_crew *c)
     return st;
 }
 
-/* Passes a stop on to the workers, which write checkpoints of their points, and waits for their
- * end. */
-static void let_keep(const swp_crew *c)
+void swp_let_keep(const swp_worker *all, int n)
 {
     const double until = vs_seconds() + KEEPING;
-    for (int i = 0; i < c->n; i++)
-        if (c->one[i].pid && c->one[i].k >= 0)
-            kill(c->one[i].pid, SIGTERM);
-    for (int i = 0; i < c->n; i++) {
-        struct pollfd end = {.fd = c->one[i].answer}; /* of the pipe */
-        while (c->one[i].pid && c->one[i].k >= 0 && vs_seconds() < until && poll(&end, 1, 100) <= 0)
+    for (int i = 0; i < n; i++)
+        if (all[i].pid && all[i].k >= 0)
+            kill(all[i].pid, SIGTERM);
+    for (int i = 0; i < n; i++) {
+        /* the end of the pipe, or a record: the point is done */
+        struct pollfd end = {.fd = all[i].answer, .events = POLLIN};
+        while (all[i].pid && all[i].k >= 0 && vs_seconds() < until && poll(&end, 1, 100) <= 0)
             ;
     }
 }
@@ -444,13 +456,13 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
     for (int i = 0; i < c.n && !st; i++)
         if (!swp_hire(w, c.one, c.n, &c.one[i])) {
             snprintf(w->book.why, sizeof w->book.why, "no worker could be started: %s",
-                     strerror(errno));
+                     files_why(errno));
             st = VS_ENOMEM;
         }
     if (!st)
         st = manage(&c);
     if (st == VS_STOP && w->o->checkpoint)
-        let_keep(&c);
+        swp_let_keep(c.one, c.n);
     for (int i = 0; i < jobs; i++) {
         (void)swp_dismiss(&c.one[i], st ? SIGKILL : 0);
         swp_end_spool(w, i, c.one[i].spool, st == VS_STOP && c.one[i].k >= 0);

@@ -21,6 +21,7 @@ typedef struct swp_rec {
     int32_t status;
     uint32_t n_text, n_msg, n_compare;
     int64_t n_bytes;     /* of results */
+    bool went_on;        /* from a checkpoint, which nobody has said yet */
     double seconds;      /* that it took */
     char why[160];       /* what the engine made anew for it (redo) */
     sim_figures own;     /* of the point alone */
@@ -132,8 +133,9 @@ typedef struct swp {
     swp_book book;
     out_stamp stamp;
     bool stopped;
+    bool sees;      /* of a rank other than 0: the result file of rank 0 is there under its name */
     int spool;      /* file for the results of the present point */
-    int station;    /* the number in its name, RESULTS.point-STATION */
+    int station;    /* number of this worker in its name (swp_spool_name) */
     double kept_at; /* s of vs_coarse_seconds: the last checkpoint, or the begin */
 } swp;
 
@@ -158,14 +160,14 @@ static inline int64_t swp_turn(const swp *w, int64_t point)
 {
     return (point - w->o->shard) / w->o->n_shard;
 }
-/* Opens a file for the results of points: that of worker i is RESULTS.point-i; i < 0: a file
- * without a name. Returns its descriptor, -1: errno. swp_end_spool closes it and, unless `keep`,
- * removes it. */
+/* Opens a file for the results of points: that of worker i is RESULTS.point-i, of rank R
+ * RESULTS.point-R.i where checkpoints are wanted; i < 0: a file without a name. Returns its
+ * descriptor, -1: errno. swp_end_spool closes it and, unless `keep`, removes it. */
 int swp_spool(const swp *w, int i);
 void swp_end_spool(swp *w, int i, int fd, bool keep);
 
-/* Whether spools have names: the results of this sweep are a file, and other files may stand beside
- * it. */
+bool swp_is_far(const swp *w); /* this process is of a rank other than 0 */
+/* The results of this sweep are a file, and other files may stand beside it. */
 bool swp_has_name(const swp *w);
 char *swp_spool_name(const swp *w, int i); /* for vs_free */
 
@@ -173,10 +175,14 @@ char *swp_spool_name(const swp *w, int i); /* for vs_free */
 /* Sets what makes the point's transient write checkpoints, if they are wanted; the hook's user is a
  * swp_now. */
 void swp_keep_hook(const swp *w, sim_hook *h);
-/* To call before any point is computed. With resume, it names the checkpoints that a stopped run
- * left after their points, and removes those of points that have results; without, it removes all.
- *   next  turn of the first point without results */
-void swp_keep_find(const swp *w, int64_t next);
+/* For rank 0, before any point is computed. With resume, it names the checkpoints that a stopped
+ * run left after their points, and removes those of points that have results; without, it removes
+ * all.
+ *   next  turn of the first point without results
+ * Status: VS_OK; VS_EIO with w->book.why: a rank of that run still computes. */
+VS_MUST_USE vs_status swp_keep_find(swp *w, int64_t next);
+/* For rank 0 when all points are written: removes what lost ranks left. */
+void swp_keep_over(const swp *w);
 /* Reads the checkpoint of the point, if there is one, and copies its results to the spool. *bytes,
  * for vec_free, must live as long as the image. */
 bool swp_keep_read(swp_now *now, image *im, uint8_t **bytes);
@@ -235,6 +241,12 @@ bool swp_hire(swp *w, swp_worker *all, int n, swp_worker *v);
 /* Ends a worker and returns its status as of waitpid.  sig  signal to send; 0: close its pipe, upon
  * which it ends by itself */
 int swp_dismiss(swp_worker *v, int sig);
+/* From now on a second SIGTERM or SIGINT does not end this process at once: launchers and batch
+ * systems send them to every process of a job, and those that started this one hand them on. */
+void swp_stay(void);
+/* Passes a stop on to those of n workers that compute, which write checkpoints of their points, and
+ * waits for their end. */
+void swp_let_keep(const swp_worker *all, int n);
 /* Room for n workers in `mem`, none there yet. They are killed when the heap is freed before
  * swp_let_go: each holds the run's files, and their locks. */
 swp_worker *swp_room(arena *mem, int n);
@@ -260,9 +272,9 @@ void swp_ranks_free(swp_ranks *p);
 VS_MUST_USE vs_status swp_ranks_give(swp_crew *c);
 /* Reads the frames that have arrived from ranks and handles them. */
 VS_MUST_USE vs_status swp_ranks_take(swp_crew *c);
-/* Called by ranks other than 0: checks that this sweep is that of rank 0. Status: VS_OK; VS_EINPUT
- * with a message. */
-VS_MUST_USE vs_status swp_ranks_check(const swp *w);
+/* Called by ranks other than 0: checks that this sweep is that of rank 0, and sets w->sees. Status:
+ * VS_OK; VS_EINPUT with a message. */
+VS_MUST_USE vs_status swp_ranks_check(swp *w);
 /* Computes for rank 0 until this process is stopped. Status: VS_STOP, or an error in w->book.why.
  */
 VS_MUST_USE vs_status swp_serve(swp *w, int jobs);

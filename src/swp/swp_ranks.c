@@ -3,7 +3,8 @@
  * 0 has built the deck, so that a cold cache is filled once. It has --jobs workers. A rank holds as
  * many points as it has workers and one more for each, so that no worker waits for a message; many
  * more if points are shorter than a message's way, none towards the end. Points of a rank that
- * ended are given to others. */
+ * ended are given to others. With checkpoints each rank writes those of its points beside the
+ * results of rank 0, if it sees them (swp_keep.c). */
 #include "swp_priv.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io.h"
@@ -26,7 +28,14 @@ typedef struct go {
     int64_t total;
     uint32_t n_meas, rec_size;
     char version[32];
+    uint64_t file; /* number of rank 0's result file (st_ino); 0: no file, or no checkpoints */
 } go;
+
+/* And a rank's answer. */
+typedef struct hello {
+    int32_t workers;
+    int32_t sees; /* the file */
+} hello;
 
 typedef struct peer {
     bool gone;
@@ -53,12 +62,22 @@ static go agreement(const swp *w)
     return g;
 }
 
+/* 0: there is none that other ranks could see. */
+static uint64_t file_number(const swp *w)
+{
+    struct stat sb;
+    const bool there = (w->o->checkpoint || w->o->resume) && w->o->out &&
+                       strcmp(w->o->out, "-") != 0 && !stat(w->o->out, &sb) && S_ISREG(sb.st_mode);
+    return there ? (uint64_t)sb.st_ino : 0;
+}
+
 /* -- rank 0 -- */
 
 swp_ranks *swp_ranks_new(swp *w)
 {
     swp_ranks *p = vs_calloc(1, sizeof *p);
-    const go g = agreement(w);
+    go g = agreement(w);
+    g.file = file_number(w);
     p->one = vs_calloc((size_t)w->o->link->size, sizeof *p->one);
     p->link = w->o->link;
     (void)rank_send(p->link, -1, RANK_GO, &g, sizeof g);
@@ -148,6 +167,9 @@ static bool complete(swp_crew *c, peer *p)
     const int64_t k = swp_turn(c->w, p->part.r.point);
     if (!take_from(p, k))
         return false;
+    if (p->part.r.went_on && c->w->o->say && !c->w->o->quiet)
+        fprintf(c->w->o->say, "vsim: point %lld went on from its checkpoint\n",
+                (long long)p->part.r.point + 1);
     swp_came(c, k, &p->part.r, p->part.bytes);
     p->part = (swp_early){0};
     return true;
@@ -201,13 +223,20 @@ static bool take_death(swp_crew *c, peer *p, const char *data, size_t n)
     return true;
 }
 
-static bool take_hello(peer *p, const char *data, size_t n)
+static bool take_hello(const swp_crew *c, int rank, const char *data, size_t n)
 {
-    int32_t workers;
-    if (n != sizeof workers)
+    hello h;
+    if (n != sizeof h)
         return false;
-    memcpy(&workers, data, n);
-    p->workers = workers < 1 ? 1 : workers > SWP_MOST_JOBS ? SWP_MOST_JOBS : workers;
+    memcpy(&h, data, n);
+    c->ranks->one[rank].workers = h.workers < 1               ? 1
+                                  : h.workers > SWP_MOST_JOBS ? SWP_MOST_JOBS
+                                                              : h.workers;
+    if (c->w->o->checkpoint && !h.sees && c->w->o->say)
+        fprintf(c->w->o->say,
+                "vsim: warning: rank %d of %d does not see '%s': no checkpoints of its points are "
+                "written or read\n",
+                rank, c->ranks->link->size, c->w->o->out);
     return true;
 }
 
@@ -223,7 +252,7 @@ vs_status swp_ranks_take(swp_crew *c)
     peer *p = &c->ranks->one[rank];
     bool ok = true;
     switch ((rank_kind)l->head.kind) {
-    case RANK_HELLO: ok = take_hello(p, l->data, n); break;
+    case RANK_HELLO: ok = take_hello(c, rank, l->data, n); break;
     case RANK_RESULT: ok = take_result(c, p, l->data, n); break;
     case RANK_DATA: ok = take_data(c, p, l->data, n); break;
     case RANK_DIED: ok = take_death(c, p, l->data, n); break;
@@ -237,16 +266,17 @@ vs_status swp_ranks_take(swp_crew *c)
 
 /* -- the others -- */
 
-vs_status swp_ranks_check(const swp *w)
+vs_status swp_ranks_check(swp *w)
 {
     const rank_link *l = w->o->link;
-    const go mine = agreement(w);
-    go first;
+    go mine = agreement(w), first;
     if (l->head.kind != RANK_GO || l->head.n != sizeof first) {
         diag_error(sim_diag(w->s), DIAG_NOWHERE, "rank 0 runs another version of vsim");
         return VS_EINPUT;
     }
     memcpy(&first, l->data, sizeof first);
+    mine.file = first.file;
+    w->sees = first.file && first.file == file_number(w);
     if (!memcmp(&first, &mine, sizeof first))
         return VS_OK;
     diag_error(sim_diag(w->s), DIAG_NOWHERE, "%s",
@@ -363,7 +393,8 @@ static vs_status serve(server *s)
 vs_status swp_serve(swp *w, int jobs)
 {
     server s = {.w = w, .link = w->o->link, .n = jobs > SWP_MOST_JOBS ? SWP_MOST_JOBS : jobs};
-    const int32_t workers = s.n;
+    const hello h = {.workers = s.n, .sees = w->sees};
+    const bool keeps = w->o->checkpoint && w->sees;
     vs_status st = VS_OK;
     arena mem;
     arena_init(&mem);
@@ -375,11 +406,15 @@ vs_status swp_serve(swp *w, int jobs)
             st = lost(&s, "no worker could be started");
     }
     w->tell_all = false;
-    if (!st && rank_send(s.link, 0, RANK_HELLO, &workers, sizeof workers))
+    if (!st && keeps && !rank_send(s.link, s.link->rank, RANK_KEEPS, NULL, 0))
+        st = lost(&s, "the process that MPI started is gone");
+    if (!st && rank_send(s.link, 0, RANK_HELLO, &h, sizeof h))
         st = serve(&s);
+    if (keeps)
+        swp_let_keep(one, s.n);
     for (int i = 0; i < s.n; i++) {
         (void)swp_dismiss(&one[i], SIGKILL);
-        swp_end_spool(w, i, one[i].spool, false);
+        swp_end_spool(w, i, one[i].spool, keeps && one[i].k >= 0);
     }
     swp_let_go(one);
     arena_fini(&mem);

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Sweeps by the processes of mpirun: the same bytes for any number of ranks, ranks that die, interrupted jobs.
 
-    ranks.py VSIM [unittest arguments]     exit code 77 where there is no mpirun, or vsim was built without MPI"""
+    ranks.py VSIM [unittest arguments]     exit code 77 where there is no mpirun, or vsim was built without MPI
+    ranks.py VSIM --kills N [--seed S]     N signals at random times to runs that keep their points; counts"""
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -27,6 +29,7 @@ C1 out 0 {c}
 .step param c list 1n 2n
 """
 PATIENCE = 400  # s, for whatever ends
+KILLS = 4  # random signals of the daily run
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', VSIM_RANK_TIMEOUT=str(PATIENCE),
            OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_mtl='^psm,psm2,ofi', OMPI_MCA_btl='self,vader',
            # as between machines, long messages come in parts, and a sender may end between two of them
@@ -49,7 +52,7 @@ def hit(pid, sig):
     return True
 
 
-class Ranks(Folder):
+class Base(Folder):
     def write(self, text, name='d.sp'):
         with open(self.path(name), 'w') as f:
             f.write(text)
@@ -73,6 +76,19 @@ class Ranks(Folder):
         self.run_it('-q', '-r', tag + '.raw', '--measures', tag + '.csv', *args, 'd.sp', ranks=ranks, code=code)
         return self.data(tag + '.raw'), self.data(tag + '.csv')
 
+    @staticmethod
+    def rank_0_of(starters):
+        found = []
+        for vsim in [b for a in starters for b in children(a)]:
+            try:
+                with open('/proc/%d/environ' % vsim) as f:
+                    found += [vsim] * ('OMPI_COMM_WORLD_RANK=0\0' in f.read())
+            except OSError:
+                pass  # it has ended
+        return found
+
+
+class Ranks(Base):
     def points(self, name):
         try:
             return self.data(name).count(b'\np ')
@@ -104,13 +120,6 @@ class Ranks(Folder):
         out, err = p.communicate(timeout=PATIENCE)
         self.assertEqual(p.returncode, code, out + err)
         return err
-
-    def test_which_points_a_checkpoint_keeps_is_told(self):
-        self.write(SWEEP % '2k')
-        text = 'rank 0 alone; those of the 2 other processes begin anew'
-        said = [self.run_it('-r', tag + '.raw', '--checkpoint', '0', 'd.sp', ranks=n)[1] for tag, n in (('a', 1), ('b', 3))]
-        self.assertEqual([x.count(text) for x in said], [0, 1], said)
-        self.assertEqual(self.data('a.raw'), self.data('b.raw'))
 
     def test_same_bytes_for_any_number_of_ranks(self):
         self.write(SWEEP % '100')
@@ -238,17 +247,6 @@ class Ranks(Folder):
         self.assertEqual(err.count('vsim: MPI did not begin: a rank ended, or never came; this one ends'), 1, err)
         self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
 
-    @staticmethod
-    def rank_0_of(starters):
-        found = []
-        for vsim in [b for a in starters for b in children(a)]:
-            try:
-                with open('/proc/%d/environ' % vsim) as f:
-                    found += [vsim] * ('OMPI_COMM_WORLD_RANK=0\0' in f.read())
-            except OSError:
-                pass  # it has ended
-        return found
-
     def test_rank_0_dies(self):
         self.write(self.LONG)
         one = self.results('a', '--jobs', '2')
@@ -353,10 +351,189 @@ class Ranks(Folder):
         self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
 
 
+KEPT = """long points: delays, measures, results that grow
+V1 a 0 sin(0 1 1meg)
+R1 a b {r}
+C1 b 0 1n
+D1 b 0 dm
+.model dm d is=1e-14 cjo=1p
+T1 b 0 c 0 z0=50 td=3n
+R2 c 0 1k
+.param r=1k
+.save v(b) v(c)
+.tran 1n 700u 0 2n
+.meas tran top max v(b)
+.meas tran late when v(b)=0.01 rise=150
+.step param r 1k 5k 1k
+"""
+
+
+class Kept(Base):
+    """Each rank keeps the points that it computes; whoever goes on computes what is left."""
+
+    def ready(self):
+        self.write(KEPT)
+        return self.results('a', '--jobs', '1')
+
+    def go(self, ranks, *args, options=(), **env):
+        return self.start([*(['mpirun', *options, '-n', str(ranks)] if ranks else []), VSIM, '-r', 'b.raw', '--measures', 'b.csv', *args,
+                           'd.sp'], **env)
+
+    def left(self, ending=''):
+        return [f for f in os.listdir(self.tmp.name) if re.fullmatch(r'b\.raw\.point-[\d.]*\d' + re.escape(ending), f)]
+
+    def same(self, one):
+        self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
+        self.assertEqual([f for f in os.listdir(self.tmp.name) if f.startswith(('b.raw.', 'b.csv.'))], [])
+
+    def goes_on(self, ranks, *args, **env):
+        """A run that goes on. What is left of a killed rank 0's others ends with VSIM_RANK_TIMEOUT."""
+        for _ in range(PATIENCE * 10):
+            p = self.go(ranks, *(['--resume'] if os.path.exists(self.path('b.raw.journal')) else []), *args, **env)
+            time.sleep(0.05)
+            if p.poll() is None:
+                return p
+            out, err = p.communicate()
+            if 'another run writes there' not in err:
+                self.fail(out + err)
+        self.fail('processes of the run before do not end')
+
+    def done(self, p):
+        out, err = p.communicate(timeout=PATIENCE)
+        return p.returncode, out, err
+
+    def finished(self, ranks, one):
+        """Lets runs go on until one comes to the end; what the last one said."""
+        for _ in range(PATIENCE * 10):
+            code, out, err = self.done(self.go(ranks, *(['--resume'] if os.path.exists(self.path('b.raw.journal')) else [])))
+            if 'another run writes there' not in err:
+                break
+            time.sleep(0.1)
+        self.assertEqual(code, 0, out + err)
+        self.same(one)
+        return err
+
+    def stopped(self, ranks):
+        """A run of which every rank computed a point when rank 0 was stopped."""
+        for _ in range(40):
+            p = self.go(ranks, '--checkpoint', '0')
+            while p.poll() is None and len([f for f in self.left() if self.size(f) > 1 << 16]) < ranks:
+                time.sleep(0.005)
+            for pid in self.rank_0_of([p.pid]):  # it ends the others
+                hit(pid, signal.SIGTERM)
+            self.done(p)
+            if len(self.left('.checkpoint')) == ranks:
+                return
+        self.fail('the ranks end too early')
+
+    def size(self, name):
+        try:
+            return os.path.getsize(self.path(name))
+        except OSError:
+            return 0
+
+    def test_each_rank_keeps_its_points(self):
+        one = self.ready()
+        for then in 3, 2, 0:  # the same number, another one, no MPI
+            self.stopped(3)
+            self.assertIn('b.raw.point-2.0.checkpoint', self.left('.checkpoint'))
+            said = self.finished(then, one)
+            self.assertEqual(len(re.findall(r'point \d (?:goes|went) on from its checkpoint', said)), 3, said)
+
+    def test_a_checkpoint_that_is_damaged_begins_its_point_anew(self):
+        one = self.ready()
+        self.stopped(2)
+        with open(self.path('b.raw.point-1.0.checkpoint'), 'r+b') as f:
+            f.seek(2000)
+            byte = f.read(1)
+            f.seek(2000)
+            f.write(bytes([byte[0] ^ 1]))
+        said = self.finished(2, one)
+        self.assertEqual(said.count('on from its checkpoint'), 1, said)
+        self.assertEqual(said.count("'b.raw.point-1.0.checkpoint' is not used: it is damaged"), 1, said)
+
+    def test_a_rank_that_does_not_see_the_results_is_told(self):
+        one = self.ready()
+        os.mkdir(self.path('other'))
+        shutil.copy2(self.path('d.sp'), self.path('other/d.sp'))
+        with open(self.path('other/b.raw'), 'w'):
+            pass  # another file of the same name
+        run = [VSIM, '-r', 'b.raw', '--measures', 'b.csv', '--checkpoint', '0', 'd.sp']
+        code, out, err = self.done(self.start(['mpirun', '-n', '1', *run, ':', '--wdir', self.path('other'), '-n', '1', *run]))
+        self.assertEqual(code, 0, out + err)
+        self.assertEqual(err.count("rank 1 of 2 does not see 'b.raw': no checkpoints of its points are written or read"), 1, err)
+        self.same(one)
+        self.assertEqual(sorted(os.listdir(self.path('other'))), ['b.raw', 'd.sp'])
+
+    def test_a_rank_that_outlives_rank_0_is_waited_for(self):
+        one = self.ready()
+        for _ in range(20):
+            p = self.go(2, '--checkpoint', '0', options=('--enable-recovery',), VSIM_RANK_TIMEOUT='6')
+            while p.poll() is None and len([f for f in self.left() if self.size(f) > 1 << 12]) < 2:
+                time.sleep(0.005)
+            first = [pid for pid in self.rank_0_of([p.pid]) if hit(pid, signal.SIGKILL)]
+            if first and p.poll() is None:
+                break
+            self.done(p)
+        else:
+            self.fail('the ranks end too early')
+        said = self.done(self.go(0, '--resume'))[2]
+        if self.left():  # it still computes, or rests with its point
+            self.assertIn('another run writes there', said)
+        self.done(p)
+        self.finished(2, one)
+
+    def victims(self, p):
+        """Of a run: what can be killed, by name."""
+        tree = [(a, b, c) for a in children(p.pid) for b in children(a) or [0] for c in children(b)[:1] or [0]]
+        return [('mpirun', p.pid)] + [(name, pid) for rank in tree for name, pid in zip(('launched', 'simulator', 'worker'), rank) if pid]
+
+    def kills(self, budget, rng):
+        """Signals at random times to random processes, also of runs that go on; how many met one, by process and signal."""
+        one = self.ready()
+        met = {}
+        while sum(met.values()) < budget:
+            for hops in range(9):
+                options = ('--enable-recovery',) if rng.random() < 0.3 else ()
+                p = self.goes_on(rng.choice((2, 3)), '--checkpoint', rng.choice(('0', '0.001')), options=options, VSIM_RANK_TIMEOUT='4')
+                time.sleep(rng.uniform(0.2, 3))
+                if hops == 8 or sum(met.values()) >= budget or p.poll() is not None:
+                    break
+                name, pid = rng.choice(self.victims(p))
+                sig = rng.choice((signal.SIGTERM, signal.SIGKILL))
+                if hit(pid, sig):
+                    met[name, sig.name] = met.get((name, sig.name), 0) + 1
+                self.done(p)
+                if not os.path.exists(self.path('b.raw.journal')) and self.points_written(one):
+                    break
+            self.done(p)
+            self.finished(rng.choice((0, 2)), one)
+        return met
+
+    def points_written(self, one):
+        return os.path.exists(self.path('b.raw')) and self.size('b.raw') == len(one[0])
+
+    def test_kills_at_any_time(self):
+        self.assertGreater(sum(self.kills(KILLS, random.Random(8)).values()), 0)
+
+
+def count(arguments):
+    case = Kept('kills')
+    case.setUp()
+    n, seed = int(arguments[1]), int(arguments[3]) if len(arguments) > 3 else 1
+    met = case.kills(n, random.Random(seed))
+    case.doCleanups()
+    print('%d kills, seed %d, all files equal; by process and signal: %s'
+          % (sum(met.values()), seed, ', '.join('%s %s %d' % (*k, met[k]) for k in sorted(met))))
+
+
 if __name__ == '__main__':
     VSIM = os.path.abspath(sys.argv.pop(1))
     if not shutil.which('mpirun') or 'Open MPI' not in subprocess.run(['mpirun', '--version'], capture_output=True, text=True).stdout \
             or not os.path.exists(os.path.join(os.path.dirname(VSIM), 'src/rank/libvsim-mpi.so')):
         print('no mpirun of Open MPI, or no libvsim-mpi.so')
         sys.exit(77)
+    if '--kills' in sys.argv:
+        count(sys.argv[1:])
+        sys.exit(0)
     unittest.main()
