@@ -314,11 +314,30 @@ static bool classic_bipolar(const flat_inst *in, const elab_card *card)
     return in->letter == 'q' && card && card->spice;
 }
 
+static bool is_news(elab *e, const flat_inst *in, const char *text);
+
+/* A third node of a diode whose card gives no rth0, so that its module is without a thermal node.
+ * As in ngspice such a node is the user's, and the diode does nothing to it. */
+static bool has_idle_node(elab *e, const flat_inst *in, const elab_card *card, const va_module *mod)
+{
+    if (in->letter != 'd' || !card || !card->spice || mod->n_port != 2 || in->n_node != 3)
+        return false;
+    const char *text = elab_printf(
+        e,
+        "a third node is a diode's thermal node where its card gives rth0; '%s' does not, so "
+        "the junction does not heat itself, and the node is left alone",
+        card->model->name);
+    if (is_news(e, in, text))
+        diag_warning(e->d, in->rare->node_span ? in->rare->node_span[2] : in->span, "%s: %s",
+                     in->name, text);
+    return true;
+}
+
 static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card,
                            int min_node, int32_t *terminal, uint8_t *portconn)
 {
     const va_module *mod = mdl_module(m);
-    if (in->n_node > mod->n_port) {
+    if (in->n_node > mod->n_port && !has_idle_node(e, in, card, mod)) {
         diag_error(e->d, in->rare->node_span ? in->rare->node_span[mod->n_port] : in->span,
                    "%s: %d nodes given, but '%s' has only %d: %s", in->name, (int)in->n_node,
                    mod->name, (int)mod->n_port, port_list(e, mod));
