@@ -1,6 +1,6 @@
 /* fuzz.c - mutated inputs for the readers: netlist and wires, decks that run, start-up files,
  * Verilog-A, .control blocks, raw, CSV and Matrix Market files, their indices, journals of sweeps,
- * expressions and measures, kept models, heads of HTTP requests, changes of a circuit, checkpoints.
+ * expressions and measures, kept models, heads of HTTP requests, changes of a circuit, checkpoints, sweeps that go on.
  * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER... -k keeps
  *         inputs that reach new code. An input alone (-n 0) is run as it is.
  * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal
@@ -692,7 +692,8 @@ static const struct target {
                {"kept", fuzz_kept, true},        {"convert", fuzz_convert, true},
                {"kernel", fuzz_kernel, true},    {"index", fuzz_index, true},
                {"http", fuzz_http, true},        {"deck", fuzz_deck, false},
-               {"change", fuzz_change, false},   {"checkpoint", fuzz_checkpoint, true}};
+               {"change", fuzz_change, false},   {"checkpoint", fuzz_checkpoint, true},
+               {"sweep", fuzz_sweep, true}};
 
 /* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or
  * bracket. */
@@ -1069,7 +1070,7 @@ int main(int argc, char **argv)
     if (!t || optind + 1 >= argc) {
         fprintf(stderr,
                 "usage: fuzz net|va|control|raw|journal|expr|kept|convert|kernel|index|http|deck|"
-                "change|checkpoint [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT...\n");
+                "change|checkpoint|sweep [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT...\n");
         return 2;
     }
     for (int i = optind + 1; i < argc; i++)
