@@ -7,7 +7,6 @@
 #include "jit_priv.h"
 #include "jit_build.h"
 #include "heap.h"
-#include "io.h"
 #include "pool.h"
 #include "store.h"
 
@@ -263,10 +262,8 @@ static bool load_llvm(jit *j, const char **why)
     *why = "the code generator (" MODULE_FILE ") was not found";
     if (j->llvm_failed)
         return false;
+    j->llvm = jit_load(j->opt.plugin_dir);
     j->llvm_failed = true;
-    static const char *const place[] = {".",          "vsim",     JIT_FROM_BIN, "src/jit",
-                                        "../src/jit", JIT_LIBDIR, NULL};
-    j->llvm = plugin_open(MODULE_FILE, j->opt.plugin_dir, place, false);
     if (!j->llvm)
         return false;
     const char *version = dlsym(j->llvm, JIT_VERSION_SYMBOL);
@@ -491,7 +488,7 @@ static void from_llvm(jit *j, emit_task *task, const char **why)
     const int n = (int)vec_len(task),
               threads = j->opt.threads > 0 ? j->opt.threads : pool_processors();
     int32_t first = 0;
-    if (!j->llvm && !heap_room(LLVM_BYTES)) /* its constructors end the process */
+    if (!j->llvm && !heap_room(LLVM_BYTES))
         vs_no_memory();
     if (!load_llvm(j, why)) {
         for (int i = 0; i < n; i++)

@@ -10,6 +10,7 @@
  *   SHIM_CLOCK=K    clocks: 1 stand still, 2 run backwards, 3 jump by a day now and then
  *   SHIM_SIGNAL=S   the N-th write sends this signal to the process (N of SHIM_SIGNAL_AT)
  *   SHIM_FROM=NAME  counting begins when a library with NAME in its path was loaded (dlopen)
+ *   SHIM_WHILE=NAME it counts, and calls fail, only while such a library is loaded (dlopen)
  *   SHIM_COUNT=FILE how many allocations, writes and reads there were, at the end
  * glibc only (__libc_malloc). */
 #undef _FILE_OFFSET_BITS /* pwrite and pwrite64 are two functions here */
@@ -57,15 +58,20 @@ __attribute__((constructor)) static void begin(void)
     ask.sig_at = number("SHIM_SIGNAL_AT");
     if (!ask.error)
         ask.error = EIO;
-    atomic_store(&on, !getenv("SHIM_FROM"));
+    atomic_store(&on, !getenv("SHIM_FROM") && !getenv("SHIM_WHILE"));
 }
 
 void *dlopen(const char *path, int flags)
 {
     typedef void *call(const char *, int);
     call *real = (call *)dlsym(RTLD_NEXT, "dlopen");
-    const char *from = getenv("SHIM_FROM");
+    const char *from = getenv("SHIM_FROM"), *within = getenv("SHIM_WHILE");
+    const bool counted = path && within && strstr(path, within);
+    if (counted)
+        atomic_store(&on, true);
     void *lib = real(path, flags);
+    if (counted)
+        atomic_store(&on, false);
     if (lib && path && from && strstr(path, from))
         atomic_store(&on, true);
     return lib;

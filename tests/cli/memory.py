@@ -2,8 +2,9 @@
 """The code generator finds no memory while it compiles: a message and an exit code, or an exception, and never a
 signal.   memory.py VSIM
 
-tests/attack/shim.c makes the n-th allocation after libvsim-llvm was loaded fail."""
+tests/attack/shim.c makes the n-th allocation after libvsim-llvm was loaded fail, or while it is loaded."""
 import os
+import resource
 import subprocess
 import sys
 import unittest
@@ -36,23 +37,26 @@ GLIBC = 'cannot allocate memory for thread-local data'
 
 
 class Compiling(Folder):
-    def run_short(self, command, **shims):
+    def run_short(self, command, limit=None, counted='SHIM_FROM', **shims):
         """A cache of its own, so that everything is compiled."""
-        env = dict(os.environ, LD_PRELOAD=SHIM, SHIM_FROM='libvsim-llvm', SHIM_COUNT=self.path('count'),
+        def bound():
+            if limit:
+                resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        env = dict(os.environ, LD_PRELOAD=SHIM, SHIM_COUNT=self.path('count'), **{counted: 'libvsim-llvm'},
                    VSIM_LIBRARY=os.path.join(BUILD, 'libvsim.so'), PYTHONPATH=PACKAGE)
         env.update(XDG_CACHE_HOME=self.path('cache%d' % len(os.listdir(self.tmp.name))), **shims)
         return subprocess.run(command, cwd=self.tmp.name, env=env, capture_output=True, text=True, timeout=120,
-                              stdin=subprocess.DEVNULL)
+                              stdin=subprocess.DEVNULL, preexec_fn=bound)
 
-    def calls(self, command):
-        """How many allocations there are from the loading of the code generator on."""
+    def calls(self, command, counted='SHIM_FROM', least=5000):
+        """How many allocations there are from the loading of the code generator on, or within it."""
         if not os.path.exists(SHIM):
             self.skipTest('tests/attack/shim.c was not built')
-        done = self.run_short(command)
+        done = self.run_short(command, counted=counted)
         if done.returncode:
             self.skipTest('nothing can be preloaded, as with sanitizers')
         n = int(self.read('count').split()[0])
-        if n < 5000:
+        if n < least:
             self.skipTest('no code generator')
         return n
 
@@ -70,6 +74,43 @@ class Compiling(Folder):
                 self.assertEqual('out of memory' in done.stderr, done.returncode == 7, (k, persist, done.stderr))
                 ends.append(done.returncode)
         self.assertGreaterEqual(ends.count(7), 8)
+
+    # address space that is more than enough: with a limit the loading is tried in a child
+    PLENTY = 1 << 40
+
+    def test_the_loading_ends_with_a_message_at_any_allocation(self):
+        self.write('deck.sp', DECK)
+        command = [VSIM, '--no-cache', '--threads', '1', '-r', 'a.raw', 'deck.sp']
+        n = self.calls(command, 'SHIM_WHILE', 500)
+        ends = []
+        for k in [1, 2, 3, 5, 30, 60, 70, 80, 90, 100, *range(200, n, n // 6), n - 2]:
+            for persist in '01':
+                done = self.run_short(command, self.PLENTY, 'SHIM_WHILE', SHIM_MALLOC=str(k), SHIM_PERSIST=persist)
+                self.assertIn(done.returncode, (0, 7), (k, persist, done.stderr))
+                self.assertEqual('out of memory' in done.stderr, done.returncode == 7, (k, persist, done.stderr))
+                self.assertNotIn('interpreter', done.stderr, (k, persist))
+                ends.append(done.returncode)
+        self.assertGreaterEqual(ends.count(7), len(ends) // 2)
+
+    def test_any_limit_ends_a_run_with_a_message_or_lets_it_be(self):
+        self.write('deck.sp', DECK)
+        self.calls([VSIM, '--no-cache', '-r', 'a.raw', 'deck.sp'], 'SHIM_WHILE', 500)
+        ends = []
+        for megabytes in range(90, 330, 30):
+            done = self.run_short([VSIM, '--no-cache', '--threads', '1', '-r', 'a.raw', 'deck.sp'], megabytes * 10**6)
+            self.assertIn(done.returncode, (0, 7), (megabytes, done.stderr))
+            self.assertEqual('out of memory' in done.stderr, done.returncode == 7, (megabytes, done.stderr))
+            self.assertNotIn('interpreter', done.stderr, megabytes)
+            ends.append(done.returncode)
+        self.assertIn(7, ends)
+
+    def test_a_process_that_could_not_load_goes_on(self):
+        self.write('two.py', PROGRAM)
+        n = self.calls([sys.executable, 'two.py'], 'SHIM_WHILE', 500)
+        for k in 60, 200, n // 2:
+            done = self.run_short([sys.executable, 'two.py'], self.PLENTY, 'SHIM_WHILE', SHIM_MALLOC=str(k), SHIM_PERSIST='1')
+            self.assertEqual(done.returncode, 0, (k, done.stderr))
+            self.assertEqual(done.stdout.split(), ['memory', 'memory'], (k, done.stderr))
 
     def test_a_process_goes_on_and_compiles_later(self):
         self.write('two.py', PROGRAM)

@@ -1,6 +1,7 @@
 /* fuzz.c - mutated inputs for the readers: netlist and wires, decks that run, start-up files,
  * Verilog-A, .control blocks, raw, CSV and Matrix Market files, their indices, journals of sweeps,
- * expressions and measures, kept models, heads of HTTP requests, changes of a circuit, checkpoints, sweeps that go on.
+ * expressions and measures, kept models, heads of HTTP requests, changes of a circuit, checkpoints,
+ * sweeps that go on.
  * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER... -k keeps
  *         inputs that reach new code. An input alone (-n 0) is run as it is.
  * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal

@@ -1,6 +1,6 @@
 /* fuzz.h - between the files of the fuzzer: fuzz.c has the loop and the readers, fuzz_change.c,
- * fuzz_checkpoint.c and fuzz_sweep.c a target each. A target gets bytes, reads or refuses them, and aborts where
- * what it sees cannot be. */
+ * fuzz_checkpoint.c and fuzz_sweep.c a target each. A target gets bytes, reads or refuses them, and
+ * aborts where what it sees cannot be. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
