@@ -23,6 +23,7 @@ void diag_fini(diag *d)
     diag_forget_files(d, 0);
     vec_free(d->file);
     vec_free(d->msg);
+    vec_free(d->told);
     arena_fini(&d->mem);
 }
 
@@ -213,7 +214,7 @@ static void add_msg(diag *d, diag_level level, diag_span at, const char *fmt, va
     char *text = arena_alloc(&d->mem, (size_t)n + 1);
     vsnprintf(text, (size_t)n + 1, fmt, again);
     va_end(again);
-    vec_push(d->msg, (diag_msg){level, at, text, (uint32_t)str_hash(fmt, strlen(fmt))});
+    vec_push(d->msg, (diag_msg){level, at, text, (uint32_t)str_hash(fmt, strlen(fmt)), 0});
 }
 
 void diag_error(diag *d, diag_span at, const char *fmt, ...)
@@ -250,6 +251,12 @@ void diag_note(diag *d, diag_span at, const char *fmt, ...)
     va_end(ap);
 }
 
+void diag_kind(diag *d, uint64_t kind)
+{
+    if (!d->drop_notes && vec_len(d->msg))
+        vec_last(d->msg).kind = kind;
+}
+
 void diag_suggest(diag *d, const char *name, const char *const *cand, size_t n_cand)
 {
     const char *near = d->drop_notes ? NULL : str_nearest(name, cand, n_cand);
@@ -275,6 +282,10 @@ void diag_where(const diag *d, diag_span at, int *line, int *col)
 
 void diag_clear(diag *d)
 {
+    enum { MOST_TOLD = 10000 };
+    for (size_t i = 0; i < vec_len(d->msg) && vec_len(d->told) < MOST_TOLD; i++)
+        if (d->msg[i].kind)
+            vec_push(d->told, str_hash(d->msg[i].text, strlen(d->msg[i].text)));
     vec_clear(d->msg);
     d->told_full |= d->n_dropped > 0;
     d->n_dropped = 0;

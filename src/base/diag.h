@@ -34,12 +34,14 @@ typedef struct diag_msg {
     diag_span span;
     const char *text;
     uint32_t code; /* of its wording, whatever names and numbers are in it */
+    uint64_t kind; /* of a message that says the same as others of its kind (diag_kind); 0: none */
 } diag_msg;
 
 typedef struct diag {
     arena mem;
     diag_file *file; /* vec */
     diag_msg *msg;   /* vec; a note belongs to the error or warning before it */
+    uint64_t *told;  /* vec; hashes of the first texts with a kind that diag_clear removed */
     int n_error, n_warning, n_dropped;
     bool drop_notes; /* the last error or warning was dropped, its notes are too */
     int max_error;   /* further errors are counted, not kept; default 50 */
@@ -100,6 +102,9 @@ void diag_error(diag *d, diag_span at, const char *fmt, ...) VS_PRINTF(3, 4);
 void diag_warning(diag *d, diag_span at, const char *fmt, ...) VS_PRINTF(3, 4);
 /* Adds to the message before it; dropped together with it. */
 void diag_note(diag *d, diag_span at, const char *fmt, ...) VS_PRINTF(3, 4);
+/* Says of the last error or warning that whoever collects the messages of many runs need tell one
+ * of this kind only (diag_render_marked). */
+void diag_kind(diag *d, uint64_t kind);
 /* A note "did you mean 'x'?" if str_nearest finds one. */
 void diag_suggest(diag *d, const char *name, const char *const *cand, size_t n_cand);
 
@@ -151,6 +156,10 @@ size_t diag_format(const diag_record *r, char *buf, size_t size);
 /* All messages with source lines and carets; lines of any length are cut around the caret;
  * control bytes are shown as '?'. */
 void diag_render(const diag *d, FILE *out, bool color);
+/* The same with a line in front of each error or warning: DIAG_MARK, its kind and the hash of its
+ * text, in 16 hexadecimal digits each. No message has this byte. */
+enum { DIAG_MARK = 1, DIAG_MARK_BYTES = 34 };
+void diag_render_marked(const diag *d, FILE *out);
 /* Span from the start of a to the end of b (same file). */
 diag_span diag_join(diag_span a, diag_span b);
 

@@ -148,18 +148,31 @@ size_t diag_format(const diag_record *r, char *buf, size_t size)
     return s.n;
 }
 
-void diag_render(const diag *d, FILE *out, bool color)
+static void put_mark(FILE *out, uint64_t kind, const char *text)
+{
+    fprintf(out, "%c%016llx%016llx\n", DIAG_MARK, (unsigned long long)kind,
+            (unsigned long long)str_hash(text, strlen(text)));
+}
+
+static void render(const diag *d, FILE *out, bool color, bool marked)
 {
     sink s = {.out = out};
     arena mem;
     arena_init(&mem);
     for (size_t i = 0; i < vec_len(d->msg); i++) {
+        if (marked && d->msg[i].level != DIAG_NOTE)
+            put_mark(out, d->msg[i].kind, d->msg[i].text);
         diag_record r = diag_record_of(d, i, &mem);
         show(&s, &r, color);
         for (size_t k = 0; diag_included(d, i, k, &r); k++)
             show(&s, &r, color);
     }
     arena_fini(&mem);
+    if (d->n_dropped && !d->told_full && marked)
+        put_mark(out, 0, "");
     if (d->n_dropped && !d->told_full)
         fprintf(out, "vsim: there are more than %d errors; no others are shown\n", d->max_error);
 }
+
+void diag_render(const diag *d, FILE *out, bool color) { render(d, out, color, false); }
+void diag_render_marked(const diag *d, FILE *out) { render(d, out, false, true); }

@@ -381,20 +381,42 @@ static bool is_news(elab *e, const flat_inst *in, const char *text)
     return true;
 }
 
-/* $warning and $error are warnings of the card, $strobe and the others lines of the run. */
-static void tell(elab *e, const flat_inst *in, const mdl_message *say)
+static bool is_warning(const mdl_message *say)
+{
+    return say->kind == IR_EFF_WARNING || say->kind == IR_EFF_ERROR;
+}
+
+/* Of a card, or an element without one, and the words of the text: its numbers vary from point to
+ * point of a sweep. */
+static uint64_t kind_of(const flat_inst *in, const char *text)
+{
+    const char *of = in->rare->model ? in->rare->model->name : in->name;
+    char *words = NULL;
+    for (const char *p = text; *p; p++)
+        if (!strchr("0123456789.+-", *p))
+            vec_push(words, *p);
+    const uint64_t kind = str_hash(words, vec_len(words)) ^ str_hash(of, strlen(of)) * 31;
+    vec_free(words);
+    return kind ? kind : 1;
+}
+
+static void warn(elab *e, const flat_inst *in, const mdl_message *say)
 {
     static const char prefix[] = "warning: ";
     const bool warning = say->kind == IR_EFF_WARNING;
-    if (!warning && say->kind != IR_EFF_ERROR) {
-        ckt_say(e->c, say->text);
-        return;
-    }
-    if (!is_news(e, in, say->text))
-        return;
     diag_warning(e->d, in->span, "%s: %s", in->name, say->text + (warning ? sizeof prefix - 1 : 0));
+    diag_kind(e->d, kind_of(in, say->text));
     if (in->rare->model)
         diag_note(e->d, in->rare->model->span, "the model card is here");
+}
+
+/* $warning and $error are warnings of the card, $strobe and the others lines of the run. */
+static void tell(elab *e, const flat_inst *in, const mdl_message *say)
+{
+    if (!is_warning(say))
+        ckt_say(e->c, say->text);
+    else if (is_news(e, in, say->text))
+        warn(e, in, say);
 }
 
 /* What the static code of a module prints, once per parameter set. */
@@ -418,6 +440,30 @@ static void list_rows(const elab *e, map *first)
         const ckt_device_facts d = ckt_device(e->c, i - 1);
         map_set(first, row_key(d.model, d.row), i);
     }
+}
+
+void elab_tell_setup(elab *e)
+{
+    map first = {0}, told = {0};
+    const bool any = mdl_any_message(e->lib);
+    if (any)
+        list_rows(e, &first);
+    for (int32_t i = 0; any && i < ckt_n_device(e->c); i++) {
+        const ckt_device_facts d = ckt_device(e->c, i);
+        size_t n;
+        const mdl_message *say = mdl_row_messages(d.model, d.row, &n);
+        const int32_t k =
+            n && map_get(&first, row_key(d.model, d.row), 0) == i + 1 ? elab_find(e, d.name) : -1;
+        for (size_t j = 0; k >= 0 && j < n; j++) {
+            const flat_inst *in = &e->f->inst[k];
+            const uint64_t kind = kind_of(in, say[j].text);
+            if (is_warning(&say[j]) && !map_get(&told, kind, 0))
+                warn(e, in, &say[j]);
+            map_set(&told, kind, 1);
+        }
+    }
+    map_free(&first);
+    map_free(&told);
 }
 
 vs_status elab_report_setup(elab *e)

@@ -171,6 +171,7 @@ typedef struct mdl_message {
     const char *text;
 } mdl_message;
 const mdl_message *mdl_row_messages(const mdl_model *m, int32_t row, size_t *n);
+bool mdl_any_message(const mdl_lib *lib); /* a row has, or had, one */
 /* The next message that mdl_setup found: of code that is static in a variant alone, because
  * parameters decide a branch beside one that depends on voltages. Each once for a row; false: no
  * more. */

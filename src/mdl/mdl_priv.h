@@ -166,8 +166,9 @@ struct mdl_lib {
     diag *d;
     str_pool *names;
     mdl_opt opt;
-    jit *jit;  /* NULL: interpret */
-    int lanes; /* of kernels; 0: not decided yet */
+    jit *jit;         /* NULL: interpret */
+    int lanes;        /* of kernels; 0: not decided yet */
+    bool any_message; /* of a row */
     bool noted_interpret;
     mdl_compare *compare; /* NULL: kernels are not compared */
     struct want {         /* a kernel that was asked for and is not made yet */

@@ -271,6 +271,7 @@ static void note_effect(void *user, const ir_fn *fn, const ir_effect *eff, const
     const mdl_message line = {(ir_eff_kind)eff->kind,
                               arena_strndup(&t->m->mem, text, strlen(text))};
     vec_push(t->r->message, line);
+    t->m->lib->any_message = true;
     t->fatal |= eff->kind == IR_EFF_FATAL;
     vec_free(text);
 }
@@ -646,6 +647,8 @@ const int32_t *mdl_row_topology(mdl_model *m, int32_t row)
     const row_place *at = &m->row[row];
     return (at->is_number ? mdl_kin_like(m, at->kin) : at->full)->topology;
 }
+
+bool mdl_any_message(const mdl_lib *lib) { return lib->any_message; }
 
 const mdl_message *mdl_row_messages(const mdl_model *m, int32_t row, size_t *n)
 {

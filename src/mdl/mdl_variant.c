@@ -381,6 +381,7 @@ static void note_late(void *user, const ir_fn *fn, const ir_effect *eff, const i
         const mdl_message say = {(ir_eff_kind)eff->kind,
                                  arena_strndup(&s->m->mem, text, strlen(text))};
         vec_push(s->r->message, say);
+        s->m->lib->any_message = true;
         vec_push(s->m->lib->late, ((struct late){s->m, s->row, say}));
     }
     vec_free(text);

@@ -55,6 +55,12 @@ void sim_forget_plots(sim *s)
     s->plots.no_date = no_date;
 }
 
+void sim_tell_setup(sim *s)
+{
+    if (s->elab && s->ckt)
+        elab_tell_setup(s->elab);
+}
+
 void sim_drop_circuit(sim *s)
 {
     ana_free(&s->ana);

@@ -221,6 +221,8 @@ void sim_why_cut(sim *s, size_t len);
 
 /* Frees the analysis object, after adding its figures to the statistics. */
 void sim_end_analysis(sim *s);
+/* Tells again what setup warns of in the present circuit, if there is one (elab_tell_setup). */
+void sim_tell_setup(sim *s);
 /* Frees the plots in memory. */
 void sim_forget_plots(sim *s);
 /* Removes the files of plots in memory (sim_opt.part); keep: they stay, and a message names them.

@@ -252,6 +252,7 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     vs_status st = fam_set(&w->fam, point);
     if (!st)
         st = run_point(&now, r);
+    sim_tell_setup(s);
     if (!st && sim_diag(s)->n_error > said.n_error)
         st = VS_EINPUT;
     if (st == VS_STOP && !w->stopped && sim_diag(s)->n_error > said.n_error)
@@ -266,7 +267,7 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     sim_figures_less(&r->own, &now.before);
     if (w->o->quiet)
         diag_keep_errors(sim_diag(s));
-    diag_render(sim_diag(s), msg, false);
+    diag_render_marked(sim_diag(s), msg);
     diag_clear(sim_diag(s));
     diag_take_back(sim_diag(s), said);
     if (vec_len(sim_diag(s)->file) == n_file && !w->fam.files_new)
@@ -439,6 +440,8 @@ vs_status swp_run(sim *s, const swp_opt *o)
     swp w = {.s = s, .o = o, .spool = -1};
     const sim_hook hook = sim_opts(s)->hook;
     int64_t next = 0;
+    for (size_t i = 0; i < vec_len(sim_diag(s)->told); i++) /* of the deck as it is */
+        map_set(&w.book.told, sim_diag(s)->told[i], 1);
     fam_init(&w.fam, s, o->deck, o->read, file_of(s, o->deck));
     arena_init(&w.mem);
     arena_init(&w.book.mem);

@@ -468,23 +468,59 @@ static void tell_redo(swp_book *b, const swp_rec *r, const char *label)
             st->expanded || st->built || st->redone ? r->why : "nothing depends on what changed");
 }
 
+/* Whether the message behind this mark is to be told. */
+static bool is_news(swp_book *b, const char *mark)
+{
+    unsigned long long kind = 0, text = 0;
+    if (sscanf(mark + 1, "%16llx%16llx", &kind, &text) != 2 || !kind)
+        return true;
+    if (map_get(&b->told, kind, 0) || map_get(&b->told, text, 0))
+        return false;
+    map_set(&b->told, kind, 1);
+    return true;
+}
+
+/* The messages of a point without their marks, and without those of kinds that an earlier point
+ * told; a vec. */
+static char *news_of(swp_book *b, const swp_rec *r)
+{
+    char *news = NULL;
+    bool wanted = true;
+    for (size_t i = 0; i < r->n_msg;) {
+        const char *line = r->msg + i, *end = memchr(line, '\n', r->n_msg - i);
+        const size_t n = end ? (size_t)(end - line) + 1 : r->n_msg - i;
+        const bool mark = *line == DIAG_MARK && n == DIAG_MARK_BYTES;
+        if (mark)
+            wanted = is_news(b, line);
+        for (size_t k = 0; k < n && wanted && !mark; k++)
+            vec_push(news, line[k]);
+        i += n;
+    }
+    return news;
+}
+
 static void tell(swp_book *b, const swp_rec *r, const char *label)
 {
-    if (!b->redo && !r->n_text && !r->n_msg && !r->status)
+    char *news = r->n_msg ? news_of(b, r) : NULL;
+    const size_t n_news = vec_len(news);
+    if (!b->redo && !r->n_text && !n_news && !r->status) {
+        vec_free(news);
         return;
+    }
     char *text = swp_label(b, label);
     if (b->redo)
         tell_redo(b, r, text);
     if (r->n_text)
         fprintf(b->log, "point %lld: %s\n%.*s", (long long)r->point + 1, text, (int)r->n_text,
                 r->text);
-    if (b->say && (r->n_msg || r->status)) {
+    if (b->say && (n_news || r->status)) {
         fflush(b->log);
         fprintf(b->say, "vsim: point %lld (%s)%s%s\n%.*s", (long long)r->point + 1, text,
                 r->status ? " failed: " : ":",
-                r->status ? vs_status_text((vs_status)r->status) : "", (int)r->n_msg,
-                r->n_msg ? r->msg : "");
+                r->status ? vs_status_text((vs_status)r->status) : "", (int)n_news,
+                n_news ? news : "");
     }
+    vec_free(news);
     vs_free(text);
 }
 
@@ -668,5 +704,6 @@ vs_status swp_book_close(swp_book *b, bool finished)
     vec_free(b->last_header);
     vec_free(b->sample);
     vec_free(b->who);
+    map_free(&b->told);
     return st;
 }

@@ -64,6 +64,7 @@ typedef struct swp_book {
     double *sample; /* [mc][n_meas] of the present combination of steps */
     swp_sample *who;
     int64_t n_sample;
+    map told; /* kinds of messages (diag_kind) that were told; texts that were before the sweep */
     arena mem;
     char why[300];
 } swp_book;

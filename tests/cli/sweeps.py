@@ -114,6 +114,30 @@ class Steps(Folder):
         self.assertIn('3 of 3 points, 1 failed', out)
         self.assertIn('2,2000,nan,failed', self.data('m.csv').decode())
 
+    TELL = '''`include "disciplines.vams"
+module tell(p, n);
+  inout p, n; electrical p, n;
+  parameter real r = 1k from (0:inf);
+  analog begin
+    if (r > 2500) $warning("r=%g is large", r);
+    I(p, n) <+ V(p, n) / r;
+  end
+endmodule
+'''
+
+    def test_warnings_of_setup_are_told_once_with_their_point(self):
+        self.write('m.va', self.TELL)
+        self.write('d.sp', 'x\n.hdl "m.va"\n.param rr=1k\n.model tm tell r={rr}\n.model tk tell r=5k\nV1 a 0 1\nN1 a 0 tm\n'
+                   'N2 a 0 tm r={2*rr}\nN3 a 0 tk\n.op\n.step param rr 1k 6k 1k\n')
+        said = [self.run_it('-r', 'o.raw', '--jobs', jobs, 'd.sp')[1] for jobs in ('1', '2', '3')]
+        self.assertEqual(re.findall(r'point .*|n\d: r=.*', said[0]), ['n3: r=5000 is large', 'point 2 (rr=2000):', 'n2: r=4000 is large'])
+        self.assertEqual(said[1], said[0])
+        self.assertEqual(said[2], said[0])
+        # of the deck as it is with another number: of points, too
+        self.write('d.sp', self.data('d.sp').decode().replace('rr=1k', 'rr=2.6k').replace('N2', '*'))
+        said = self.run_it('-r', 'o.raw', 'd.sp')[1]
+        self.assertEqual(re.findall(r'point .*|n1: r=.*', said), ['n1: r=2600 is large', 'point 3 (rr=3000):', 'n1: r=3000 is large'])
+
     def test_redo(self):
         self.write('d.sp', DIVIDER + '.step param unused 1 1000 1\n')
         out, _ = self.run_it('explain', '--redo', 'd.sp')
