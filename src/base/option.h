@@ -68,7 +68,9 @@
     X(rcreduce, double, 0, FRACTION, "extracted wires: error for fewer nodes (numerics.md, 13)")   \
     X(rcfreq, double, 1e10, POSITIVE, "hertz, to which the bound of `rcreduce` holds")             \
     X(hbwhole, double, 0, NOT_NEGATIVE, "`.hb`: entries factored as a whole; 0: by size") \
-    X(interp, bool, false, SWITCH, "result files of transients have the multiples of `tstep`")
+    X(interp, bool, false, SWITCH, "result files of transients have the multiples of `tstep`") \
+    X(warn, uint64_t, 0, SEED, "1: tells where devices are beyond limits of their cards (below)")  \
+    X(maxwarns, uint64_t, 5, SEED, "of each sort of limit so many warnings in an analysis")
 
 #define OPTION_LIST(X) OPTION_MODEL_LIST(X) OPTION_RUN_LIST(X)
 
@@ -82,7 +84,7 @@
 #define OPTION_IGNORED_LIST(X)                                                                     \
     X(itl3) X(itl5) X(itl6) X(pivtol) X(pivrel) X(gminsteps) X(srcsteps) X(cshunt) X(ramptime)     \
     X(defm) X(trytocompact) X(keepopinfo) X(autostop) X(xmu) X(noinit) X(badmos3) X(oldlimit)      \
-    X(rseries) X(seedinfo) X(warn) X(maxwarns) X(minbreak) X(parhier) X(absdv) X(reldv) X(dcap)    \
+    X(rseries) X(seedinfo) X(minbreak) X(parhier) X(absdv) X(reldv) X(dcap)    \
     X(noopiter) X(ingold) X(numdgt) X(cptime) X(limtim) X(limpts) X(lvlcod) X(lvltim) X(nowarn)    \
     X(filetype) X(rawfile) X(sparse) X(xtrtol) X(noopac) X(noopalter) X(maxopalter) X(maxeviter)   \
     X(convlimit) X(convstep) X(convabsstep) X(ltrreltol) X(ltrabstol) X(indverbosity) X(digits)    \

@@ -95,6 +95,42 @@ bool elab_is_computed(const char *name, const ckt_detail *d);
 void elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d, str_pool *names,
                   bool branches);
 
+/* A limit of safe operation (elab_limit.c). What is compared:
+ *   VOLTAGE      of its one term: its size, or sign times it
+ *   CURRENT      the size of the current of its one term, over m
+ *   POWER        the sum of the sizes of current times voltage, with value - derating (Te - tnom),
+ *                not below 0, above tnom
+ *   TEMPERATURE  Te */
+typedef enum elab_limit_kind {
+    ELAB_LIMIT_VOLTAGE,
+    ELAB_LIMIT_CURRENT,
+    ELAB_LIMIT_POWER,
+    ELAB_LIMIT_TEMPERATURE
+} elab_limit_kind;
+typedef struct elab_limit_term {
+    int32_t hi, lo; /* unknowns; volt */
+    ckt_detail current;
+} elab_limit_term;
+typedef struct elab_limit {
+    elab_limit_kind kind;
+    const char *device, *quantity, *name; /* "x1.d1", "Vd", "fv_max" */
+    diag_span span;                       /* of the number */
+    double value;                         /* volt, ampere, watt or degrees Celsius */
+    double m;    /* the devices in parallel if the limit is that of one of them, else 1 */
+    int32_t row; /* limits of a sort have the same number, below ELAB_LIMIT_ROWS */
+    int sign;    /* 1, -1, 0: both directions */
+    elab_limit_term term[3];
+    int n_term;
+    double tnom, derating; /* degrees Celsius, W/K */
+    int32_t te_node;       /* the unknown that is Te; -1: Te is te */
+    double te;             /* degrees Celsius */
+} elab_limit;
+enum { ELAB_LIMIT_ROWS = 64 };
+/* The limits that cards and lines give to the devices of c, a device after the other.
+ *   out   out  vec, the caller frees it
+ *   temp  of the circuit, degrees Celsius */
+void elab_limits(elab_limit **out, const ckt *c, const flat *f, double temp);
+
 typedef struct elab_node_value { /* as ana_node_value */
     int32_t unknown;
     double value;

@@ -92,18 +92,20 @@ static bool convert(elab *e, const va_param *vp, const flat_param *p, const char
 }
 
 /* Parameters of other programs' cards that say nothing about the device itself. */
-bool elab_is_accepted(elab *e, const flat_param *p, const char *owner)
+bool elab_is_accepted(elab *e, const char *module, const flat_param *p, const char *owner)
 {
     static const char *const named[] = {
         "version", "mfg", "icrating", "vceo", "iave", "vpk", "binunit",
-        /* limits of safe operation */
+        /* limits of safe operation, of other devices than theirs */
         "bv_max", "fv_max", "id_max", "idr_max", "pd_max", "te_max", "ic_max", "ib_max", "vbe_max",
-        "vbc_max", "vce_max", "vcs_max", "vgs_max", "vgd_max", "vgb_max", "vds_max", "vbs_max",
-        "vbd_max", "vdb_max", "vsb_max", "vgsr_max", "vgdr_max", "vgbr_max", "vbsr_max", "vbdr_max",
-        "rth_ext", "derating",
+        "vbc_max", "vce_max", "vcs_max", "vsub_max", "vgs_max", "vgd_max", "vgb_max", "vds_max",
+        "vbs_max", "vbd_max", "vdb_max", "vsb_max", "vgsr_max", "vgdr_max", "vgbr_max", "vbsr_max",
+        "vbdr_max", "rth_ext", "derating",
         /* soft recovery of a diode, self-heating of a Gummel-Poon transistor */
         "vp", "rth0", "cth0"};
     static const char *const silent[] = {"level", "lmin", "lmax", "wmin", "wmax"};
+    if (module && elab_is_limit(module, p->name))
+        return true;
     for (size_t i = 0; i < VS_COUNT(silent); i++)
         if (!strcmp(p->name, silent[i]))
             return true;
@@ -168,7 +170,7 @@ static bool resolve_params(elab *e, elab_card *k)
         } else if (k->spice && is_flag_of_type(p, &polarity)) {
             if (polarity)
                 vec_push(k->given, (mdl_given){elab_param(e, k->mdl, "type"), polarity, p->span});
-        } else if (elab_is_accepted(e, p, owner)) {
+        } else if (elab_is_accepted(e, mdl_module(k->mdl)->name, p, owner)) {
             continue;
         } else if (k->spice || e->opt.lenient) {
             vec_push(unknown, p);
@@ -282,6 +284,9 @@ static bool add_instance_param(elab *e, const flat_inst *in, mdl_model *m, const
         put(e, v, (mdl_given){at, value, p->span});
         return true;
     }
+    if (!bare && (in->letter == 'r' || in->letter == 'c') &&
+        elab_is_limit(mdl_module(m)->name, name))
+        return true;
     if (!bare && !strcmp(name, "temp")) {
         *kelvin = p->value + 273.15;
         return true;

@@ -93,7 +93,7 @@ static bool take_card(elab *e, const osdi_module *m, const flat_model *card, boo
             ok &= take(e, m, id, p, owner, set);
         } else if (!first && lenient) {
             continue;
-        } else if (!elab_is_accepted(e, p, owner)) {
+        } else if (!elab_is_accepted(e, NULL, p, owner)) {
             if (lenient)
                 vec_push(unknown, p);
             else

@@ -163,8 +163,11 @@ VS_MUST_USE vs_status elab_osdi(elab *e, const flat_inst *in, const osdi_module 
 /* To call when values of card m have changed: its next use resolves it again. */
 void elab_forget_card(elab *e, const flat_model *m);
 /* Whether cards of other programs have the parameter p, and vsim may leave it out. A warning says
- * so, unless p says nothing about the device itself. */
-bool elab_is_accepted(elab *e, const flat_param *p, const char *owner);
+ * so, unless p says nothing about the device itself, or is a limit of the module's devices.
+ *   module  its name, NULL: of a compiled library */
+bool elab_is_accepted(elab *e, const char *module, const flat_param *p, const char *owner);
+/* elab_limit.c: whether a parameter is a limit of safe operation of a module's devices. */
+bool elab_is_limit(const char *module, const char *name);
 int32_t elab_param(elab *e, mdl_model *m, const char *name); /* -1: none */
 double elab_kelvin(const elab *e);
 

@@ -98,6 +98,7 @@ void sim_free(sim **at)
     vec_free(s->option_text);
     vec_free(s->vec);
     vec_free(s->mem_vec);
+    sim_limits_free(s);
     vec_free(s->detail);
     vec_free(s->detail_value);
     vec_free(s->detail_imag);

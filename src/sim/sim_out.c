@@ -285,6 +285,7 @@ vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_a
     out_vector *file = columns_of(s->vec, axis), *kept = columns_of(s->mem_vec, axis);
     const vs_status st =
         open_plots(s, word, what, file, (int32_t)vec_len(file), kept, (int32_t)vec_len(kept), axis);
+    sim_limits_begin(s, word);
     vec_free(file);
     vec_free(kept);
     return st;
@@ -380,7 +381,9 @@ vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
         vec_extend(*s->solution, n1);
         memcpy(*s->solution + n, x, n1 * sizeof *x);
     }
-    const vs_status st = keep_point(s, axis, x, xi);
+    vs_status st = keep_point(s, axis, x, xi);
+    if (!st)
+        st = sim_limits_point(s, axis, x);
     return st || !h->point ? st : h->point(h->user, axis, s->op_x ? s->op_x : x, s->z);
 }
 
@@ -411,6 +414,7 @@ vs_status sim_plot_end(sim *s, vs_status st)
 {
     if (s->opt.hook.end)
         s->opt.hook.end(s->opt.hook.user);
+    sim_limits_end(s);
     vs_status closing = s->opt.out ? out_plot_end(s->opt.out) : VS_OK;
     sim_part_flush(s);
     return st ? st : closing;
@@ -483,6 +487,7 @@ vs_status sim_plot_follow(sim *s, diag_span span)
     choose_kept(s);
     diag_take_back(s->d, before); /* the warnings were given with the first point */
     find_details(s);
+    sim_limits_follow(s);
     const bool same = same_names(s->vec, was) && same_names(s->mem_vec, kept);
     vec_free(was);
     vec_free(kept);

@@ -53,6 +53,8 @@ typedef struct sim_wave { /* a source whose waveform the client gives */
     nat_wave w;           /* value NULL: no more */
 } sim_wave;
 
+typedef struct sim_limits sim_limits;
+
 struct sim {
     diag *d;
     str_pool *names;
@@ -138,7 +140,8 @@ struct sim {
     bool own_axis;    /* the axis is `axis`, not the analysis' own (sweeps by elaboration) */
     double axis;
     bool complex;
-    post_plot *plot; /* NULL: nothing is kept */
+    post_plot *plot;    /* NULL: nothing is kept */
+    sim_limits *limits; /* of safe operation (sim_limit.c); NULL: none are looked at */
 };
 
 /* -- sim.c -- */
@@ -238,6 +241,13 @@ VS_MUST_USE vs_status sim_plot_point(sim *s, double axis, const double *x, const
 VS_MUST_USE vs_status sim_plot_begin_own(sim *s, const char *word, const char *what,
                                          const out_vector *v, int32_t n, const sim_axis *axis,
                                          bool complex);
+/* -- sim_limit.c: option warn. Called when the plot of an analysis begins, got a point, follows a
+ * circuit that was built anew, has all points. -- */
+void sim_limits_begin(sim *s, const char *word);
+VS_MUST_USE vs_status sim_limits_point(sim *s, double axis, const double *x);
+void sim_limits_follow(sim *s);
+void sim_limits_end(sim *s);
+void sim_limits_free(sim *s);
 /* -- sim_part.c: called when the plot of an analysis begins, got a point, has all points -- */
 void sim_part_begin(sim *s);
 void sim_part_point(sim *s);

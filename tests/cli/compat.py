@@ -26,7 +26,7 @@ R7 c 0 1k
 .model m10 nmos level=10
 .model m68 nmos level=68
 .model numd1 numd level=1
-.model rsoa r r=1k bv_max=5
+.model rsoa r r=1k vgs_max=5
 .model orl ltra r=1 l=1n len=1
 .model pline cpl r=10 0 10 l=300n 60n 310n c=100p -20p 105p len=1
 .op

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Limits of safe operation on model cards (option warn): each point beyond one is told, as ngspice tells it.
+
+    limits.py VSIM [unittest arguments]"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+import folder
+
+VSIM = ''
+NGSPICE = shutil.which('ngspice')
+OURS = re.compile(r'^deck\.sp:\d+:\d+: warning: (\S+): \w+=(\S+) \w+(?: \w+)? is beyond (\w+)=\S+ [\w ]+?'
+                  r'(?: at (\S+) \w+)?$', re.M)
+THEIRS = re.compile(r'^Instance: (\S+) Model: \S+ (?:Time: (\S+) )?\|?\w+\|?=(\S+) .*?has exceeded (\w+_max)=', re.M)
+DIODES = """V1 1 0 1
+D1 1 0 dm m=2
+D2 0 1 dm
+.model dm d(is=1e-14 rs=0.1 fv_max=0.82 bv_max=1.52 id_max=0.1 pd_max=0.05)
+"""
+BIPOLAR = """Vc c 0 3
+V1 b 0 1
+Q1 c b 0 qm m=2
+.model qm npn(is=1e-16 bf=100 rc=10 vbe_max=0.61 vbc_max=2.52 vce_max=2 ic_max=1m ib_max=20u)
+"""
+MOSFETS = """V1 g 0 1
+Vd d 0 5
+Mn d g 0 0 n1 l=1u w=10u
+.model n1 nmos level=8 version=3.3.0 vgs_max=7.05 vgsr_max=5.05 vgd_max=6.05 vds_max=4 vgb_max=9.05 vbd_max=4
+Mp 0 g d d p1 l=1u w=10u
+.model p1 pmos level=14 version=4.8.0 vgs_max=11.05 vgsr_max=5.05 vgd_max=6.05 vds_max=4 vbd_max=4 vgb_max=9.05
+"""
+POWER = """V1 g 0 1
+Vd d 0 5
+M1 d g 0 vm m=2
+.model vm vdmos(vto=2 kp=1 rd=10m rs=10m vgs_max=7.05 vgsr_max=5.05 vgd_max=6.05 vds_max=4 id_max=2)
+"""
+PASSIVE = """V1 1 0 1
+R1 1 0 rm 1k bv_max=2.05
+C1 1 0 cm 1n
+.model rm r r=1k
+.model cm c bv_max=1.95
+"""
+
+
+class Limits(folder.Folder):
+    def run_vsim(self, deck):
+        """Messages: (device, limit, value, where), and the whole text."""
+        self.write('deck.sp', 'limits\n' + deck + '\n.end\n')
+        done = subprocess.run([VSIM, '-n', '--no-output', 'deck.sp'], cwd=self.tmp.name, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return [(device, limit, abs(float(value)), at) for device, value, limit, at in OURS.findall(done.stderr)], done.stderr
+
+    def run_ngspice(self, deck):
+        self.write('deck.sp', 'limits\n' + deck + '\n.end\n')
+        done = subprocess.run([NGSPICE, '-b', 'deck.sp'], cwd=self.tmp.name, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=300)
+        return [(device, limit.lower(), abs(float(value)), at) for device, at, value, limit in THEIRS.findall(done.stdout)]
+
+    @unittest.skipUnless(NGSPICE, 'no ngspice')
+    def test_a_sweep_tells_what_ngspice_tells(self):
+        for part, sweep in (DIODES, '-12 12 1'), (BIPOLAR, '-2 0.9 0.1'), (MOSFETS, '-12 12 3'), (POWER, '-12 12 1'), (PASSIVE, '-12 12 1'):
+            deck = part + '.option warn=1 maxwarns=100 reltol=1e-6\n.dc V1 %s\n.print dc i(V1)\n' % sweep
+            mine, theirs = sorted(self.run_vsim(deck)[0]), sorted(self.run_ngspice(deck))
+            self.assertGreater(len(theirs), 20)
+            points = [[(device, limit) for device, limit, _, _ in told] for told in (mine, theirs)]
+            for key in set(points[0]) | set(points[1]):
+                self.assertEqual(points[0].count(key), points[1].count(key), key)
+            for device, limit in set(points[1]):
+                a, b = (sorted(v for d, n, v, _ in told if (d, n) == (device, limit)) for told in (mine, theirs))
+                for x, y in zip(a, b):
+                    self.assertAlmostEqual(x, y, delta=2e-3 * y, msg='%s of %s' % (limit, device))
+
+    @unittest.skipUnless(NGSPICE, 'no ngspice')
+    def test_a_transient_tells_from_when_on(self):
+        deck = ('V1 1 0 pwl(0 0 1u 1)\nD1 1 0 dm\n.model dm d(is=1e-14 rs=0.1 fv_max=0.5)\n'
+                '.option warn=1 maxwarns=1\n.tran 1n 1u 0 1n\n')
+        mine, _ = self.run_vsim(deck)
+        theirs = self.run_ngspice(deck + '.print tran v(1)\n')
+        for told in mine, theirs:
+            self.assertEqual([(d, n) for d, n, _, _ in told], [('d1', 'fv_max')])
+            self.assertAlmostEqual(float(told[0][3]), 0.5e-6, delta=1.1e-9)  # the first point behind it, steps of 1 ns
+
+    def test_nothing_is_looked_at_without_the_option(self):
+        self.assertEqual(self.run_vsim(DIODES + '.op')[1], '')
+
+    def test_no_more_are_told_than_asked_for_and_the_rest_is_summed_up(self):
+        told, said = self.run_vsim('V1 1 0 1\nR1 1 0 1k bv_max=2.5\n.option warn=1 maxwarns=2\n.dc V1 0 10 1')
+        self.assertEqual(told, [('r1', 'bv_max', 3, '3'), ('r1', 'bv_max', 4, '4')])
+        self.assertIn('6 further times a device is beyond bv_max; the farthest: r1: Vr=10 V at 10 V', said)
+
+    def test_heat_takes_from_the_power(self):
+        """25 kelvin above tnom over 200 kelvin a watt: 0.125 W less."""
+        for watt, beyond in (0.13, True), (0.2, False):
+            told, said = self.run_vsim('V1 1 0 1\nR1 1 2 10\nD1 2 0 dm\n.temp 50\n.option warn=1\n.op\n'
+                                       '.model dm d(is=1e-14 rth0=200 tnom=25 pd_max=%g)' % watt)
+            self.assertEqual([(d, n) for d, n, _, _ in told], [('d1', 'pd_max')] if beyond else [], said)
+
+    def test_a_limit_of_another_device_is_told_to_have_no_effect(self):
+        said = self.run_vsim('V1 1 0 1\nR1 1 0 rm\n.model rm r r=1k vgs_max=1\n.option warn=1\n.op')[1]
+        self.assertIn("parameter 'vgs_max' has no effect here", said)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
