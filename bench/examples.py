@@ -38,8 +38,6 @@ DECIDED = [
         re.compile(r'(?im)^[.+ ]*(x\.mesh|title .*\n\+.*mesh)|\b(numd|nbjt2?|numos)\b'),
     ),
     ('digital', re.compile(r'(?i)is digital|event-driven|there is no event node|\$g_dpwr|\bd_lut\b')),
-    # ngspice computes without it
-    ('a table that is missing', re.compile(r"file '[^']*\.table' does not exist")),
 ]
 EXTRA = 10  # seconds of clock beyond the limit, for a program that waits
 

@@ -119,57 +119,75 @@ static double *read_numbers(table_file *t, const nat_table *to, int64_t total)
     return y;
 }
 
-static bool open_file(table_file *t, int32_t n_axis)
+/* *absent: the file cannot be read, which a warning tells. false: it could not be used otherwise
+ * (message). */
+static bool open_file(table_file *t, int32_t n_axis, bool *absent)
 {
     elab *e = t->e;
     const flat_param *p = elab_card_param(t->in->rare->model->param, "file");
     const diag_span at = p ? p->span : t->in->rare->model->span;
     const char *name = p ? p->str : n_axis == 2 ? "2D-table-model.txt" : "3D-table-model.txt", *why;
-    if (diag_read_file(e->d, net_find_file(e->d, &e->mem, name, at.file, NULL), at, &t->file,
-                       &why) == VS_OK)
-        return true;
-    diag_error(e->d, at, "%s: file '%s' %s", t->in->name, name, why);
-    return false;
+    const vs_status st =
+        diag_read_file(e->d, net_find_file(e->d, &e->mem, name, at.file, NULL), at, &t->file, &why);
+    *absent = st == VS_EIO;
+    if (*absent)
+        diag_warning(e->d, at, "%s: file '%s' %s: the output of its card's elements is 0",
+                     t->in->name, name, why);
+    else if (st != VS_OK)
+        diag_error(e->d, at, "%s: file '%s' %s", t->in->name, name, why);
+    return st == VS_OK;
 }
 
-/* The table of a model card, read at its first use; NULL with a message. */
-static const nat_table *table_of(elab *e, const flat_inst *in, int32_t n_axis)
+/* A copy of the table that the circuit owns; NULL with a message. */
+static const nat_table *read_table(table_file *t, int32_t n_axis)
 {
-    const int32_t known = map_get(&e->table_of, map_key(in->rare->model), -1);
-    if (known >= 0)
-        return e->table[known];
-    table_file t = {.e = e, .in = in};
     nat_table to = {.n_axis = n_axis};
     int64_t total = 0;
-    t.ok = check_params(e, in) && open_file(&t, n_axis);
-    if (t.ok)
-        read_sizes(&t, &to, &total);
-    double *y = t.ok ? read_numbers(&t, &to, total) : NULL;
+    t->ok = true;
+    read_sizes(t, &to, &total);
+    double *y = t->ok ? read_numbers(t, &to, total) : NULL;
     const nat_table *own = NULL;
-    if (t.ok) {
+    if (t->ok) {
         to.axis[0] = y;
         for (int32_t k = 1; k < n_axis; k++)
             to.axis[k] = to.axis[k - 1] + to.n[k - 1];
         to.value = to.axis[n_axis - 1] + to.n[n_axis - 1];
-        own = ckt_own_table(e->c, &to);
-        map_set(&e->table_of, map_key(in->rare->model), (int32_t)vec_len(e->table));
-        vec_push(e->table, own);
+        own = ckt_own_table(t->e->c, &to);
     }
     vec_free(y);
     return own;
 }
 
+/* The table of a model card, read at its first use: *table, NULL if its file cannot be read. false:
+ * a message was given. */
+static bool table_of(elab *e, const flat_inst *in, int32_t n_axis, const nat_table **table)
+{
+    const int32_t known = map_get(&e->table_of, map_key(in->rare->model), -1);
+    table_file t = {.e = e, .in = in};
+    bool absent = false;
+    *table = known >= 0 ? e->table[known] : NULL;
+    if (known >= 0)
+        return true;
+    if (check_params(e, in) && open_file(&t, n_axis, &absent))
+        *table = read_table(&t, n_axis);
+    if (!*table && !absent)
+        return false;
+    map_set(&e->table_of, map_key(in->rare->model), (int32_t)vec_len(e->table));
+    vec_push(e->table, *table);
+    return true;
+}
+
 /* -- the output -- */
 
 static vs_status part(elab *e, const flat_inst *in, const char *module, const char *name,
-                      const int32_t terminal[4])
+                      const int32_t terminal[4], double factor)
 {
     mdl_model *m = elab_module(e, module, in->span);
     if (!m)
         return VS_EINPUT;
     flat_inst one = *in;
     one.name = str_intern0(e->names, name);
-    const mdl_given gain = {elab_param(e, m, "gain"), 1, DIAG_NOWHERE};
+    const mdl_given gain = {elab_param(e, m, "gain"), factor, DIAG_NOWHERE};
     return elab_add(e, &one, m, &gain, 1, terminal, NULL, elab_kelvin(e), 1);
 }
 
@@ -179,16 +197,25 @@ static vs_status add_voltage(elab *e, const flat_inst *in, const int32_t out[2],
 {
     *inner = ckt_inner_node(e->c, elab_printf(e, "%s#table", in->name));
     const int32_t load[] = {*inner, 0, *inner, 0}, follower[] = {out[0], out[1], *inner, 0};
-    vs_status st = part(e, in, "vccs", elab_printf(e, "%s#load", in->name), load);
-    return st == VS_OK ? part(e, in, "vcvs", in->name, follower) : st;
+    vs_status st = part(e, in, "vccs", elab_printf(e, "%s#load", in->name), load, 1);
+    return st == VS_OK ? part(e, in, "vcvs", in->name, follower, 1) : st;
+}
+
+/* The output 0 of a table whose file cannot be read: of a current nothing. */
+static vs_status add_zero(elab *e, const flat_inst *in, const int32_t out[2], bool current)
+{
+    const int32_t terminal[] = {out[0], out[1], 0, 0};
+    return current ? VS_OK : part(e, in, "vcvs", in->name, terminal, 0);
 }
 
 vs_status elab_table(elab *e, const flat_inst *in, int32_t n_axis, const int32_t *terminal,
                      bool current)
 {
-    const nat_table *t = table_of(e, in, n_axis);
-    if (!t)
+    const nat_table *t;
+    if (!table_of(e, in, n_axis, &t))
         return VS_EINPUT;
+    if (!t)
+        return add_zero(e, in, terminal + 2 * n_axis, current);
     nat_table_opt o = {.name = in->name,
                        .span = in->span,
                        .gain = elab_card_number(in->rare->model->param, "gain", 1),

@@ -300,7 +300,16 @@ r8 a o8 10
 .model t2 table2d(file="%s" offset=0.1m gain=2 order=2)
 .model t3 table3d(file="%s" order=2)
 """
+# what a table without its file gives
+ABSENT = TWO + """
+a1 in b %i(o1) t
+ro1 o1 in 1k
+a2 in b %v(o2) t
+ro2 o2 in 1k
+.model t table2d(file="nowhere.table" offset=0.1 gain=2 order=2)
+"""
 peers.DECKS = {
+    'absent': (ABSENT, ['.op', '.dc v1 -1 1 0.5']),
     'ports': (PORTS, ['.op', '.dc v1 -1 1 0.5', '.tran 1u 1m 0 1u']),
     'static': (STATIC, ['.op', '.dc v1 -3 6 0.0501', '.tran 1u 1m 0 1u']),
     'switch': (SWITCH, ['.op', '.dc v1 0 0.9 0.03', '.tran 1u 1m 0 1u']),
