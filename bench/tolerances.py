@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Which decks vsim, ngspice and VACASK solve, at the tolerances that they ask for and at ten times tighter ones.
 
-    tolerances.py VSIM FOLDER... [--only TEXT] [--limit SECONDS] [--list]
+    tolerances.py VSIM FOLDER... [--only TEXT] [--limit SECONDS] [--list] [--ngspice PROGRAM] [--modules FOLDER]
                                 exit code 77 without ngspice, 1 if ngspice solves a deck that vsim does not
 
 FOLDER: with decks at any depth. Each deck runs in batch in a copy of the folder, vsim under the name `ngspice`, at most
 `--limit` seconds of processor time. VACASK (of $VSIM_PEERS or build/peers, if it is there) gets what bench/vacask.py
 can tell it: the flat circuit with numbers, in its language, without parameters that its models do not know; `not read`
-counts what it is not told. A deck is solved if the exit code is 0; also by ngspice if there are points of an
-analysis and no message says that it gave up. What stops for other reasons (cards that one of them does not have) is not
-read. Tighter: reltol, vntol and abstol are a tenth of what the deck's last .options say, or of the defaults. `--list`: a
-line for each deck that one of them solves and the other does not, or that is solved at one tolerance alone."""
+counts what it is not told. A deck is solved if the exit code is 0; also by ngspice if there are points of an analysis
+and no message says that it gave up. What stops for other reasons (cards that one of them does not have) is not read.
+--modules: a folder with the IHP kit's psp103.osdi and r3_cmc.osdi, which VACASK then has. Tighter: reltol, vntol and
+abstol are a tenth of what the deck's last .options say, or of the defaults. `--list`: a line for each deck that one of
+them solves and the other does not, or that is solved at one tolerance alone."""
 import argparse
 import collections
 import os
@@ -30,6 +31,7 @@ FAILED = re.compile(r'(?i)simulation\(s\) aborted|simulation interrupted|time ?s
 NO_PARAMETER = re.compile(r"Parameter '(\w+)' not found")
 PEERS = os.environ.get('VSIM_PEERS', os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'build', 'peers'))
 WHO = ('vsim', 'ngspice', 'vacask')
+MODULES = {'psp103.osdi': ('psp103va', ('level',)), 'r3_cmc.osdi': ('r3_cmc', ())}
 RUNS = [(who, tight) for who in WHO for tight in (False, True)]
 
 
@@ -68,7 +70,7 @@ def vacask_verdict(here, deck, limit, program):
     _, flat = examples.run([program['flat'], 'check', '-q', '-n', '--dump=circuit', deck], here, limit)
     sim = deck + '.sim'
     try:
-        text = vacask.text(flat, options)
+        text = vacask.text(flat, options, program['modules'])
     except vacask.Untold:
         return 'unread'
     for _ in range(MOST_NAMES):
@@ -97,8 +99,10 @@ def verdict(who, here, deck, limit, program):
 
 def look(folder, work, args, count):
     """Adds each deck's runs to count; lines about those that differ."""
-    program = {'vsim': os.path.join(work, 'bin', 'ngspice'), 'ngspice': 'ngspice', 'flat': os.path.abspath(args.vsim),
+    program = {'vsim': os.path.join(work, 'bin', 'ngspice'), 'ngspice': args.ngspice, 'flat': os.path.abspath(args.vsim),
                'vacask': shutil.which(os.path.join(os.path.abspath(PEERS), 'bin', 'vacask'))}
+    program['modules'] = {module: (os.path.join(os.path.abspath(args.modules), name), module, unknown)
+                          for name, (module, unknown) in MODULES.items()} if args.modules else None
     lost = 0
     tree = {}
     for who, tight in RUNS:
@@ -137,8 +141,11 @@ def main():
     arg.add_argument('--only', default='')
     arg.add_argument('--limit', type=int, default=20)
     arg.add_argument('--list', action='store_true')
+    arg.add_argument('--ngspice', default='ngspice')
+    arg.add_argument('--modules')
     args = arg.parse_args()
-    if not shutil.which('ngspice'):
+    args.ngspice = shutil.which(args.ngspice)
+    if not args.ngspice:
         return 77
     lost = 0
     print('| decks | that one of them solves | vsim | vsim, tight | ngspice | ngspice, tight | VACASK | VACASK, tight | '
