@@ -20,6 +20,7 @@ struct sim_limits {
     elab_limit *limit;   /* vec */
     ckt_detail *current; /* vec: of the terms that have one, limit by limit */
     double *value;       /* vec: theirs at the point under way */
+    const char *axis;    /* "time", "v-sweep"; NULL: none */
     sort sort[ELAB_LIMIT_ROWS];
 };
 
@@ -47,12 +48,13 @@ void sim_limits_free(sim *s)
     s->limits = NULL;
 }
 
-void sim_limits_begin(sim *s, const char *word)
+void sim_limits_begin(sim *s, const char *word, const char *axis)
 {
     sim_limits_free(s);
     if (!s->option.warn || (strcmp(word, "op") && strcmp(word, "dc") && strcmp(word, "tran")))
         return;
     s->limits = vs_calloc(1, sizeof *s->limits);
+    s->limits->axis = axis;
     find_limits(s);
 }
 
@@ -95,12 +97,12 @@ static const char *unit_of(const elab_limit *l)
     return unit[l->kind];
 }
 
-/* " at 1.5e-09 s": where the point is, "" at an operating point. buf [>= 64] */
+/* " at time=1.5e-09": where the point is, "" at an operating point. buf [>= 64] */
 static const char *place(const sim *s, double axis, char *buf, size_t size)
 {
     buf[0] = 0;
-    if (s->unit)
-        snprintf(buf, size, " at %.6g %s", axis, s->unit);
+    if (s->limits->axis)
+        snprintf(buf, size, " at %s=%.6g", s->limits->axis, axis);
     return buf;
 }
 
@@ -150,11 +152,12 @@ void sim_limits_end(sim *s)
     for (size_t i = 0; s->limits && i < ELAB_LIMIT_ROWS; i++) {
         const sort *k = &s->limits->sort[i];
         if (k->n > k->told)
-            diag_warning(s->d, k->one.span,
-                         "%lld further times a device is beyond %s; the farthest: %s: %s=%.4g %s%s "
-                         "(option maxwarns shows more)",
-                         (long long)(k->n - k->told), k->one.name, k->one.device, k->one.quantity,
-                         k->worst, unit_of(&k->one), place(s, k->axis, where, sizeof where));
+            diag_warning(
+                s->d, k->one.span,
+                "further points beyond %s, of all devices: %lld; the farthest: %s: %s=%.4g %s%s "
+                "(option maxwarns shows more)",
+                k->one.name, (long long)(k->n - k->told), k->one.device, k->one.quantity, k->worst,
+                unit_of(&k->one), place(s, k->axis, where, sizeof where));
     }
     sim_limits_free(s);
 }

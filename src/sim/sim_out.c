@@ -285,7 +285,7 @@ vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_a
     out_vector *file = columns_of(s->vec, axis), *kept = columns_of(s->mem_vec, axis);
     const vs_status st =
         open_plots(s, word, what, file, (int32_t)vec_len(file), kept, (int32_t)vec_len(kept), axis);
-    sim_limits_begin(s, word);
+    sim_limits_begin(s, word, axis ? axis->name : NULL);
     vec_free(file);
     vec_free(kept);
     return st;

@@ -243,7 +243,7 @@ VS_MUST_USE vs_status sim_plot_begin_own(sim *s, const char *word, const char *w
                                          bool complex);
 /* -- sim_limit.c: option warn. Called when the plot of an analysis begins, got a point, follows a
  * circuit that was built anew, has all points. -- */
-void sim_limits_begin(sim *s, const char *word);
+void sim_limits_begin(sim *s, const char *word, const char *axis);
 VS_MUST_USE vs_status sim_limits_point(sim *s, double axis, const double *x);
 void sim_limits_follow(sim *s);
 void sim_limits_end(sim *s);

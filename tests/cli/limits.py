@@ -14,7 +14,7 @@ import folder
 VSIM = ''
 NGSPICE = shutil.which('ngspice')
 OURS = re.compile(r'^deck\.sp:\d+:\d+: warning: (\S+): \w+=(\S+) \w+(?: \w+)? is beyond (\w+)=\S+ [\w ]+?'
-                  r'(?: at (\S+) \w+)?$', re.M)
+                  r'(?: at [-\w]+=(\S+))?$', re.M)
 THEIRS = re.compile(r'^Instance: (\S+) Model: \S+ (?:Time: (\S+) )?\|?\w+\|?=(\S+) .*?has exceeded (\w+_max)=', re.M)
 DIODES = """V1 1 0 1
 D1 1 0 dm m=2
@@ -91,7 +91,7 @@ class Limits(folder.Folder):
     def test_no_more_are_told_than_asked_for_and_the_rest_is_summed_up(self):
         told, said = self.run_vsim('V1 1 0 1\nR1 1 0 1k bv_max=2.5\n.option warn=1 maxwarns=2\n.dc V1 0 10 1')
         self.assertEqual(told, [('r1', 'bv_max', 3, '3'), ('r1', 'bv_max', 4, '4')])
-        self.assertIn('6 further times a device is beyond bv_max; the farthest: r1: Vr=10 V at 10 V', said)
+        self.assertIn('further points beyond bv_max, of all devices: 6; the farthest: r1: Vr=10 V at v-sweep=10', said)
 
     def test_heat_takes_from_the_power(self):
         """25 kelvin above tnom over 200 kelvin a watt: 0.125 W less."""
