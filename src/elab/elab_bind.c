@@ -104,7 +104,7 @@ bool elab_is_accepted(elab *e, const char *module, const flat_param *p, const ch
         /* soft recovery of a diode, self-heating of a Gummel-Poon transistor */
         "vp", "rth0", "cth0"};
     static const char *const silent[] = {"level", "lmin", "lmax", "wmin", "wmax"};
-    if (module && elab_is_limit(module, p->name))
+    if (module && !p->str && elab_is_limit(module, p->name))
         return true;
     for (size_t i = 0; i < VS_COUNT(silent); i++)
         if (!strcmp(p->name, silent[i]))
@@ -284,7 +284,7 @@ static bool add_instance_param(elab *e, const flat_inst *in, mdl_model *m, const
         put(e, v, (mdl_given){at, value, p->span});
         return true;
     }
-    if (!bare && (in->letter == 'r' || in->letter == 'c') &&
+    if (!bare && !p->str && (in->letter == 'r' || in->letter == 'c') &&
         elab_is_limit(mdl_module(m)->name, name))
         return true;
     if (!bare && !strcmp(name, "temp")) {

@@ -130,8 +130,11 @@ static const flat_param *given(const found *f, const char *name)
 {
     if (!name)
         return NULL;
+    const flat_model *card = f->in->rare->model;
     const flat_param *p = elab_card_param(f->in->param, name);
-    return p ? p : f->in->rare->model ? elab_card_param(f->in->rare->model->param, name) : NULL;
+    if (!p && card)
+        p = elab_card_param(card->param, name);
+    return p && !p->str ? p : NULL; /* a text was told before */
 }
 
 /* A number of the card, the module's own too. */
