@@ -6,12 +6,12 @@
 
 FOLDER: with decks at any depth. Each deck runs in batch in a copy of the folder, vsim under the name `ngspice`, at most
 `--limit` seconds of processor time. VACASK (of $VSIM_PEERS or build/peers, if it is there) gets what bench/vacask.py
-can tell it: the flat circuit with numbers, in its language, without parameters that its models do not know; `not read`
-counts what it is not told. A deck is solved if the exit code is 0; also by ngspice if there are points of an analysis
-and no message says that it gave up. What stops for other reasons (cards that one of them does not have) is not read.
---modules: a folder with the IHP kit's psp103.osdi and r3_cmc.osdi, which VACASK then has. Tighter: reltol, vntol and
-abstol are a tenth of what the deck's last .options say, or of the defaults. `--list`: a line for each deck that one of
-them solves and the other does not, or that is solved at one tolerance alone."""
+can tell it: the flat circuit with numbers, in its language, without parameters that its models do not know, the
+analyses of its blocks as cards; `not read` counts what it is not told. A deck is solved if the exit code is 0; also by
+ngspice if there are points of an analysis and no message says that it gave up. What stops for other reasons (cards that
+one of them does not have) is not read. --modules: a folder with the IHP kit's psp103.osdi and r3_cmc.osdi, which VACASK
+then has. Tighter: reltol, vntol and abstol are a tenth of what the deck's last .options say, or of the defaults.
+`--list`: a line for each deck that one of them solves and the other does not, or that is solved at one tolerance alone."""
 import argparse
 import collections
 import os
@@ -29,6 +29,8 @@ UNIT = {'t': 1e12, 'g': 1e9, 'meg': 1e6, 'k': 1e3, 'm': 1e-3, 'u': 1e-6, 'n': 1e
 FAILED = re.compile(r'(?i)simulation\(s\) aborted|simulation interrupted|time ?step too small|no convergence in'
                     r'|failed to converge|analysis aborted')
 NO_PARAMETER = re.compile(r"Parameter '(\w+)' not found")
+BLOCK = re.compile(r'(?ims)^[ \t]*\.control\b.*?^[ \t]*\.endc\b[^\n]*\n?')
+RUN = re.compile(r'(?im)^[ \t]*((?:op|tran|ac|dc)\b[^$\n]*)$')
 PEERS = os.environ.get('VSIM_PEERS', os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'build', 'peers'))
 WHO = ('vsim', 'ngspice', 'vacask')
 MODULES = {'psp103.osdi': ('psp103va', ('level',)), 'r3_cmc.osdi': ('r3_cmc', ())}
@@ -62,13 +64,20 @@ def points(path):
         return False
 
 
+def with_cards(text):
+    """The deck with the analyses of its .control blocks as cards."""
+    return BLOCK.sub(lambda block: ''.join('.%s\n' % run for run in RUN.findall(block.group())), text)
+
+
 def vacask_verdict(here, deck, limit, program):
     """As verdict, by VACASK."""
     with open(os.path.join(here, deck), encoding='latin-1') as f:
         text = f.read()
     options = ' '.join('%s=%.6g' % (name, asked(text, name)) for name in DEFAULT)
-    _, flat = examples.run([program['flat'], 'check', '-q', '-n', '--dump=circuit', deck], here, limit)
-    sim = deck + '.sim'
+    cards, sim = deck + '.cards', deck + '.sim'
+    with open(os.path.join(here, cards), 'w', encoding='latin-1') as f:
+        f.write(with_cards(text))
+    _, flat = examples.run([program['flat'], 'check', '-q', '-n', '--dump=circuit', cards], here, limit)
     try:
         text = vacask.text(flat, options, program['modules'])
     except vacask.Untold:
