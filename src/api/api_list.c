@@ -37,7 +37,8 @@ static const char *type_of(const vsim_deck *d, const flat_inst *in)
     for (int32_t i = 0; i < ckt_n_osdi(c); i++)
         if (ckt_osdi_at(c, i).name == in->name)
             return ckt_osdi_at(c, i).in->module->name;
-    return str_intern(&d->s->names, &in->letter, 1);
+    const char letter = (char)in->letter;
+    return str_intern(&d->s->names, &letter, 1);
 }
 
 static void add_device(vsim_deck *d, api_list *l, int32_t i)
@@ -77,9 +78,9 @@ static void add_param(vsim_deck *d, api_list *l, const char *name)
 static void add_params(vsim_deck *d, api_list *l)
 {
     const net_sub *top = sim_deck(d->sim)->top;
-    for (size_t i = 0; i < vec_len(top->card); i++) {
-        const net_card *c = &top->card[i];
-        for (int32_t k = 1; c->kind == NET_CARD_PARAM && k + 1 < c->n_tok; k++)
+    for (size_t i = 0; i < vec_len(top->line); i++) {
+        const net_card *c = net_line_param(&top->line[i]);
+        for (int32_t k = 1; c && k + 1 < c->n_tok; k++)
             if (c->tok[k].kind == NET_T_WORD && c->tok[k + 1].punct == '=')
                 add_param(d, l, c->tok[k].text);
     }

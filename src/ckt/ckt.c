@@ -11,6 +11,46 @@
 /* The pool interns names that are asked for, also unknown ones. */
 const char *ckt_own_name(const ckt *c, const char *name) { return str_intern0(c->names, name); }
 
+/* Where the unknown of an interned name stands in the table, or would. */
+static size_t name_place(const ckt_names *t, const ckt_unknown *unknown, const char *name)
+{
+    const uint64_t h = map_key(name) * 0x9e3779b97f4a7c15u;
+    size_t k = (size_t)(h ^ (h >> 32)) & (t->cap - 1);
+    while (t->slot[k] && unknown[t->slot[k] - 1].name != name)
+        k = (k + 1) & (t->cap - 1);
+    return k;
+}
+
+static void grow_names(ckt_names *t, const ckt_unknown *unknown)
+{
+    ckt_names bigger = {.cap = t->cap ? t->cap * 2 : 16, .n = t->n};
+    bigger.slot = vs_calloc(bigger.cap, sizeof *bigger.slot);
+    for (size_t i = 0; i < t->cap; i++)
+        if (t->slot[i])
+            bigger.slot[name_place(&bigger, unknown, unknown[t->slot[i] - 1].name)] = t->slot[i];
+    vs_free(t->slot);
+    *t = bigger;
+}
+
+/* The last unknown gets its name, unless one before it has that. */
+static void note_name(ckt *c)
+{
+    ckt_names *t = &c->by_name;
+    if (t->n * 2 >= t->cap)
+        grow_names(t, c->unknown);
+    int32_t *slot = &t->slot[name_place(t, c->unknown, vec_last(c->unknown).name)];
+    if (*slot)
+        return;
+    *slot = (int32_t)vec_len(c->unknown);
+    t->n++;
+}
+
+/* The unknown of an interned name; -1: there is none. */
+static int32_t find_name(const ckt *c, const char *name)
+{
+    return c->by_name.n ? c->by_name.slot[name_place(&c->by_name, c->unknown, name)] - 1 : -1;
+}
+
 static int32_t new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node)
 {
     const int32_t k = (int32_t)vec_len(c->unknown);
@@ -21,8 +61,7 @@ static int32_t new_unknown(ckt *c, const char *name, ckt_kind kind, bool interna
     name = ckt_own_name(c, name);
     vec_push(c->unknown,
              (ckt_unknown){.name = name, .kind = kind, .internal = internal, .node = node});
-    if (map_get(&c->by_name, map_key(name), -1) < 0)
-        map_set(&c->by_name, map_key(name), k);
+    note_name(c);
     return k;
 }
 
@@ -94,7 +133,7 @@ void ckt_free(ckt **pc)
     vec_free(c->said);
     vec_free(c->noise_gain);
     map_free(&c->inst_by_name);
-    map_free(&c->by_name);
+    vs_free(c->by_name.slot);
     map_free(&c->source_by_name);
     str_pool_fini(&c->own_names);
     arena_fini(&c->mem);
@@ -106,7 +145,7 @@ int32_t ckt_node(ckt *c, const char *name)
 {
     if (!strcmp(name, "gnd"))
         return 0;
-    const int32_t k = map_get(&c->by_name, map_key(ckt_own_name(c, name)), -1);
+    const int32_t k = find_name(c, ckt_own_name(c, name));
     return k >= 0 ? k : new_unknown(c, name, CKT_VOLTAGE, false, true);
 }
 
@@ -119,7 +158,7 @@ int32_t ckt_find(const ckt *c, const char *name)
 {
     if (!strcmp(name, "gnd"))
         return 0;
-    return map_get(&c->by_name, map_key(ckt_own_name(c, name)), -1);
+    return find_name(c, ckt_own_name(c, name));
 }
 
 /* -- devices -- */

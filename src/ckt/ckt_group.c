@@ -94,20 +94,31 @@ static const char *name_of(const void *c, int32_t inst)
     return ((const ckt *)c)->inst[inst].name;
 }
 
+/* Unknowns of an instance to the end of *unk, which does not move. */
+static const int32_t *move_unknowns(ckt *c, ckt_inst *in, int32_t **unk)
+{
+    const size_t n = (size_t)mdl_n_unknown(in->model), to = vec_len(*unk);
+    vec_extend(*unk, n);
+    memcpy(&(*unk)[to], &c->unk[in->first], n * sizeof **unk);
+    in->first = (int32_t)to;
+    return &(*unk)[to];
+}
+
 static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_look *cl,
-                       int32_t n_variant, bool whole)
+                       int32_t n_variant, bool whole, int32_t **unk)
 {
     int32_t *inst = NULL, *row = NULL;
     const int32_t **unknown = NULL;
     for (int32_t i = 0; i < nb; i++) {
         vec_push(inst, member[i]);
         vec_push(row, c->inst[member[i]].row);
-        vec_push(unknown, &c->unk[c->inst[member[i]].first]);
+        vec_push(unknown, move_unknowns(c, &c->inst[member[i]], unk));
     }
     vec_extend(c->group, 1);
     dev_group *g = &vec_last(c->group);
     dev_group_init(g, &c->mem, cl->model, inst, row, nb);
     g->n_variant = n_variant;
+    g->unknown = unknown[0];
     g->gathers = cl->variant[MDL_APART] && !whole;
     g->who = name_of;
     g->who_user = c;
@@ -495,13 +506,18 @@ static void make_sorted(ckt *c, const plan *p)
     int32_t *place = places_of(p);
     int32_t *member = members_of(p, place);
     vec_free(place);
+    int32_t *unk = NULL;
+    vec_reserve(unk, vec_len(c->unk) + 1);
     vec_reserve(c->group, vec_len(p->group)); /* dev_lin_init keeps an address in its group */
     for (size_t i = 0, j; i < n; i = j) {
         const int32_t g = p->all[p->of[member[i]]].group;
         for (j = i + 1; j < n && p->all[p->of[member[j]]].group == g;)
             j++;
-        make_group(c, &member[i], (int32_t)(j - i), look_of(p, g), p->group[g].n_variant, whole);
+        make_group(c, &member[i], (int32_t)(j - i), look_of(p, g), p->group[g].n_variant, whole,
+                   &unk);
     }
+    vec_free(c->unk);
+    c->unk = unk;
     vec_free(member);
 }
 

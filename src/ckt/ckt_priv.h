@@ -20,6 +20,11 @@ static inline diag_span ckt_inst_span(const ckt_inst *in)
     return in->file ? (diag_span){in->file - 1, in->off, in->len} : DIAG_NOWHERE;
 }
 
+typedef struct ckt_names { /* open table of unknowns by their interned names */
+    int32_t *slot;         /* [cap] unknown + 1; 0: free */
+    size_t cap, n;
+} ckt_names;
+
 typedef struct ckt_wrap { /* an unknown z that counts modulo m (idtmod) */
     int32_t z, m;
 } ckt_wrap;
@@ -56,9 +61,10 @@ struct ckt {
     diag *d;
     ckt_opt opt;
     ckt_unknown *unknown; /* vec; [0] reference */
-    map by_name, source_by_name;
+    ckt_names by_name;
+    map source_by_name;
     ckt_inst *inst;       /* vec */
-    int32_t *unk;         /* vec */
+    int32_t *unk;         /* vec; from ckt_make_groups on group by group */
     nat_list nat;         /* native devices */
     nat_sources *sources; /* those of nat that are independent sources */
     bool has_own;         /* one has, or had, a waveform of the client */

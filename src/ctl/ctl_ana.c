@@ -303,8 +303,8 @@ vs_status ctl_altermod(ctl *c, const char *text) { return read_change(c, text, t
 
 static const net_sub *find_subcircuit(const net_sub *in, const char *name)
 {
-    for (size_t i = 0; i < vec_len(in->card); i++) {
-        const net_sub *sub = net_card_sub(&in->card[i]);
+    for (size_t i = 0; i < vec_len(in->line); i++) {
+        const net_sub *sub = net_line_sub(&in->line[i]);
         const net_sub *below = !sub || sub->name == name ? sub : find_subcircuit(sub, name);
         if (below)
             return below;
@@ -314,10 +314,10 @@ static const net_sub *find_subcircuit(const net_sub *in, const char *name)
 
 static void list_subcircuits(const net_sub *in, const char ***name)
 {
-    for (size_t i = 0; i < vec_len(in->card); i++)
-        if (in->card[i].kind == NET_CARD_SUBCKT) {
-            vec_push(*name, net_card_sub(&in->card[i])->name);
-            list_subcircuits(net_card_sub(&in->card[i]), name);
+    for (size_t i = 0; i < vec_len(in->line); i++)
+        if (in->line[i].kind == NET_CARD_SUBCKT) {
+            vec_push(*name, net_line_sub(&in->line[i])->name);
+            list_subcircuits(net_line_sub(&in->line[i]), name);
         }
 }
 
@@ -333,9 +333,9 @@ static void list_names(const net_card *card, const char ***name)
 static void list_parameters(const net_sub *sub, const char ***name)
 {
     list_names(sub->head, name);
-    for (size_t i = 0; i < vec_len(sub->card); i++)
-        if (sub->card[i].kind == NET_CARD_PARAM)
-            list_names(&sub->card[i], name);
+    for (size_t i = 0; i < vec_len(sub->line); i++)
+        if (net_line_param(&sub->line[i]))
+            list_names(sub->line[i].card, name);
 }
 
 /* false: a message with the nearest of the names. */

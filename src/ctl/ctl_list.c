@@ -33,14 +33,14 @@ static int line_of(const ctl *c, diag_span at)
 static void print_cards(const listing *l, const net_sub *sub)
 {
     diag_span at;
-    for (size_t i = 0; i < vec_len(sub->card); i++) {
-        const net_card *card = &sub->card[i];
+    for (size_t i = 0; i < vec_len(sub->line); i++) {
+        const net_line *card = &sub->line[i];
         if (card->kind == NET_CARD_END || card->kind == NET_CARD_TITLE)
             continue;
-        const char *text = sim_card_text(l->c->s, &l->c->scratch, card, 0, &at);
+        const char *text = sim_line_text(l->c->s, &l->c->scratch, card, &at);
         print_line(l, line_of(l->c, at), text);
-        if (net_card_sub(card)) {
-            print_cards(l, net_card_sub(card));
+        if (net_line_sub(card)) {
+            print_cards(l, net_line_sub(card));
             print_line(l, 0, ".ends");
         }
     }
@@ -60,7 +60,7 @@ static void list_cards(const listing *l)
 int32_t ctl_own_file(const ctl *c)
 {
     const net_sub *top = sim_deck(c->s)->top;
-    int32_t file = vec_len(top->card) ? top->card[0].file : -1;
+    int32_t file = vec_len(top->line) ? top->line[0].file : -1;
     while (file >= 0 && c->d->file[file].from.file >= 0)
         file = c->d->file[file].from.file;
     return file;
@@ -85,9 +85,9 @@ static void list_params(const listing *l)
 {
     const net_sub *top = sim_deck(l->c->s)->top;
     fputs(" global symbol definitions:\n", l->c->out);
-    for (size_t i = 0; i < vec_len(top->card); i++) {
-        const net_card *card = &top->card[i];
-        for (int32_t k = 1; card->kind == NET_CARD_PARAM && k + 1 < card->n_tok; k++) {
+    for (size_t i = 0; i < vec_len(top->line); i++) {
+        const net_card *card = net_line_param(&top->line[i]);
+        for (int32_t k = 1; card && k + 1 < card->n_tok; k++) {
             double value;
             const net_tok *t = &card->tok[k];
             if (t->kind == NET_T_WORD && t[1].punct == '=' && sim_param(l->c->s, t->text, &value))

@@ -110,6 +110,15 @@ static bool same_map(const dev_form *a, const dev_form *b)
     return a->variant && a->map && a->n_u == b->n_u;
 }
 
+static const int32_t *copy_map(const dev_group *g, const dev_form *f, arena *mem,
+                               const int32_t *const *unknown)
+{
+    int32_t *to = arena_array(mem, int32_t, (size_t)g->nb *(size_t)f->n_u);
+    for (int32_t i = 0; i < g->nb; i++)
+        memcpy(&to[(size_t)i * (size_t)f->n_u], unknown[i], (size_t)f->n_u * sizeof *to);
+    return to;
+}
+
 static void fill_map(dev_group *g, dev_form *f, arena *mem, const int32_t *const *unknown)
 {
     for (int k = 0; k < MDL_N_FORM && !f->map; k++)
@@ -119,9 +128,8 @@ static void fill_map(dev_group *g, dev_form *f, arena *mem, const int32_t *const
         }
     if (f->map)
         return;
-    f->map = arena_array(mem, int32_t, (size_t)g->nb *(size_t)f->n_u);
-    for (int32_t i = 0; i < g->nb; i++)
-        memcpy(&f->map[(size_t)i * (size_t)f->n_u], unknown[i], (size_t)f->n_u * sizeof(int32_t));
+    f->map = g->unknown && f->n_u == mdl_n_unknown(g->model) ? g->unknown
+                                                             : copy_map(g, f, mem, unknown);
     f->lane_map = arena_array(mem, int32_t, (size_t)g->n_pack *(size_t)f->n_u *(size_t)g->lanes);
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t l = 0; l < g->lanes; l++)
@@ -129,54 +137,94 @@ static void fill_map(dev_group *g, dev_form *f, arena *mem, const int32_t *const
                 f->lane_map[lane_place(g, p, f->n_u, u, l)] = unknown[inst_in(g, p, l)][u];
 }
 
-/* Setup values of a row to the lanes that have it. */
-static void spread_rows(const dev_group *g, dev_form *f, const double *rows)
+/* Setup values of row r to the lanes that have it: of instances from `first` on, and of padding.
+ * Returns the first instance of the next row. */
+static int32_t spread_row(const dev_group *g, dev_form *f, const double *row, int32_t r,
+                          int32_t first)
 {
-    for (int32_t p = 0; p < g->n_pack; p++)
-        for (int32_t l = 0; l < g->lanes; l++) {
-            const int32_t r = g->row_of[inst_in(g, p, l)];
-            for (int32_t k = 0; k < f->n_cache; k++)
-                f->cache[lane_place(g, p, f->n_cache, k, l)] =
-                    rows[(size_t)r * (size_t)f->n_cache + (size_t)k];
-        }
+    int32_t i = first;
+    for (; i < g->nb && g->row_of[i] == r; i++) {
+        const int32_t p = i / g->lanes, lane = i % g->lanes;
+        for (int32_t k = 0; k < f->n_cache; k++)
+            for (int32_t l = lane; l == lane || (l < g->lanes && i == g->nb - 1); l++)
+                f->cache[lane_place(g, p, f->n_cache, k, l)] = row[k];
+    }
+    return i;
 }
 
-/* Setup values: a row each, or spread over the lanes. */
+/* The first instance of row r. */
+static int32_t first_of_row(const dev_group *g, int32_t r)
+{
+    int32_t lo = 0, hi = g->nb;
+    while (lo < hi) {
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (g->row_of[mid] < r)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+void dev_row_of_form(const dev_group *g, const dev_form *f, int32_t r, double *to)
+{
+    const size_t n = (size_t)f->n_cache;
+    if (f->rows) {
+        memcpy(to, &f->rows[(size_t)r * n], n * sizeof *to);
+        return;
+    }
+    const int32_t i = first_of_row(g, r);
+    for (int32_t k = 0; k < f->n_cache; k++)
+        to[k] = f->cache[lane_place(g, i / g->lanes, f->n_cache, k, i % g->lanes)];
+}
+
+/* Setup values: a row each, or spread over the lanes. Linearisations need them by rows too. */
 static void fill_cache(dev_group *g, dev_form *f, arena *mem)
 {
     const size_t n = (size_t)f->n_cache;
-    double *rows = arena_array(mem, double, (size_t)g->n_row *n);
-    for (int32_t r = 0; r < g->n_row; r++)
-        mdl_setup(f->variant, g->row[r], &rows[(size_t)r * n]);
-    f->cache = f->rows = rows;
-    if (!g->row_per_lane)
-        return;
-    f->cache = arena_array(mem, double, (size_t)g->n_pack *n *(size_t)g->lanes);
-    spread_rows(g, f, rows);
+    if (!g->row_per_lane || f == &g->form[MDL_APART])
+        f->rows = arena_array(mem, double, (size_t)g->n_row *n);
+    f->cache = g->row_per_lane ? arena_array(mem, double, (size_t)g->n_pack *n *(size_t)g->lanes)
+                               : f->rows;
+    double *one = vs_malloc((n + 1) * sizeof *one);
+    for (int32_t r = 0, i = 0; r < g->n_row; r++) {
+        double *row = f->rows ? &f->rows[(size_t)r * n] : one;
+        mdl_setup(f->variant, g->row[r], row);
+        if (g->row_per_lane)
+            i = spread_row(g, f, row, r, i);
+    }
+    vs_free(one);
+}
+
+/* The setup of row r once more. true: its values have changed. */
+static bool set_row(const dev_group *g, dev_form *f, int32_t r, double *now, double *before)
+{
+    const size_t n = (size_t)f->n_cache;
+    dev_row_of_form(g, f, r, before);
+    mdl_setup(f->variant, g->row[r], now);
+    if (f->rows)
+        memcpy(&f->rows[(size_t)r * n], now, n * sizeof *now);
+    if (g->row_per_lane)
+        (void)spread_row(g, f, now, r, first_of_row(g, r));
+    return memcmp(before, now, n * sizeof *now) != 0;
 }
 
 unsigned dev_rows_changed(dev_group *g, const int32_t *which, size_t n)
 {
     unsigned changed = 0;
-    double *before = NULL;
+    double *work = NULL;
     for (int k = 0; k < MDL_N_FORM; k++) {
         dev_form *f = &g->form[k];
         const size_t n_cache = (size_t)f->n_cache;
         if (!f->variant || !f->evaluated)
             continue;
-        vec_clear(before);
-        vec_extend(before, n_cache + 1);
-        for (size_t i = 0; i < n; i++) {
-            double *at = &f->rows[(size_t)which[i] * n_cache];
-            memcpy(before, at, n_cache * sizeof *at);
-            mdl_setup(f->variant, g->row[which[i]], at);
-            if (memcmp(before, at, n_cache * sizeof *at))
+        vec_clear(work);
+        vec_extend(work, 2 * n_cache + 1);
+        for (size_t i = 0; i < n; i++)
+            if (set_row(g, f, which[i], work, work + n_cache))
                 changed |= 1u << k;
-        }
-        if (g->row_per_lane && n)
-            spread_rows(g, f, f->rows);
     }
-    vec_free(before);
+    vec_free(work);
     if (g->lin && changed >> MDL_APART & 1)
         dev_lin_rows_changed(g);
     return changed;

@@ -34,11 +34,11 @@ typedef struct dev_form { /* one analysis form of a group; variant NULL: not ask
     mdl_variant *variant;
     bool evaluated; /* false: the form is used for its pattern only, and has no kernel */
     int32_t n_u, n_out, n_cache;
-    int32_t *map;      /* [nb * n_u] unknowns of the circuit; 0: reference or not in use */
+    const int32_t *map; /* [nb * n_u] unknowns of the circuit; 0: reference or not in use */
     int32_t *lane_map; /* [n_pack][n_u][W] the same for kernels */
     double *cache;     /* [n_row][n_cache] setup values of the rows used here;
                         * row_per_lane: [n_pack][n_cache][W] */
-    double *rows;      /* [n_row][n_cache]; row_per_lane: what cache was spread from, else cache */
+    double *rows;      /* [n_row][n_cache]; row_per_lane: NULL, but for linearisations */
     dev_run *run;      /* vec */
     int32_t *slot;     /* [nb * n_out] where out[k] goes; made by src/ckt */
 } dev_form;
@@ -57,6 +57,9 @@ typedef struct dev_group {
     int32_t *first;        /* [n_pack + 1] */
     int32_t *pack_row;     /* [n_pack] index into row (of lane 0) */
     bool row_per_lane;
+    /* [nb][mdl_n_unknown] of the owner, outlives the group: forms need no copies; NULL. Set before
+     * the first dev_form_add */
+    const int32_t *unknown;
     bool gathers; /* those that moved are put together; set before the first dev_form_add */
     dev_form form[MDL_N_FORM];
     int32_t n_lim, n_state;
@@ -88,6 +91,8 @@ void dev_state_init(dev_group *g, arena *mem);
  * setup of these rows. Returns the forms, bits 1 << mdl_form_kind, whose setup values have changed.
  */
 unsigned dev_rows_changed(dev_group *g, const int32_t *which, size_t n);
+/* Setup values of row r of the group, to to[n_cache]. */
+void dev_row_of_form(const dev_group *g, const dev_form *f, int32_t r, double *to);
 /* Limits and state as dev_state_init leaves them; hidden state alone. */
 void dev_state_fresh(dev_group *g);
 void dev_state_zero(dev_group *g);

@@ -92,7 +92,13 @@ static void sums_of(const dev_group *g, const dev_form *f, hash128 sum[3])
 {
     sum[0] = mdl_variant_code(f->variant);
     sum[1] = hash128_of(f->map, (size_t)g->nb * (size_t)f->n_u * sizeof *f->map);
-    sum[2] = hash128_of(f->rows, (size_t)g->n_row * (size_t)f->n_cache * sizeof *f->rows);
+    const size_t n = (size_t)f->n_cache;
+    double *rows = f->rows ? f->rows : vs_malloc(((size_t)g->n_row * n + 1) * sizeof *rows);
+    for (int32_t r = 0; r < g->n_row && !f->rows; r++)
+        dev_row_of_form(g, f, r, &rows[(size_t)r * n]);
+    sum[2] = hash128_of(rows, (size_t)g->n_row * n * sizeof *rows);
+    if (!f->rows)
+        vs_free(rows);
 }
 
 /* A transient asks the form AC for the noise of devices alone. A circuit may also have it for other

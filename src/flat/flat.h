@@ -90,6 +90,7 @@ typedef struct flat_rare {
 /* Of elements that have none of it. */
 extern const flat_rare flat_no_rare;
 
+enum { FLAT_MOST_NODES = (1 << 21) - 1 };
 /* A deck may have a million of them. */
 typedef struct flat_inst {
     const char *name;      /* with its path: "x1.x2.m3" (lower case) */
@@ -99,12 +100,12 @@ typedef struct flat_inst {
     const flat_rare *rare; /* never NULL; flat_own_rare makes it writable */
     double m;              /* product of all m along the hierarchy, the instance's own included */
     diag_span span;        /* the card; name span = first word */
-    int32_t n_node;
-    char letter; /* lower case */
-    bool off;
-    bool expr_is_v; /* B, E: the expression is a voltage */
-    bool is_row; /* B made for a shared expression: the row v(node[0]) - expression = 0, no current
-                  */
+    uint32_t letter : 8;   /* lower case */
+    uint32_t n_node : 21;  /* up to FLAT_MOST_NODES */
+    uint32_t off : 1;
+    uint32_t expr_is_v : 1; /* B, E: the expression is a voltage */
+    uint32_t is_row : 1;    /* B made for a shared expression: the row v(node[0]) - expression = 0,
+                             * no current */
 } flat_inst;
 /* x->rare as the element's own, copied to mem if others have it too. */
 flat_rare *flat_own_rare(arena *mem, flat_inst *x);

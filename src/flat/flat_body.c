@@ -527,7 +527,7 @@ static void add_model(flat_ctx *c, body *b, const net_card *card, int32_t guard)
 
 static void add_sub(flat_ctx *c, body *b, const net_card *card, int32_t guard)
 {
-    sub_def s = {.sub = net_card_sub(card), .guard = guard};
+    sub_def s = {.sub = card->sub, .guard = guard};
     s.prev = map_get(&b->sub_of, map_key(s.sub->name), -1);
     if (s.prev >= 0 && b->subs[s.prev].guard == guard)
         warn_twice(c, "subcircuit", s.sub->name, s.sub->span, b->subs[s.prev].sub->span);
@@ -561,12 +561,13 @@ static void declare_global(flat_ctx *c, const net_card *card)
             map_set(&c->is_global, map_key(card->tok[i].text), 1);
 }
 
-static void read_card(flat_ctx *c, body *b, const net_card *card, int32_t *guard)
+static void read_card(flat_ctx *c, body *b, const net_line *line, int32_t *guard)
 {
+    if (line->is_element || line->kind == NET_CARD_UNKNOWN)
+        return;
+    const net_card *card = line->card;
     cur q = {c, b, card, 1};
     switch (card->kind) {
-    case NET_ELEMENT:
-    case NET_CARD_UNKNOWN: break;
     case NET_CARD_PARAM:
     case NET_CARD_VAR: read_params(&q, *guard, false, card->kind); break;
     case NET_CARD_CSPARAM:
@@ -587,27 +588,27 @@ static void read_card(flat_ctx *c, body *b, const net_card *card, int32_t *guard
     }
 }
 
-static void read_element(flat_ctx *c, body *b, const net_card *card, int32_t guard, net_tok **tok)
+static void read_element(flat_ctx *c, body *b, const net_line *line, int32_t guard, net_tok **tok)
 {
     item x;
     elem e;
-    if (!flat_read_plain(c, b, card, &x)) {
-        const net_card full = net_card_full(card, c->d, c->names, tok);
+    if (!flat_read_plain(c, b, line, &x)) {
+        const net_card full = net_line_full(line, c->d, c->names, tok);
         if (!flat_read_elem(c, b, &full, &e))
             return;
         e.guard = guard;
-        e.card = card;
+        e.line = line;
         x = (item){.elem = (int32_t)vec_len(b->elem)};
     }
-    x.card = card;
+    x.line = line;
     x.guard = guard;
-    const int32_t old = map_get(&b->item_of, map_key(card->name), -1);
+    const int32_t old = map_get(&b->item_of, map_key(line->name), -1);
     if (old >= 0 && b->item[old].guard == guard) {
-        diag_error(c->d, net_card_span(card), "element '%s' is defined twice", card->name);
-        diag_note(c->d, net_card_span(b->item[old].card), "first defined here");
+        diag_error(c->d, net_line_span(line), "element '%s' is defined twice", line->name);
+        diag_note(c->d, net_line_span(b->item[old].line), "first defined here");
         return;
     }
-    map_set(&b->item_of, map_key(card->name), (int32_t)vec_len(b->item));
+    map_set(&b->item_of, map_key(line->name), (int32_t)vec_len(b->item));
     vec_push(b->item, x);
     if (x.elem >= 0)
         vec_push(b->elem, e);
@@ -617,16 +618,16 @@ static void read_element(flat_ctx *c, body *b, const net_card *card, int32_t gua
 static void read_elements(flat_ctx *c, body *b)
 {
     int32_t guard = -1, next = 0;
-    const net_card *card = b->sub->card;
+    const net_line *line = b->sub->line;
     net_tok *tok = NULL;
-    for (size_t i = 0; i < vec_len(card) && !diag_full(c->d, c->n_error); i++) {
-        if (card[i].kind == NET_CARD_IF || card[i].kind == NET_CARD_ELSEIF ||
-            card[i].kind == NET_CARD_ELSE)
+    for (size_t i = 0; i < vec_len(line) && !diag_full(c->d, c->n_error); i++) {
+        if (line[i].kind == NET_CARD_IF || line[i].kind == NET_CARD_ELSEIF ||
+            line[i].kind == NET_CARD_ELSE)
             guard = next++; /* branches are numbered in the order of the text */
-        else if (card[i].kind == NET_CARD_ENDIF)
+        else if (line[i].kind == NET_CARD_ENDIF)
             guard = b->branch[guard].parent;
-        if (card[i].kind == NET_ELEMENT)
-            read_element(c, b, &card[i], guard, &tok);
+        if (line[i].kind == NET_ELEMENT)
+            read_element(c, b, &line[i], guard, &tok);
     }
     vec_free(tok);
 }
@@ -666,8 +667,8 @@ body *flat_body(flat_ctx *c, const net_sub *sub)
     if (sub->head)
         read_head(c, b);
     int32_t guard = -1;
-    for (size_t i = 0; i < vec_len(sub->card); i++)
-        read_card(c, b, &sub->card[i], &guard);
+    for (size_t i = 0; i < vec_len(sub->line); i++)
+        read_card(c, b, &sub->line[i], &guard);
     if (!c->declarations)
         read_elements(c, b);
     return b;

@@ -1111,17 +1111,17 @@ static bool plain_number(flat_ctx *c, const body *b, diag_span at, double *x)
     return !name || !flat_names_model(b, name);
 }
 
-bool flat_read_plain(flat_ctx *c, body *b, const net_card *card, item *x)
+bool flat_read_plain(flat_ctx *c, body *b, const net_line *line, item *x)
 {
     diag_span word[3];
-    const char letter = card->name[0];
+    const char letter = line->name[0];
     double value;
-    if ((letter != 'r' && letter != 'c' && letter != 'l') || !net_three_words(card, c->d, word) ||
+    if ((letter != 'r' && letter != 'c' && letter != 'l') || !net_three_words(line, c->d, word) ||
         !plain_number(c, b, word[2], &value))
         return false;
     *x = (item){.elem = -1, .value = value, .at = word[2].off, .n_digit = word[2].len};
     for (int i = 0; i < 2; i++) {
-        const char *node = c->d->file[card->file].text + word[i].off;
+        const char *node = c->d->file[line->file].text + word[i].off;
         x->slot[i] = flat_slot(c, b, str_intern_lower(c->names, node, word[i].len));
     }
     return true;
@@ -1129,10 +1129,15 @@ bool flat_read_plain(flat_ctx *c, body *b, const net_card *card, item *x)
 
 bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e)
 {
-    *e = (elem){.letter = card->name[0], .name = card->name, .card = card, .guard = -1};
+    *e = (elem){.letter = card->name[0], .name = card->name, .guard = -1};
     ereader r = {.q = {c, b, card, 1}, .e = e};
     bool ok = read_by_letter(&r);
     e->n_node = (int32_t)vec_len(r.slot);
+    if (e->letter != 'x' && e->n_node > FLAT_MOST_NODES) {
+        diag_error(c->d, net_card_span(card), "'%s' has %d nodes, an element may have up to %d",
+                   e->name, e->n_node, FLAT_MOST_NODES);
+        ok = false;
+    }
     e->slot = vec_freeze(c->mem, r.slot);
     e->node_span = vec_freeze(c->mem, r.span);
     flat_unique_keys(c, r.kv);

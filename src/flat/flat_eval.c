@@ -61,7 +61,7 @@ static diag_span call_of(const scope *s)
     for (size_t i = 0; b && i < vec_len(b->elem); i++) { /* plain elements call nothing */
         const char *name = b->elem[i].name;
         if (strlen(name) + 1 == s->path_len && !memcmp(name, s->path, s->path_len - 1))
-            return net_card_span(b->elem[i].card);
+            return net_line_span(b->elem[i].line);
     }
     return DIAG_NOWHERE;
 }

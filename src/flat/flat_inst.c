@@ -331,7 +331,7 @@ static void unknown_ref(flat_ctx *c, scope *s, const keyval *k)
         return;
     const char **cand = NULL;
     for (size_t i = 0; i < vec_len(s->b->item); i++)
-        vec_push(cand, s->b->item[i].card->name);
+        vec_push(cand, s->b->item[i].line->name);
     diag_error(c->d, k->key_span, "no element '%s' here", k->key);
     flat_suggest(c, k->key, cand, vec_len(cand));
     flat_where(c, s);
@@ -515,7 +515,7 @@ static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
     flat_inst x = {.name = flat_join(c, s, e->name),
                    .letter = letter,
                    .off = e->off,
-                   .span = net_card_span(e->card),
+                   .span = net_line_span(e->line),
                    .rare = &rare};
     take_nodes(c, s, e, &x);
     bool ok = take_params(c, s, e, &x);
@@ -540,9 +540,9 @@ static void make_plain(flat_ctx *c, scope *s, const item *i)
         flat_param param;
         int32_t node[2];
     } *own = arena_alloc(c->mem, sizeof *own);
-    flat_inst x = {.name = flat_join(c, s, i->card->name),
-                   .letter = i->card->name[0],
-                   .span = net_card_span(i->card),
+    flat_inst x = {.name = flat_join(c, s, i->line->name),
+                   .letter = i->line->name[0],
+                   .span = net_line_span(i->line),
                    .rare = &flat_no_rare,
                    .n_node = 2,
                    .node = own->node,
@@ -552,7 +552,7 @@ static void make_plain(flat_ctx *c, scope *s, const item *i)
         x.node[k] = flat_node(c, s, i->slot[k]);
     x.param[0] = (flat_param){.name = interned_key(c, "value"),
                               .value = i->value,
-                              .span = {i->card->file, i->at, i->n_digit}};
+                              .span = {i->line->file, i->at, i->n_digit}};
     const busy before = flat_slot_begin(c);
     const bool ok = flat_take_m(c, s, &no_m, &x.m);
     flat_slot_end(c, s, &no_m, before, (flat_slot_at){.kind = SLOT_M});
@@ -606,9 +606,9 @@ static bool check_ports(flat_ctx *c, scope *s, const elem *e, body *b)
     size_t n = vec_len(b->port);
     if ((size_t)e->n_node == n)
         return true;
-    if (!flat_first(c, net_card_span(e->card)))
+    if (!flat_first(c, net_line_span(e->line)))
         return false;
-    diag_error(c->d, net_card_span(e->card), "'%s' connects %d node%s, subcircuit '%s' has %zu",
+    diag_error(c->d, net_line_span(e->line), "'%s' connects %d node%s, subcircuit '%s' has %zu",
                e->name, e->n_node, e->n_node == 1 ? "" : "s", b->sub->name, n);
     diag_note(c->d, b->sub->span, "'%s' is defined here", b->sub->name);
     flat_where(c, s);
@@ -716,13 +716,13 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
         arena_release(&c->scratch, mark);
 }
 
-static void begin_elem(flat_ctx *c, const scope *s, const net_card *card)
+static void begin_elem(flat_ctx *c, const scope *s, const net_line *line)
 {
     if (++c->n_made > (int64_t)max_weight && !c->stop) {
-        diag_error(c->d, net_card_span(card), "more than %g elements", max_weight);
+        diag_error(c->d, net_line_span(line), "more than %g elements", max_weight);
         c->stop = true;
     }
-    c->drawing = (busy){card->name, s->path, DIAG_NOWHERE, 0};
+    c->drawing = (busy){line->name, s->path, DIAG_NOWHERE, 0};
 }
 
 static void expand_item(flat_ctx *c, scope *s, const item *i)
@@ -731,13 +731,13 @@ static void expand_item(flat_ctx *c, scope *s, const item *i)
         flat_expand_elem(c, s, &s->b->elem[i->elem]);
         return;
     }
-    begin_elem(c, s, i->card);
+    begin_elem(c, s, i->line);
     make_plain(c, s, i);
 }
 
 void flat_expand_elem(flat_ctx *c, scope *s, const elem *e)
 {
-    begin_elem(c, s, e->card);
+    begin_elem(c, s, e->line);
     if (e->letter == 'x')
         expand_x(c, s, e);
     else

@@ -64,7 +64,7 @@ typedef struct source_def {
 typedef struct elem {
     char letter;
     const char *name;
-    const net_card *card;
+    const net_line *line;
     int32_t guard;
     int32_t n_node;
     int32_t *slot; /* [n_node] */
@@ -90,7 +90,7 @@ typedef struct elem {
 /* An element of a body, in the order of the text. Most of a large deck are plain: R, C or L, two
  * nodes, a number. */
 typedef struct item {
-    const net_card *card;
+    const net_line *line;
     int32_t guard;
     int32_t elem;         /* index of what was read of it; -1: it is plain */
     int32_t slot[2];      /* plain */
@@ -445,7 +445,7 @@ bool flat_read_code(cur *q, code_card *a);
 /* flat_elem.c: reads an element card into *e. false: a message was given. */
 bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e);
 /* Like flat_read_elem for a plain element, into *x. false: it is not plain, nothing was done. */
-bool flat_read_plain(flat_ctx *c, body *b, const net_card *card, item *x);
+bool flat_read_plain(flat_ctx *c, body *b, const net_line *line, item *x);
 
 /* flat_inst.c: flat_root makes the scope of the deck itself; flat_expand all elements of a scope;
  * flat_expand_elem one. flat_node: the node of a slot in this scope, made at its first use.

@@ -179,7 +179,7 @@ void flat_put_pins(flat_ctx *c, const scope *s, const elem *e, const body *b, in
                                                           b->slot_name[slot]))};
         vec_push(c->f->node, p.source);
         node[slot] = inner;
-        vec_push(c->f->inst, zero_volts(c, p.source, p.node, inner, net_card_span(e->card)));
+        vec_push(c->f->inst, zero_volts(c, p.source, p.node, inner, net_line_span(e->line)));
         vec_push(c->pin, p);
     }
 }

@@ -218,27 +218,43 @@ typedef enum net_card_kind {
 } net_card_kind;
 
 typedef struct net_sub net_sub;
-typedef struct net_card { /* a deck may have a million of them */
-    int32_t file : 24;
-    uint32_t kind : 8; /* net_card_kind */
+typedef struct net_card {
+    int32_t file;
+    int32_t kind; /* net_card_kind */
     int32_t n_tok;
-    union {
-        net_sub *sub; /* SUBCKT: the definition; see net_card_sub */
-        uint32_t off; /* ELEMENT: where its name stands */
-    };
-    net_tok *tok;     /* [n_tok]; [0] is the name or the dot word. ELEMENT: see net_card_full */
+    net_tok *tok;     /* [n_tok]; [0] is the name or the dot word */
     const char *name; /* interned lower case; dot cards without the dot */
+    net_sub *sub;     /* SUBCKT: the definition */
 } net_card;
+
+/* A card of a definition. A deck may have a million elements, and an expansion reads each once:
+ * their tokens are not kept, see net_line_full. */
+typedef struct net_line {
+    int32_t file : 24;
+    uint32_t kind : 7; /* net_card_kind */
+    uint32_t is_element : 1;
+    uint32_t off; /* element: where its name stands */
+    union {
+        const char *name; /* element: interned lower case */
+        net_card *card;   /* others */
+    };
+} net_line;
 /* The definition that a card begins; NULL: it begins none. */
-static inline net_sub *net_card_sub(const net_card *c)
+static inline net_sub *net_line_sub(const net_line *l)
 {
-    return c->kind == NET_CARD_SUBCKT ? c->sub : NULL;
+    return l->kind == NET_CARD_SUBCKT ? l->card->sub : NULL;
+}
+
+/* The card of a .param line, else NULL. */
+static inline const net_card *net_line_param(const net_line *l)
+{
+    return l->kind == NET_CARD_PARAM ? l->card : NULL;
 }
 
 struct net_sub {          /* the deck itself or a subcircuit's body */
     const char *name;     /* NULL: the deck */
     net_sub *parent;      /* enclosing definition */
-    net_card *card;       /* vec */
+    net_line *line;       /* vec: its cards */
     const net_card *head; /* the .subckt card; NULL: the deck */
     diag_span span;       /* of its name */
     int32_t index;
@@ -323,20 +339,20 @@ const char *net_start_value(const net_deck *deck, const char *name);
 
 diag_span net_tok_span(const net_card *c, const net_tok *t);
 diag_span net_card_span(const net_card *c); /* the first word */
-/* The card with its tokens. Cards of elements do not store their tokens, since a deck may have a
- * million elements and an expansion reads each once. Their tokens are made again in the caller's
- * vec *tok and live until the next call with it. */
-net_card net_card_full(const net_card *c, diag *d, str_pool *names, net_tok **tok);
+diag_span net_line_span(const net_line *l); /* the same */
+/* The card with its tokens. Those of an element are made again in the caller's vec *tok and live
+ * until the next call with it. */
+net_card net_line_full(const net_line *l, diag *d, str_pool *names, net_tok **tok);
 /* The file name that token k of a card begins, as one token: what is quoted, or else all up to the
  * next blank or the punctuation `stop` (0: none), for the name may contain what splits words.
  * *next: the token behind it. */
 net_tok net_file_tok(const net_card *c, int32_t k, char stop, int32_t *next);
 /* The text of such a token without quotes or braces, in mem. */
 const char *net_file_text(const diag *d, arena *mem, const net_card *c, const net_tok *t);
-/* Whether an element card is its name and three words of letters, digits and _.-+:# on one line, as
+/* Whether an element's card is its name and three words of letters, digits and _.-+:# on one line, as
  * most cards of a large deck are; flat_read_plain then needs no tokens.
  *   word  out  where the three words stand */
-bool net_three_words(const net_card *c, const diag *d, diag_span word[3]);
+bool net_three_words(const net_line *l, const diag *d, diag_span word[3]);
 /* Writes the text form for --dump=cards. */
 void net_print(const net_deck *deck, diag *d, str_pool *names, FILE *out);
 

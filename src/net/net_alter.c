@@ -26,13 +26,9 @@ static bool replaces_kind(net_card_kind k)
     return false;
 }
 
-/* Do both cards say what the same thing is? */
-static bool same_thing(const net_card *a, const net_card *b)
+static bool same_card(const net_card *a, const net_card *b)
 {
-    if (a->kind != b->kind)
-        return false;
     switch (a->kind) {
-    case NET_ELEMENT: return a->name == b->name;
     case NET_CARD_MODEL: return a->n_tok > 1 && b->n_tok > 1 && a->tok[1].text == b->tok[1].text;
     case NET_CARD_SUBCKT: return a->sub && b->sub && a->sub->name == b->sub->name;
     case NET_CARD_POST:
@@ -42,14 +38,23 @@ static bool same_thing(const net_card *a, const net_card *b)
     }
 }
 
-static void drop(net_card *c) { c->kind = NET_CARD_UNKNOWN; }
+/* Do both cards say what the same thing is? */
+static bool same_thing(const net_line *a, const net_line *b)
+{
+    if (a->kind != b->kind || a->is_element != b->is_element)
+        return false;
+    return a->is_element ? a->kind == NET_ELEMENT && a->name == b->name
+                         : same_card(a->card, b->card);
+}
+
+static void drop(net_line *l) { l->kind = NET_CARD_UNKNOWN; }
 
 void net_alter_merge(net_sub *top, size_t from)
 {
     int depth = 0;
-    net_card *all = top->card;
+    net_line *all = top->line;
     for (size_t i = from; i < vec_len(all); i++) {
-        const net_card c = all[i];
+        const net_line c = all[i];
         depth += (c.kind == NET_CARD_IF) - (c.kind == NET_CARD_ENDIF);
         bool placed = false;
         for (size_t k = 0; k < from; k++) {
@@ -74,5 +79,5 @@ void net_alter_delete(net_sub *top, const net_range *range, size_t n, const char
     for (size_t i = 0; i < n; i++)
         if (range[i].path == path && range[i].section == section)
             for (size_t k = range[i].from; k < range[i].to; k++)
-                drop(&top->card[k]);
+                drop(&top->line[k]);
 }

@@ -215,19 +215,19 @@ static bool is_simple(char c)
            c == '.' || c == '-' || c == '+' || c == ':' || c == '#';
 }
 
-bool net_three_words(const net_card *c, const diag *d, diag_span word[3])
+bool net_three_words(const net_line *l, const diag *d, diag_span word[3])
 {
-    const diag_file *f = &d->file[c->file];
+    const diag_file *f = &d->file[l->file];
     const char *s = f->text;
     const uint32_t len = (uint32_t)f->len;
-    uint32_t p = c->off + (uint32_t)strlen(c->name);
+    uint32_t p = l->off + (uint32_t)strlen(l->name);
     for (int i = 0; i < 3; i++) {
         const uint32_t from = skip_blank(s, len, p);
         for (p = from; p < len && is_simple(s[p]);)
             p++;
         if (p == from || (p < len && s[p] != '\n' && !is_blank(s[p])))
             return false;
-        word[i] = (diag_span){c->file, from, p - from};
+        word[i] = (diag_span){l->file, from, p - from};
     }
     p = skip_blank(s, len, p);
     return p >= len || (s[p] == '\n' && !net_lex_join(s, len, p));

@@ -22,7 +22,7 @@ typedef struct open_if {
  * once. */
 typedef struct known_file {
     int32_t file;   /* its text */
-    net_card *line; /* vec; an element as it stands in the deck, others with their tokens, which
+    net_line *line; /* vec; an element as it stands in the deck, others with their tokens, which
                        cards of the same line share */
 } known_file;
 
@@ -70,31 +70,34 @@ diag_span net_tok_span(const net_card *c, const net_tok *t)
     return (diag_span){c->file, t->off, t->len};
 }
 
-diag_span net_card_span(const net_card *c)
+diag_span net_card_span(const net_card *c) { return net_tok_span(c, &c->tok[0]); }
+
+diag_span net_line_span(const net_line *l)
 {
-    if (!c->n_tok)
-        return (diag_span){c->file, c->off, (uint32_t)strlen(c->name)};
-    return net_tok_span(c, &c->tok[0]);
+    return l->is_element ? (diag_span){l->file, l->off, (uint32_t)strlen(l->name)}
+                         : net_card_span(l->card);
 }
 
-net_card net_card_full(const net_card *c, diag *d, str_pool *names, net_tok **tok)
+net_card net_line_full(const net_line *line, diag *d, str_pool *names, net_tok **tok)
 {
-    if (c->n_tok)
-        return *c;
-    const diag_file *f = &d->file[c->file];
+    if (!line->is_element)
+        return *line->card;
+    const diag_file *f = &d->file[line->file];
     net_lex l = {.d = d,
                  .names = names,
                  .s = f->text,
                  .len = (uint32_t)f->len,
-                 .pos = c->off,
-                 .file = c->file,
+                 .pos = line->off,
+                 .file = line->file,
                  .quiet = true, /* messages were given */
                  .tok = *tok};
-    net_card full = *c;
     (void)net_lex_card(&l);
-    full.tok = *tok = l.tok;
-    full.n_tok = (int32_t)vec_len(l.tok);
-    return full;
+    *tok = l.tok;
+    return (net_card){.file = line->file,
+                      .kind = NET_ELEMENT,
+                      .n_tok = (int32_t)vec_len(l.tok),
+                      .tok = l.tok,
+                      .name = line->name};
 }
 
 /* -- file names -- */
@@ -166,11 +169,22 @@ const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t f
 
 /* -- cards -- */
 
-static void add_card(reader *r, const net_card *c) { vec_push(r->cur->card, *c); }
+static net_line line_of(reader *r, const net_card *c)
+{
+    net_card *own = arena_new(r->mem, net_card);
+    *own = *c;
+    return (net_line){.file = c->file, .kind = (uint32_t)c->kind & 127, .card = own};
+}
+
+static void add_card(reader *r, const net_card *c) { vec_push(r->cur->line, line_of(r, c)); }
 
 static void add_element(reader *r, int32_t file, uint32_t off, const char *name)
 {
-    add_card(r, &(net_card){.kind = NET_ELEMENT, .file = file, .off = off, .name = name});
+    vec_push(r->cur->line, ((net_line){.kind = NET_ELEMENT,
+                                       .is_element = true,
+                                       .file = file,
+                                       .off = off,
+                                       .name = name}));
 }
 
 /* The card of the line just read. Its tokens belong to the lexer, which overwrites them with the
@@ -275,11 +289,11 @@ static void include_file(reader *r, net_card *c, const net_tok *t, const net_tok
     r->n_file++;
     r->n_byte += r->d->file[file].len;
     const bool top = !r->cur->name && vec_len(r->chain) == 1;
-    net_range range = {next.path, next.section, vec_len(r->cur->card), 0};
+    net_range range = {next.path, next.section, vec_len(r->cur->line), 0};
     vec_push(r->chain, next);
     read_text(r, file, next.section, sec_at);
     (void)vec_pop(r->chain);
-    range.to = vec_len(r->cur->card);
+    range.to = vec_len(r->cur->line);
     if (top && !r->cur->name)
         vec_push(r->range, range);
 }
@@ -302,7 +316,7 @@ static void begin_alter(reader *r, net_card *c)
     end_alter(r);
     r->n_alter++;
     add_card(r, c);
-    r->block = vec_len(r->cur->card);
+    r->block = vec_len(r->cur->line);
     r->skip = !r->opt || r->n_alter > r->opt->alter;
 }
 
@@ -646,8 +660,8 @@ static net_sub *spef_body(reader *r, const spef_card *s, const net_tok *sub, int
     net_sub *found = s->in;
     if (!sub && !s->in->name)
         name = net_spef_design(r->d, r->names, file);
-    for (size_t i = 0; name && i < vec_len(s->in->card); i++) {
-        net_sub *one = net_card_sub(&s->in->card[i]);
+    for (size_t i = 0; name && i < vec_len(s->in->line); i++) {
+        net_sub *one = net_line_sub(&s->in->line[i]);
         if (one)
             vec_push(known, one->name);
         if (one && one->name == name)
@@ -889,11 +903,11 @@ static int64_t find_known(const reader *r, int32_t file)
     return -1;
 }
 
-static void take_known_element(reader *r, int32_t file, const net_card *c)
+static void take_known_element(reader *r, int32_t file, const net_line *l)
 {
     r->n_card++;
     if (!r->skip)
-        add_element(r, file, c->off, c->name);
+        add_element(r, file, l->off, l->name);
 }
 
 static void read_known(reader *r, int32_t file, size_t known)
@@ -902,12 +916,13 @@ static void read_known(reader *r, int32_t file, size_t known)
     net_lex_init(&l, r->d, r->names, file);
     l.pos = l.len;
     for (size_t i = 0; i < vec_len(r->known[known].line) && !r->too_much; i++) {
-        const net_card *from = &r->known[known].line[i];
-        if (from->n_tok)
-            (void)take_card(r, &l, (net_card){.file = file, .tok = from->tok, .n_tok = from->n_tok},
-                            NULL);
-        else
+        const net_line *from = &r->known[known].line[i];
+        if (from->is_element)
             take_known_element(r, file, from);
+        else
+            (void)take_card(
+                r, &l,
+                (net_card){.file = file, .tok = from->card->tok, .n_tok = from->card->n_tok}, NULL);
         r->too_much |= diag_full(r->d, r->n_error);
     }
     net_lex_fini(&l);
@@ -917,8 +932,8 @@ static void read_known(reader *r, int32_t file, size_t known)
  * replaced it by others. */
 static bool is_last(const reader *r, int32_t file, uint32_t off)
 {
-    const net_card *c = vec_len(r->cur->card) ? &vec_last(r->cur->card) : NULL;
-    return c && c->kind == NET_ELEMENT && c->file == file && c->off == off;
+    const net_line *l = vec_len(r->cur->line) ? &vec_last(r->cur->line) : NULL;
+    return l && l->kind == NET_ELEMENT && l->file == file && l->off == off;
 }
 
 /* A file without a section, not the deck itself. */
@@ -930,7 +945,7 @@ static void read_whole(reader *r, int32_t file)
         return;
     }
     const int messages = r->d->n_error + r->d->n_warning;
-    net_card *all = NULL;
+    net_line *all = NULL;
     bool plain = true, more = true;
     net_lex l;
     net_lex_init(&l, r->d, r->names, file);
@@ -942,13 +957,13 @@ static void read_whole(reader *r, int32_t file)
         plain = plain && is_plain(&c);
         if (plain && !element) {
             own_tokens(r, &c);
-            vec_push(all, c);
+            vec_push(all, line_of(r, &c));
         }
         more = take_card(r, &l, c, NULL);
         if (plain && element) {
             plain = is_last(r, file, off);
             if (plain)
-                vec_push(all, vec_last(r->cur->card));
+                vec_push(all, vec_last(r->cur->line));
         }
         r->too_much |= diag_full(r->d, r->n_error);
     }
@@ -996,10 +1011,10 @@ static void read_text(reader *r, int32_t file, const char *section, diag_span se
 
 static void freeze_sub(reader *r, net_sub *s)
 {
-    vec_freeze(r->mem, s->card);
-    for (size_t i = 0; i < vec_len(s->card); i++)
-        if (net_card_sub(&s->card[i]))
-            freeze_sub(r, net_card_sub(&s->card[i]));
+    vec_freeze(r->mem, s->line);
+    for (size_t i = 0; i < vec_len(s->line); i++)
+        if (net_line_sub(&s->line[i]))
+            freeze_sub(r, net_line_sub(&s->line[i]));
 }
 
 static vs_status read_all(reader *r, int32_t file)

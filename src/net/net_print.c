@@ -17,9 +17,9 @@ typedef struct printer {
     FILE *out;
 } printer;
 
-static void print_card(printer *p, const net_card *kept, int indent)
+static void print_card(printer *p, const net_line *line, int indent)
 {
-    const net_card card = net_card_full(kept, p->d, p->names, &p->tok), *c = &card;
+    const net_card card = net_line_full(line, p->d, p->names, &p->tok), *c = &card;
     FILE *out = p->out;
     fprintf(out, "%*s", indent, "");
     for (int32_t i = 0; i < c->n_tok; i++) {
@@ -32,12 +32,13 @@ static void print_card(printer *p, const net_card *kept, int indent)
 
 static void print_sub(printer *p, const net_sub *s, int indent)
 {
-    for (size_t i = 0; i < vec_len(s->card); i++) {
-        print_card(p, &s->card[i], indent);
-        if (!net_card_sub(&s->card[i]))
+    for (size_t i = 0; i < vec_len(s->line); i++) {
+        print_card(p, &s->line[i], indent);
+        const net_sub *below = net_line_sub(&s->line[i]);
+        if (!below)
             continue;
-        print_sub(p, net_card_sub(&s->card[i]), indent + 2);
-        fprintf(p->out, "%*s.ends %s\n", indent, "", net_card_sub(&s->card[i])->name);
+        print_sub(p, below, indent + 2);
+        fprintf(p->out, "%*s.ends %s\n", indent, "", below->name);
     }
 }
 

@@ -553,9 +553,9 @@ static int32_t n_plain(const net_card *c)
 static const net_sub *definition_of(const net_sub *from, const char *name)
 {
     for (; from; from = from->parent)
-        for (size_t i = 0; i < vec_len(from->card); i++)
-            if (net_card_sub(&from->card[i]) && net_card_sub(&from->card[i])->name == name)
-                return net_card_sub(&from->card[i]);
+        for (size_t i = 0; i < vec_len(from->line); i++)
+            if (net_line_sub(&from->line[i]) && net_line_sub(&from->line[i])->name == name)
+                return net_line_sub(&from->line[i]);
     return NULL;
 }
 
@@ -655,10 +655,10 @@ static void write_pins(spef *f, FILE *out)
     if (vec_len(f->pin))
         qsort(f->pin, vec_len(f->pin), sizeof *f->pin, by_card);
     for (size_t i = 0, end; i < vec_len(f->pin) && !f->failed; i = end) {
-        net_card *card = &f->in->body->card[f->pin[i].card];
+        net_line *card = &f->in->body->line[f->pin[i].card];
         for (end = i; end < vec_len(f->pin) && f->pin[end].card == f->pin[i].card;)
             end++;
-        const net_card full = net_card_full(card, f->in->d, f->in->names, &tok);
+        const net_card full = net_line_full(card, f->in->d, f->in->names, &tok);
         write_card(f, out, &full, &f->pin[i], end - i);
         card->kind = NET_CARD_UNKNOWN; /* what is written takes its place */
     }
@@ -678,7 +678,7 @@ static void write_parts(spef *f, FILE *out, char letter, const part *p)
 
 static void list_cards(spef *f)
 {
-    const net_card *c = f->in->body->card;
+    const net_line *c = f->in->body->line;
     for (size_t i = 0; i < vec_len(c); i++)
         if (c[i].kind == NET_ELEMENT && map_get(&f->card_of, map_key(c[i].name), -1) < 0)
             map_set(&f->card_of, map_key(c[i].name), (int32_t)i);

@@ -283,6 +283,8 @@ VS_MUST_USE vs_status sim_set_option(sim *s, const char *text, diag_span from);
  * `mem`. */
 const char *sim_card_text(const sim *s, arena *mem, const net_card *c, int32_t first,
                           diag_span *at);
+/* The same of a card of a definition, from its first word. */
+const char *sim_line_text(const sim *s, arena *mem, const net_line *l, diag_span *at);
 const char *sim_span_text(const sim *s, arena *mem, diag_span at);
 
 /* How often objects of kind k were asked for, out of date, and made again. */

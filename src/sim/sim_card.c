@@ -15,7 +15,8 @@ static const net_card *read_card(sim *s, const char *text, diag_span from)
         net_read_text(one, s->d, s->names, &s->card_mem, "command", text, strlen(text), &opt);
     if (vec_len(s->d->file) > file)
         s->d->file[file].from = from;
-    return !st && vec_len(one->top->card) ? &one->top->card[0] : NULL;
+    const net_line *line = one->top->line;
+    return !st && vec_len(line) && !line[0].is_element ? line[0].card : NULL;
 }
 
 static vs_status read_into(sim *s, flat *out, const char *text, diag_span from)
@@ -112,12 +113,15 @@ static const char *text_from(const sim *s, arena *mem, const net_card *c, int32_
 
 const char *sim_card_text(const sim *s, arena *mem, const net_card *c, int32_t first, diag_span *at)
 {
-    net_tok *tok = NULL;
-    const net_card full = c->kind == NET_ELEMENT ? net_card_full(c, s->d, s->names, &tok) : *c;
-    const char *text = "";
     *at = net_card_span(c);
-    if (first < full.n_tok)
-        text = text_from(s, mem, &full, first, at);
+    return first < c->n_tok ? text_from(s, mem, c, first, at) : "";
+}
+
+const char *sim_line_text(const sim *s, arena *mem, const net_line *l, diag_span *at)
+{
+    net_tok *tok = NULL;
+    const net_card full = net_line_full(l, s->d, s->names, &tok);
+    const char *text = sim_card_text(s, mem, &full, 0, at);
     vec_free(tok);
     return text;
 }

@@ -48,7 +48,6 @@ static void take_text(work *w, const char *text, size_t len)
 static bool is_of_netlist(net_card_kind k)
 {
     switch (k) {
-    case NET_ELEMENT:
     case NET_CARD_PARAM:
     case NET_CARD_FUNC:
     case NET_CARD_CSPARAM:
@@ -67,9 +66,11 @@ static bool is_of_netlist(net_card_kind k)
     }
 }
 
+static bool is_of_interest(const net_line *l) { return !l->is_element && !is_of_netlist(l->kind); }
+
 static void take_card(work *w, const net_card *c)
 {
-    if (is_of_netlist(c->kind) || c->n_tok < 2)
+    if (c->n_tok < 2)
         return;
     const net_tok *last = &c->tok[c->n_tok - 1];
     const uint32_t from = c->tok[1].off;
@@ -98,8 +99,9 @@ static void take_expr(work *w, const net_expr *e)
 static void find_names(work *w)
 {
     sim *s = w->s;
-    for (size_t i = 0; i < vec_len(s->deck.top->card); i++)
-        take_card(w, &s->deck.top->card[i]);
+    for (size_t i = 0; i < vec_len(s->deck.top->line); i++)
+        if (is_of_interest(&s->deck.top->line[i]))
+            take_card(w, s->deck.top->line[i].card);
     for (size_t i = 0; i < vec_len(s->deck.control); i++) {
         const diag_span at = s->deck.control[i];
         const char *text = diag_text(s->d, at.file);
