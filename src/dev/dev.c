@@ -128,8 +128,8 @@ static void fill_map(dev_group *g, dev_form *f, arena *mem, const int32_t *const
         }
     if (f->map)
         return;
-    f->map = g->unknown && f->n_u == mdl_n_unknown(g->model) ? g->unknown
-                                                             : copy_map(g, f, mem, unknown);
+    f->map =
+        g->unknown && f->n_u == mdl_n_unknown(g->model) ? g->unknown : copy_map(g, f, mem, unknown);
     f->lane_map = arena_array(mem, int32_t, (size_t)g->n_pack *(size_t)f->n_u *(size_t)g->lanes);
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t l = 0; l < g->lanes; l++)

@@ -35,12 +35,12 @@ typedef struct dev_form { /* one analysis form of a group; variant NULL: not ask
     bool evaluated; /* false: the form is used for its pattern only, and has no kernel */
     int32_t n_u, n_out, n_cache;
     const int32_t *map; /* [nb * n_u] unknowns of the circuit; 0: reference or not in use */
-    int32_t *lane_map; /* [n_pack][n_u][W] the same for kernels */
-    double *cache;     /* [n_row][n_cache] setup values of the rows used here;
+    int32_t *lane_map;  /* [n_pack][n_u][W] the same for kernels */
+    double *cache;      /* [n_row][n_cache] setup values of the rows used here;
                         * row_per_lane: [n_pack][n_cache][W] */
-    double *rows;      /* [n_row][n_cache]; row_per_lane: NULL, but for linearisations */
-    dev_run *run;      /* vec */
-    int32_t *slot;     /* [nb * n_out] where out[k] goes; made by src/ckt */
+    double *rows;       /* [n_row][n_cache]; row_per_lane: NULL, but for linearisations */
+    dev_run *run;       /* vec */
+    int32_t *slot;      /* [nb * n_out] where out[k] goes; made by src/ckt */
 } dev_form;
 
 typedef struct dev_group {

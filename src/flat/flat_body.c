@@ -592,7 +592,10 @@ static void read_element(flat_ctx *c, body *b, const net_line *line, int32_t gua
 {
     item x;
     elem e;
+    const int before = c->d->n_error;
     if (!flat_read_plain(c, b, line, &x)) {
+        if (c->d->n_error > before)
+            return;
         const net_card full = net_line_full(line, c->d, c->names, tok);
         if (!flat_read_elem(c, b, &full, &e))
             return;

@@ -1111,13 +1111,56 @@ static bool plain_number(flat_ctx *c, const body *b, diag_span at, double *x)
     return !name || !flat_names_model(b, name);
 }
 
+/* Numbers with their suffixes, operators and brackets: no name. */
+static bool is_arithmetic(const char *s, uint32_t n)
+{
+    bool number = false; /* a letter would belong to one */
+    for (uint32_t i = 0; i < n; i++) {
+        const char c = str_lower_char(s[i]);
+        if (!strchr("0123456789.+-*/() ", c) && !(number && c >= 'a' && c <= 'z'))
+            return false;
+        number = (c >= '0' && c <= '9') || c == '.' || (c >= 'a' && c <= 'z');
+    }
+    return true;
+}
+
+static bool arithmetic_value(const net_expr *e, double *x)
+{
+    double arg[2];
+    char why[128];
+    if (e->op == NET_NUM) {
+        *x = e->num;
+        return true;
+    }
+    for (int32_t i = 0; i < e->n_arg; i++)
+        if (i == 2 || !arithmetic_value(e->arg[i], &arg[i]))
+            return false;
+    return net_apply(e->op, e->fn, arg, e->n_arg, x, why, sizeof why);
+}
+
+/* As plain_number, of "{0.1+1e-4*5}", which loops leave. *at becomes the place of what is inside. A
+ * message may have been given. */
+static bool plain_arithmetic(flat_ctx *c, diag_span *at, double *x)
+{
+    const char *s = c->d->file[at->file].text + at->off;
+    if (at->len < 2 || s[0] != '{' || !is_arithmetic(s + 1, at->len - 2))
+        return false;
+    const arena_pos mark = arena_mark(&c->scratch);
+    const net_expr *e = net_expr_parse(c->d, c->names, &c->scratch, *at, NULL);
+    const bool ok = e && arithmetic_value(e, x) && isfinite(*x);
+    if (ok)
+        *at = e->span;
+    arena_release(&c->scratch, mark);
+    return ok;
+}
+
 bool flat_read_plain(flat_ctx *c, body *b, const net_line *line, item *x)
 {
     diag_span word[3];
     const char letter = line->name[0];
     double value;
     if ((letter != 'r' && letter != 'c' && letter != 'l') || !net_three_words(line, c->d, word) ||
-        !plain_number(c, b, word[2], &value))
+        !(plain_number(c, b, word[2], &value) || plain_arithmetic(c, &word[2], &value)))
         return false;
     *x = (item){.elem = -1, .value = value, .at = word[2].off, .n_digit = word[2].len};
     for (int i = 0; i < 2; i++) {

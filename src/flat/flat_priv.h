@@ -444,7 +444,8 @@ typedef struct code_card {
 bool flat_read_code(cur *q, code_card *a);
 /* flat_elem.c: reads an element card into *e. false: a message was given. */
 bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e);
-/* Like flat_read_elem for a plain element, into *x. false: it is not plain, nothing was done. */
+/* Like flat_read_elem for a plain element, into *x. false: it is not plain, nothing was done, or a
+ * message was given. */
 bool flat_read_plain(flat_ctx *c, body *b, const net_line *line, item *x);
 
 /* flat_inst.c: flat_root makes the scope of the deck itself; flat_expand all elements of a scope;

@@ -349,8 +349,9 @@ net_card net_line_full(const net_line *l, diag *d, str_pool *names, net_tok **to
 net_tok net_file_tok(const net_card *c, int32_t k, char stop, int32_t *next);
 /* The text of such a token without quotes or braces, in mem. */
 const char *net_file_text(const diag *d, arena *mem, const net_card *c, const net_tok *t);
-/* Whether an element's card is its name and three words of letters, digits and _.-+:# on one line, as
- * most cards of a large deck are; flat_read_plain then needs no tokens.
+/* Whether an element's card is its name and three words of letters, digits, indices and _.-+:# on
+ * one line, as most cards of a large deck are; flat_read_plain then needs no tokens. The third may
+ * be a text in braces.
  *   word  out  where the three words stand */
 bool net_three_words(const net_line *l, const diag *d, diag_span word[3]);
 /* Writes the text form for --dump=cards. */

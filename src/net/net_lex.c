@@ -208,11 +208,32 @@ static void lex_line(net_lex *l, uint32_t p)
     }
 }
 
-/* A word of letters and digits; nothing in it has a meaning for the lexer. */
+/* A letter or digit, or another character that has no meaning for the lexer. */
 static bool is_simple(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
            c == '.' || c == '-' || c == '+' || c == ':' || c == '#';
+}
+
+/* The end of a word of simple characters and indices, "x[3,4]". */
+static uint32_t simple_end(const char *s, uint32_t len, uint32_t p)
+{
+    while (p < len) {
+        const size_t index = s[p] == '[' ? net_index_len(s + p, len - p) : 0;
+        if (!index && !is_simple(s[p]))
+            break;
+        p += index ? (uint32_t)index : 1;
+    }
+    return p;
+}
+
+/* The end of a brace without another one in it, on one line; p: there is none. */
+static uint32_t brace_end(const char *s, uint32_t len, uint32_t p)
+{
+    uint32_t q = p + 1;
+    while (q < len && s[q] != '\n' && s[q] != '{' && s[q] != '}')
+        q++;
+    return q < len && s[q] == '}' ? q + 1 : p;
 }
 
 bool net_three_words(const net_line *l, const diag *d, diag_span word[3])
@@ -223,8 +244,8 @@ bool net_three_words(const net_line *l, const diag *d, diag_span word[3])
     uint32_t p = l->off + (uint32_t)strlen(l->name);
     for (int i = 0; i < 3; i++) {
         const uint32_t from = skip_blank(s, len, p);
-        for (p = from; p < len && is_simple(s[p]);)
-            p++;
+        p = i == 2 && from < len && s[from] == '{' ? brace_end(s, len, from)
+                                                   : simple_end(s, len, from);
         if (p == from || (p < len && s[p] != '\n' && !is_blank(s[p])))
             return false;
         word[i] = (diag_span){l->file, from, p - from};

@@ -180,11 +180,9 @@ static void add_card(reader *r, const net_card *c) { vec_push(r->cur->line, line
 
 static void add_element(reader *r, int32_t file, uint32_t off, const char *name)
 {
-    vec_push(r->cur->line, ((net_line){.kind = NET_ELEMENT,
-                                       .is_element = true,
-                                       .file = file,
-                                       .off = off,
-                                       .name = name}));
+    vec_push(r->cur->line,
+             ((net_line){
+                 .kind = NET_ELEMENT, .is_element = true, .file = file, .off = off, .name = name}));
 }
 
 /* The card of the line just read. Its tokens belong to the lexer, which overwrites them with the
@@ -921,8 +919,8 @@ static void read_known(reader *r, int32_t file, size_t known)
             take_known_element(r, file, from);
         else
             (void)take_card(
-                r, &l,
-                (net_card){.file = file, .tok = from->card->tok, .n_tok = from->card->n_tok}, NULL);
+                r, &l, (net_card){.file = file, .tok = from->card->tok, .n_tok = from->card->n_tok},
+                NULL);
         r->too_much |= diag_full(r->d, r->n_error);
     }
     net_lex_fini(&l);

@@ -41,6 +41,9 @@ START_TEST(lines_become_cards)
         {"r1 n\xc3\xa9 0 1k", "r1 n\xc3\xa9 0 value=1000\n"},
         {"r1 a[0] b<1> 1k", "r1 a[0] b<1> value=1000\n"},
         {"r1 net-a x/y+ 1k", "r1 net-a x/y+ value=1000\n"},
+        {"r[1,2] a[3] b[-1] {2k*(1+3)} ; x", "r[1,2] a[3] b[-1] value=8000\n"},
+        {"r1 a 0 { 1/4 }", "r1 a 0 value=0.25\n"},
+        {"r1 a 0 {2\n+ +3}", "r1 a 0 value=5\n"},
         {"r1 gnd GND 1k", "r1 0 0 value=1000\n"},
         {"$ whole line\nr1 a 0 1k", "r1 a 0 value=1000\n"},
     };
