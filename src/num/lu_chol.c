@@ -1,5 +1,6 @@
-/* lu_chol.c - Cholesky factors by CHOLMOD of what is symmetric and positive definite: meshes of
- * resistors and capacitors. See lu.h.
+/* lu_chol.c - Cholesky factors of what is symmetric and positive definite: meshes of resistors and
+ * capacitors. CHOLMOD orders and analyzes; supernodes are factored by lu_ll.c, sparser factors by
+ * CHOLMOD. See lu.h.
  *
  * Sources of voltage make rows and columns with one unknown: by block triangular form these stand
  * before and behind the mesh and are substituted. What is left must be one block whose rows and
@@ -11,7 +12,7 @@
 #include <suitesparse/cholmod.h>
 
 #include "heap.h"
-#include "lu_priv.h"
+#include "lu_ll.h"
 
 #define SYMMETRIC (4 * 2.2e-16) /* relative difference of an entry and its mirror */
 
@@ -26,8 +27,11 @@ typedef struct chol {
     int32_t *mirror;       /* and the place of each one's mirror */
     double *y, *b;         /* [n] */
     cholmod_common common;
-    cholmod_sparse s; /* lower half of the block; its arrays are ours */
-    cholmod_factor *l;
+    cholmod_sparse s;  /* lower half of the block; its arrays are ours */
+    cholmod_factor *l; /* symbolic, if ll is in use */
+    bool has_ll;
+    lu_ll ll;
+    int32_t *to;                /* places in ll.val of what `from` lists */
     cholmod_dense *x, *work[2]; /* of solutions */
     bool started;
     heap_owned own; /* what CHOLMOD allocated */
@@ -50,9 +54,10 @@ static void drop(void *what, size_t n)
 static void chol_free(lu_fac *fac)
 {
     chol *c = (chol *)fac;
-    void *all[] = {c->row, c->col, c->place, c->from, c->mirror,
-                   c->y,   c->b,   c->s.p,   c->s.i,  c->s.x};
+    void *all[] = {c->row, c->col, c->place, c->from, c->mirror, c->y,
+                   c->b,   c->s.p, c->s.i,   c->s.x,  c->to};
     heap_disown(&c->own);
+    lu_ll_fini(&c->ll);
     drop(c, 0);
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
@@ -124,6 +129,28 @@ static bool make_half(chol *c)
     return true;
 }
 
+/* Supernodes, where CHOLMOD has found that they pay. */
+static void make_blocks(chol *c)
+{
+    const cholmod_factor *l = c->l;
+    if (!l->is_super || l->itype != CHOLMOD_INT || l->xsize > INT32_MAX)
+        return;
+    lu_ll_init(&c->ll, (int32_t)l->n, (int32_t)l->nsuper, l->super, l->pi, l->s, l->px, l->maxcsize,
+               &c->lib->dense);
+    c->has_ll = true;
+    const int32_t *perm = l->Perm, *p = c->s.p, *i = c->s.i;
+    int32_t *at = vs_malloc((l->n + 1) * sizeof *at); /* in the order of the factors */
+    for (int32_t k = 0; k < (int32_t)l->n; k++)
+        at[perm[k]] = k;
+    c->to = vs_malloc((c->s.nzmax + 1) * sizeof *c->to);
+    for (int32_t j = 0; j < (int32_t)l->n; j++)
+        for (int32_t k = p[j]; k < p[j + 1]; k++) {
+            const int32_t a = at[i[k]], b = at[j];
+            c->to[k] = lu_ll_at(&c->ll, a > b ? a : b, a > b ? b : a);
+        }
+    vs_free(at);
+}
+
 static vs_status chol_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
 {
     (void)lu;
@@ -148,18 +175,23 @@ static vs_status chol_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     c->started = true;
     c->common.print = 0;
     c->l = lib->analyze(&c->s, &c->common);
-    return c->l ? VS_OK : VS_ENOMEM;
+    if (!c->l)
+        return VS_ENOMEM;
+    make_blocks(c);
+    return VS_OK;
 }
 
 /* Values of the lower half. false: they are not symmetric, or a diagonal is not positive. */
 static bool take_values(const chol *c, const csc *a)
 {
-    double *x = c->s.x;
+    double *x = c->has_ll ? c->ll.val : c->s.x;
+    if (c->has_ll)
+        memset(x, 0, (size_t)c->ll.val_at[c->ll.n_super] * sizeof *x);
     for (size_t k = 0; k < c->s.nzmax; k++) {
         const double v = a->val[c->from[k]], m = a->val[c->mirror[k]];
         if (!(fabs(v - m) <= SYMMETRIC * fabs(v)) || (c->from[k] == c->mirror[k] && !(v > 0)))
             return false;
-        x[k] = v;
+        x[c->has_ll ? (size_t)c->to[k] : k] = v;
     }
     for (int32_t k = 0; k < c->n; k++) /* pivots of one unknown */
         if (k < c->begin || k >= c->end) {
@@ -170,11 +202,16 @@ static bool take_values(const chol *c, const csc *a)
     return true;
 }
 
-static vs_status chol_factor(lu_solver *lu, lu_fac *fac, const csc *a)
+static vs_status factor_blocks(lu_solver *lu, chol *c)
 {
-    chol *c = (chol *)fac;
-    if (!take_values(c, a))
-        return VS_ESINGULAR;
+    lu_blas_begin(c->lib->blas);
+    const bool ok = lu_ll_factor(&c->ll, &lu->stat.rcond);
+    lu_blas_end(c->lib->blas);
+    return ok ? VS_OK : VS_ESINGULAR;
+}
+
+static vs_status factor_sparse(lu_solver *lu, chol *c)
+{
     const int levels = lu_team_begin(c->lib->team);
     lu_blas_begin(c->lib->blas);
     c->lib->factorize(&c->s, c->l, &c->common);
@@ -185,6 +222,17 @@ static vs_status chol_factor(lu_solver *lu, lu_fac *fac, const csc *a)
     if (c->common.status != CHOLMOD_OK || c->l->minor < c->l->n)
         return VS_ESINGULAR;
     lu->stat.rcond = c->lib->rcond(c->l, &c->common);
+    return VS_OK;
+}
+
+static vs_status chol_factor(lu_solver *lu, lu_fac *fac, const csc *a)
+{
+    chol *c = (chol *)fac;
+    if (!take_values(c, a))
+        return VS_ESINGULAR;
+    const vs_status st = c->has_ll ? factor_blocks(lu, c) : factor_sparse(lu, c);
+    if (st != VS_OK)
+        return st;
     lu->stat.nnz_lu = (int32_t)fmin(c->common.lnz, INT32_MAX);
     lu->stat.work = c->common.fl / 2;
     lu->stat.method = "cholesky";
@@ -206,7 +254,19 @@ static void solve_one(const chol *c, int32_t k)
     substitute(c, k, c->y[k]);
 }
 
-static void solve_block(chol *c)
+static void solve_blocks(chol *c)
+{
+    const int32_t *perm = c->l->Perm, n = c->ll.n;
+    double *x = c->s.x;              /* its place as values of the matrix is not in use */
+    assert(c->s.nzmax >= (size_t)n); /* each diagonal is there, and positive */
+    for (int32_t k = 0; k < n; k++)
+        x[k] = c->b[c->begin + perm[k]];
+    lu_ll_solve(&c->ll, x);
+    for (int32_t k = 0; k < n; k++)
+        c->y[c->begin + perm[k]] = x[k];
+}
+
+static void solve_sparse(chol *c)
 {
     cholmod_dense rhs = {.nrow = c->s.nrow,
                          .ncol = 1,
@@ -232,7 +292,7 @@ static void chol_solve(lu_fac *fac, const double *b, double *x)
         c->b[k] = b[c->row[k]];
     for (int32_t k = c->n - 1; k >= c->end; k--)
         solve_one(c, k);
-    solve_block(c);
+    c->has_ll ? solve_blocks(c) : solve_sparse(c);
     for (int32_t k = c->end - 1; k >= c->begin && c->begin > 0; k--)
         substitute(c, k, c->y[k]);
     for (int32_t k = c->begin - 1; k >= 0; k--)

@@ -165,7 +165,7 @@ static void load_umfpack(void)
                 find(lib, "umfpack_zi_free_symbolic", &umfz.free_symbolic) &&
                 find(lib, "umfpack_zi_free_numeric", &umfz.free_numeric);
     if (lib)
-        umf.blas = umfz.blas = threads_of(&umf_blas, lib); /* dlsym looks into what it needs, too */
+        umf.blas = umfz.blas = threads_of(&umf_blas, lib);
 }
 
 const lu_umf_calls *lu_load_umfpack(void)
@@ -195,7 +195,10 @@ static void load_cholmod(void)
         find(lib, "cholmod_factorize", &chol.factorize) &&
         find(lib, "cholmod_solve2", &chol.solve) && find(lib, "cholmod_rcond", &chol.rcond) &&
         find(lib, "cholmod_free_factor", &chol.free_factor) &&
-        find(lib, "cholmod_free_dense", &chol.free_dense);
+        find(lib, "cholmod_free_dense", &chol.free_dense) &&
+        find(lib, "dgemm_", &chol.dense.gemm) && /* dlsym looks into what it needs, too */
+        find(lib, "dsyrk_", &chol.dense.syrk) && find(lib, "dtrsm_", &chol.dense.trsm) &&
+        find(lib, "dpotrf_", &chol.dense.potrf);
     if (have_chol) {
         chol.blas = threads_of(&chol_blas, lib);
         chol.team = levels_of(&chol_team, lib);

@@ -147,7 +147,23 @@ int32_t lu_umf_weakest(int32_t n, const double *size, const int *column);
 /* Above so many multiplications per entry of the factors UMFPACK's blocks pay. */
 #define LU_UMFPACK_WORK 250.0
 
+typedef struct lu_dense_calls { /* BLAS and LAPACK that libcholmod uses; lengths of texts last */
+    void (*gemm)(const char *ta, const char *tb, const int32_t *m, const int32_t *n,
+                 const int32_t *k, const double *alpha, const double *a, const int32_t *lda,
+                 const double *b, const int32_t *ldb, const double *beta, double *c,
+                 const int32_t *ldc, size_t n_ta, size_t n_tb);
+    void (*syrk)(const char *uplo, const char *trans, const int32_t *n, const int32_t *k,
+                 const double *alpha, const double *a, const int32_t *lda, const double *beta,
+                 double *c, const int32_t *ldc, size_t n_uplo, size_t n_trans);
+    void (*trsm)(const char *side, const char *uplo, const char *trans, const char *diag,
+                 const int32_t *m, const int32_t *n, const double *alpha, const double *a,
+                 const int32_t *lda, double *b, const int32_t *ldb, size_t n_side, size_t n_uplo,
+                 size_t n_trans, size_t n_diag);
+    void (*potrf)(const char *uplo, const int32_t *n, double *a, const int32_t *lda, int32_t *info,
+                  size_t n_uplo);
+} lu_dense_calls;
 typedef struct lu_chol_calls {
+    lu_dense_calls dense;
     lu_blas *blas;
     lu_team *team;
     int (*start)(struct cholmod_common_struct *common);
