@@ -321,7 +321,7 @@ static bool solve_sparse(levels *l, const ckt_block *p, lu_solver *lu)
 {
     if (!lu->fac && lu_analyze(lu, p->a) != VS_OK)
         return false;
-    if (lu_factor(lu, p->a) != VS_OK)
+    if (lu_refactor(lu, p->a) != VS_OK && lu_factor(lu, p->a) != VS_OK)
         return false;
     lu_solve(lu, p->f, l->dx);
     return true;
