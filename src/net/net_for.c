@@ -197,12 +197,29 @@ static bool value_of(net_for *l, const char *s, size_t n, double *y)
     return ok;
 }
 
+/* A whole number below 1e15, as "%.0f" writes it. */
+static void put_whole(FILE *out, double y)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    uint64_t rest = (uint64_t)fabs(y);
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (signbit(y))
+        digits[--at] = '-';
+    fwrite(digits + at, 1, sizeof digits - at, out);
+}
+
 static void put_number(FILE *out, double y, bool bare)
 {
-    if (y == floor(y) && fabs(y) < 1e15)
-        fprintf(out, bare || y >= 0 ? "%.0f" : "(%.0f)", y);
-    else
+    if (y == floor(y) && fabs(y) < 1e15) {
+        fputs(bare || y >= 0 ? "" : "(", out);
+        put_whole(out, y);
+        fputs(bare || y >= 0 ? "" : ")", out);
+    } else {
         fprintf(out, bare ? "%.17g" : "(%.17g)", y);
+    }
 }
 
 void net_for_param(net_for *l, const net_card *c)
@@ -316,8 +333,10 @@ static bool put_index(net_for *l, FILE *out, const char *s, size_t n)
         i = to + 1;
     }
     putc('[', out);
-    for (int j = 0; j < k; j++)
-        fprintf(out, "%s%.0f", j ? "," : "", y[j]);
+    for (int j = 0; j < k; j++) {
+        fputs(j ? "," : "", out);
+        put_whole(out, y[j]);
+    }
     putc(']', out);
     return true;
 }
