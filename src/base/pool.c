@@ -14,6 +14,11 @@
 enum { SPIN_ROUNDS = 200, SLEEP_ROUNDS = 4000 };
 #define CLOSED 0x7fffffffu /* as next piece: there is none */
 
+/* Seconds of work of a thread, which alone writes it; its own line of the cache. */
+typedef struct tally {
+    _Alignas(64) _Atomic double seconds[POOL_N_KIND];
+} tally;
+
 struct pool {
     int size, n_started;
     pthread_t *thread;       /* [size - 1] */
@@ -25,7 +30,12 @@ struct pool {
     _Atomic int sleeping;
     _Atomic bool stop;
     _Atomic bool failed; /* a piece of the job found no memory: the others are left out */
-    heap *heap;          /* of who made the pool: its threads allocate there */
+    bool watched;        /* changes between jobs */
+    pool_kind kind;      /* of the job, while it is watched */
+    pool_time spent[POOL_N_KIND];
+    tally *busy; /* [size]; NULL: was never watched */
+    void *block; /* that holds it */
+    heap *heap;  /* of who made the pool: its threads allocate there */
     heap_owned own;
     pthread_mutex_t lock; /* for sleeping */
     pthread_cond_t wake;
@@ -52,11 +62,44 @@ typedef struct shift {
     int worker;
 } shift;
 
+static void add_seconds(pool *p, int worker, pool_kind kind, double s)
+{
+    _Atomic double *to = &p->busy[worker].seconds[kind];
+    atomic_store_explicit(to, atomic_load_explicit(to, memory_order_relaxed) + s,
+                          memory_order_relaxed);
+}
+
+/* Pieces of one job in a row, on one thread. */
+typedef struct stint {
+    bool timed;
+    uint64_t job;
+    pool_kind kind;
+    double since;
+} stint;
+
+static void end_stint(pool *p, int worker, stint *s)
+{
+    if (s->timed)
+        add_seconds(p, worker, s->kind, vs_seconds() - s->since);
+    s->timed = false;
+}
+
+/* A piece of `job` was taken. */
+static void go_on(pool *p, int worker, uint64_t job, stint *s)
+{
+    if (s->timed && s->job == job)
+        return;
+    end_stint(p, worker, s);
+    if (p->watched)
+        *s = (stint){.timed = true, .job = job, .kind = p->kind, .since = vs_seconds()};
+}
+
 /* Takes pieces of the present job until there are none. */
 static vs_status take_pieces(void *user)
 {
     pool *p = ((shift *)user)->p;
     const int worker = ((shift *)user)->worker;
+    stint s = {0};
     uint64_t t = atomic_load_explicit(&p->ticket, memory_order_acquire);
     for (;;) {
         /* A job's fields change only after its last piece was done and the ticket was closed: then
@@ -64,11 +107,14 @@ static vs_status take_pieces(void *user)
         const pool_fn fn = atomic_load_explicit(&p->fn, memory_order_relaxed);
         void *arg = atomic_load_explicit(&p->user, memory_order_relaxed);
         const int32_t i = (int32_t)(uint32_t)t;
-        if (i >= atomic_load_explicit(&p->n, memory_order_acquire))
+        if (i >= atomic_load_explicit(&p->n, memory_order_acquire)) {
+            end_stint(p, worker, &s);
             return VS_OK;
+        }
         if (!atomic_compare_exchange_weak_explicit(&p->ticket, &t, t + 1, memory_order_acq_rel,
                                                    memory_order_acquire))
             continue;
+        go_on(p, worker, t >> 32, &s);
         if (!atomic_load_explicit(&p->failed, memory_order_relaxed))
             fn(arg, i, worker);
         atomic_fetch_add_explicit(&p->done, 1, memory_order_release);
@@ -161,6 +207,7 @@ void pool_free(pool **pp)
         return;
     heap_disown(&p->own);
     end(p);
+    vs_free(p->block);
     vs_free(p->thread);
     vs_free(p);
     *pp = NULL;
@@ -183,14 +230,8 @@ static void start_threads(pool *p)
     }
 }
 
-void pool_run(pool *p, int32_t n, pool_fn fn, void *user)
+static void run(pool *p, int32_t n, pool_fn fn, void *user)
 {
-    if (!p || p->size == 1 || n < 2) {
-        for (int32_t i = 0; i < n; i++)
-            fn(user, i, 0);
-        return;
-    }
-    start_threads(p);
     atomic_store(&p->failed, false);
     const uint64_t job = atomic_load_explicit(&p->ticket, memory_order_relaxed) >> 32;
     atomic_store(&p->ticket, job << 32 | CLOSED);
@@ -205,6 +246,55 @@ void pool_run(pool *p, int32_t n, pool_fn fn, void *user)
         pool_wait(round);
     if (atomic_load(&p->failed))
         vs_no_memory();
+}
+
+void pool_run(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user)
+{
+    if (!p || p->size == 1 || n < 2) {
+        for (int32_t i = 0; i < n; i++)
+            fn(user, i, 0);
+        return;
+    }
+    start_threads(p);
+    const double t0 = p->watched ? vs_seconds() : 0;
+    p->kind = kind;
+    run(p, n, fn, user);
+    if (p->watched) {
+        p->spent[kind].jobs++;
+        p->spent[kind].seconds += vs_seconds() - t0;
+    }
+}
+
+/* -- where the time goes -- */
+
+bool pool_watch(pool *p, bool yes)
+{
+    const bool before = p && p->watched;
+    if (!p)
+        return false;
+    if (yes && !p->busy) {
+        p->block = vs_calloc((size_t)p->size + 1, sizeof *p->busy);
+        p->busy = (tally *)(((uintptr_t)p->block + 63) / 64 * 64);
+    }
+    p->watched = yes;
+    return before;
+}
+
+double pool_pause(const pool *p) { return p && p->watched ? vs_seconds() : 0; }
+
+void pool_resume(pool *p, int worker, double paused)
+{
+    if (p && p->watched)
+        add_seconds(p, worker, p->kind, paused - vs_seconds());
+}
+
+pool_time pool_spent(const pool *p, pool_kind kind) { return p ? p->spent[kind] : (pool_time){0}; }
+
+double pool_busy(const pool *p, pool_kind kind, int worker)
+{
+    return p && p->busy && worker < p->size
+               ? atomic_load_explicit(&p->busy[worker].seconds[kind], memory_order_relaxed)
+               : 0;
 }
 
 /* -- pieces with an ordered part -- */
@@ -245,18 +335,21 @@ static void run_ordered(void *user, int32_t i, int worker)
         if (o->p && atomic_load(&o->p->failed))
             return; /* the turn may never come */
         drain(o, worker);
+        const double paused = pool_pause(o->p);
         pool_wait(round);
+        pool_resume(o->p, worker, paused);
     }
     o->fn(o->user, i, worker);
     atomic_store(&o->made[i % o->slots], i + 1);
     drain(o, worker);
 }
 
-void pool_run_ordered(pool *p, int32_t n, int32_t slots, pool_fn fn, pool_fn take, void *user)
+void pool_run_ordered(pool *p, pool_kind kind, int32_t n, int32_t slots, pool_fn fn, pool_fn take,
+                      void *user)
 {
     assert(slots >= 1 && slots <= POOL_MAX_SLOTS);
     ordered o = {.p = p, .fn = fn, .take = take, .user = user, .n = n, .slots = slots};
-    pool_run(p, n, run_ordered, &o);
+    pool_run(p, kind, n, run_ordered, &o);
 }
 
 int pool_processors(void)

@@ -14,6 +14,16 @@
 
 typedef struct pool pool;
 
+/* What a job is part of, for pool_spent. */
+typedef enum pool_kind {
+    POOL_OTHER,
+    POOL_EVALUATE,
+    POOL_STAMP,
+    POOL_FACTOR,
+    POOL_SOLVE,
+    POOL_N_KIND
+} pool_kind;
+
 /* Piece `i` of a job on thread `worker` (0: the caller of pool_run .. pool_size - 1). */
 typedef void (*pool_fn)(void *user, int32_t i, int worker);
 
@@ -28,15 +38,31 @@ int pool_size(const pool *p);
 /* Calls fn(user, 0 .. n-1), in ascending order of start, and returns when all have returned. Not to
  * be called from inside a job, nor from two threads at a time. Allocates nothing after the first
  * call. */
-void pool_run(pool *p, int32_t n, pool_fn fn, void *user);
+void pool_run(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user);
 /* The same with a second part of each piece, take(user, i, worker), called for i = 0, 1, 2 ... in
  * this order, one call at a time, each after fn(user, i): sums whose order must not depend on
  * threads. fn(user, i) may use buffer i % slots (slots <= POOL_MAX_SLOTS): it is not called before
  * take(user, i - slots) has returned. */
 enum { POOL_MAX_SLOTS = 64 };
-void pool_run_ordered(pool *p, int32_t n, int32_t slots, pool_fn fn, pool_fn take, void *user);
+void pool_run_ordered(pool *p, pool_kind kind, int32_t n, int32_t slots, pool_fn fn, pool_fn take,
+                      void *user);
 /* A moment of waiting in a loop that waits for another thread: the n-th in a row, from 0. */
 void pool_wait(int n);
+/* Around such a loop in a piece, so that its time does not count as work: pool_resume gets what
+ * pool_pause returned. p may be NULL. */
+double pool_pause(const pool *p);
+void pool_resume(pool *p, int worker, double paused);
+
+/* From now on jobs that threads share are timed, or no longer; returns what was so before. Not from
+ * inside a job. NULL: none are. */
+bool pool_watch(pool *p, bool yes);
+typedef struct pool_time {
+    int64_t jobs;
+    double seconds; /* of the caller in pool_run; each thread worked or waited for as long */
+} pool_time;
+/* What was timed since pool_new. Between jobs; a thread may still add a moment to the last one. */
+pool_time pool_spent(const pool *p, pool_kind kind);
+double pool_busy(const pool *p, pool_kind kind, int worker); /* s, work alone */
 
 /* Processors that this process may use. */
 int pool_processors(void);

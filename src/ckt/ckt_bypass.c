@@ -117,7 +117,7 @@ static void select_moved(moved *m, bool many)
     enum { LOOKED_AT = 4096 };
     const int32_t n = cut(m, LOOKED_AT / m->g->lanes, m->g->n_pack);
     if (many)
-        pool_run(m->c->pool, n, select_piece, m);
+        pool_run(m->c->pool, POOL_EVALUATE, n, select_piece, m);
     else
         for (int32_t i = 0; i < n; i++)
             select_piece(m, i, 0);
@@ -127,7 +127,7 @@ static void eval_moved(moved *m, bool many)
 {
     const int32_t n = cut(m, DEV_BATCH / m->g->lanes, dev_lin_gather(m->g));
     if (many)
-        pool_run_ordered(m->c->pool, n, m->c->n_buffer, eval_piece, add_piece, m);
+        pool_run_ordered(m->c->pool, POOL_EVALUATE, n, m->c->n_buffer, eval_piece, add_piece, m);
     for (int32_t i = 0; i < n && !many; i++) {
         eval_piece(m, i, 0);
         add_piece(m, i, 0);
@@ -229,7 +229,7 @@ static void sum_all(ckt *c, const dev_lin_at *at, double *f, double *q)
     const int32_t n = ckt_n(c);
     summed s = {c, at, f, q};
     if (c->rows) {
-        pool_run(c->pool, c->rows->n_part, sum_part, &s);
+        pool_run(c->pool, POOL_STAMP, c->rows->n_part, sum_part, &s);
         return;
     }
     start_rows(b, 0, n + 1);

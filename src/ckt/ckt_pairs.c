@@ -186,7 +186,7 @@ void ckt_pairs_load(const ckt *c, const double *x, double *restrict f, double *r
     double *restrict low = c->qlo;
     if (c->rows && !v->visit) {
         pair_load l = {c, x, f, q, fmax_, qmax};
-        pool_run(c->pool, c->rows->n_part, load_part, &l);
+        pool_run(c->pool, POOL_STAMP, c->rows->n_part, load_part, &l);
         return;
     }
     int32_t i = next_pair(v, 0, v->n_g);

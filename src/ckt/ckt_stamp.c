@@ -201,8 +201,8 @@ static vs_status load_group_parallel(ckt *c, dev_group *g, mdl_form_kind form, c
 {
     parallel p = {.c = c, .g = g, .form = form, .x = x, .l = l, .batch = DEV_BATCH / g->lanes};
     const double t0 = l->timed ? vs_seconds() : 0;
-    pool_run_ordered(c->pool, (g->n_pack + p.batch - 1) / p.batch, c->n_buffer, eval_batch,
-                     stamp_batch, &p);
+    pool_run_ordered(c->pool, POOL_EVALUATE, (g->n_pack + p.batch - 1) / p.batch, c->n_buffer,
+                     eval_batch, stamp_batch, &p);
     if (l->timed) {
         const double all = vs_seconds() - t0;
         c->stat.s_stamp += l->timed * p.s_stamp;

@@ -498,11 +498,11 @@ static void from_llvm(jit *j, emit_task *task, const char **why)
     const double t0 = vs_seconds();
     qsort(task, (size_t)n, sizeof *task, larger_first);
     pool *p = pool_new(threads);
-    pool_run(p, n, cut_one, &t);
+    pool_run(p, POOL_OTHER, n, cut_one, &t);
     for (int i = 0; i < n; i++)
         for (int32_t q = 0; q < task[i].cut.n_object; q++)
             vec_push(t.object, ((object_task){.of = &task[i], .q = q}));
-    pool_run(p, (int32_t)vec_len(t.object), emit_one, &t);
+    pool_run(p, POOL_OTHER, (int32_t)vec_len(t.object), emit_one, &t);
     pool_free(&p);
     heap_poll();
     for (size_t i = 0; i < vec_len(t.object); i++)

@@ -760,8 +760,8 @@ double lu_super_factor(lu_super *s, const csc *a)
         s->partly->fresh = false;
     if (s->parallel) {
         s->round++;
-        pool_run(s->pool, s->n_task, run_task, s);
-        pool_run(s->pool, s->n_top, run_top, s);
+        pool_run(s->pool, POOL_FACTOR, s->n_task, run_task, s);
+        pool_run(s->pool, POOL_FACTOR, s->n_top, run_top, s);
     } else {
         for (int32_t sn = 0; sn < s->n_super; sn++)
             (void)factor_supernode(s, sn, 0);
@@ -1065,8 +1065,8 @@ double lu_super_factor_part(lu_super *s, const csc *a, const lu_part *p)
     }
     if (s->parallel) {
         s->round++;
-        pool_run(s->pool, s->n_task, run_task, s);
-        pool_run(s->pool, s->n_top, run_top, s);
+        pool_run(s->pool, POOL_FACTOR, s->n_task, run_task, s);
+        pool_run(s->pool, POOL_FACTOR, s->n_top, run_top, s);
     } else {
         factor_looked_at(s);
     }

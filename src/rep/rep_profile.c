@@ -9,6 +9,7 @@
 #include "ana_trace.h"
 #include "rep.h"
 #include "rep_activity.h"
+#include "rep_threads.h"
 #include "vec.h"
 
 enum {
@@ -81,6 +82,7 @@ struct rep_profile {
     int32_t last_worst;
 
     rep_activity *activity;
+    rep_threads *threads;
     rep_steps *steps; /* NULL: not wanted */
     FILE *trace;
     bool detail; /* events one by one */
@@ -205,6 +207,7 @@ static void see_phase(void *user, ana_phase next)
         p->calls[row_of[p->phase]]++;
     }
     p->seconds[row_of[p->phase]] += dt;
+    rep_threads_see(p->threads, ckt_pool(sim_ckt(p->s)));
     if (next == ANA_IN_LOAD) {
         p->eval0 = c->s_eval;
         p->stamp0 = c->s_stamp;
@@ -364,6 +367,7 @@ rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s)
         fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", p->trace);
     sim_opts(s)->watch = &p->watch;
     p->activity = rep_activity_new();
+    p->threads = rep_threads_new();
     calibrate(p);
     p->start = p->since = vs_seconds();
     return p;
@@ -574,6 +578,16 @@ static void json_tail(const rep_profile *p, FILE *out)
     fputs("}\n}\n", out);
 }
 
+static rep_threads_of seconds_by_kind(const rep_profile *p)
+{
+    return (rep_threads_of){
+        .total = p->total,
+        .phase = {[POOL_EVALUATE] = p->seconds[ROW_EVALUATE],
+                  [POOL_STAMP] = p->seconds[ROW_STAMP],
+                  [POOL_FACTOR] = p->seconds[ROW_FACTOR] + p->seconds[ROW_REFACTOR],
+                  [POOL_SOLVE] = p->seconds[ROW_SOLVE]}};
+}
+
 static void print_json(const rep_profile *p, FILE *out)
 {
     const int64_t *v = p->n_verdict;
@@ -617,6 +631,8 @@ static void print_json(const rep_profile *p, FILE *out)
             first = false;
         }
     fputs("},\n", out);
+    const rep_threads_of by_kind = seconds_by_kind(p);
+    rep_threads_json(p->threads, &by_kind, out);
     rep_activity_json(p->activity, out);
     json_tail(p, out);
 }
@@ -664,10 +680,12 @@ vs_status rep_profile_end(rep_profile *p, FILE *out)
     p->total = fmax(p->total - p->measured, sum);
     p->seconds[ROW_OTHER] = p->total - sum;
     p->calls[ROW_OTHER] = 0;
+    const rep_threads_of by_kind = seconds_by_kind(p);
     if (out && p->o.json) {
         print_json(p, out);
     } else if (out) {
         print_phases(p, out);
+        rep_threads_text(p->threads, &by_kind, out);
         print_groups(p, out);
         print_points(p, out);
         print_steps(p, out);
@@ -679,6 +697,7 @@ vs_status rep_profile_end(rep_profile *p, FILE *out)
     if (p->o.svg && out && draw_activity(p) != VS_OK)
         st = VS_EIO;
     rep_activity_free(&p->activity);
+    rep_threads_free(&p->threads);
     vec_free(p->by_unknown);
     vs_free(p);
     return st;

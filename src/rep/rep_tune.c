@@ -128,7 +128,7 @@ static double shared(pool *p, double work)
     for (int i = 0; i < ROUNDS; i++) {
         busy(&(double){GAP}, 0, 0);
         const double t0 = vs_seconds();
-        pool_run(p, PARTS, busy, &piece);
+        pool_run(p, POOL_OTHER, PARTS, busy, &piece);
         s[i] = vs_seconds() - t0;
     }
     return median(s, ROUNDS);
@@ -217,7 +217,7 @@ vs_status rep_tune(const char *dir, FILE *out, char *why, size_t size)
     t.worker = w > 0 ? fmin(fmax(w, LEAST_START), MOST_START) : 0;
     double t0 = vs_seconds();
     pool *p = pool_new(t.processors < 8 ? t.processors : 8);
-    pool_run(p, PARTS, nothing, NULL);
+    pool_run(p, POOL_OTHER, PARTS, nothing, NULL);
     const double start = vs_seconds() - t0, least = worth_sharing(p), op = operation();
     pool_free(&p);
     t.parallel_min = fmin(fmax(least / op, LEAST), MOST);

@@ -220,6 +220,30 @@ class Profile(Tool):
         for part in ('phase', 'evaluate', 'iterations of a point', 'rejected:', 'least step', 'decided'):
             self.assertIn(part, text)
 
+    def test_threads_tell_what_they_did(self):
+        deck = self.write('l.sp', LADDER)
+        one = self.profile(deck, '--threads', '1')['threads']
+        self.assertEqual((one['n'], one['shared']), (1, 0))
+        self.assertIn('no phase is large enough to be shared', self.vsim('profile', '--threads', '2', deck).stdout)
+        env = dict(os.environ, VSIM_PARALLEL_MIN='1')
+        many = subprocess.run([sys.executable, os.path.join(ROOT, 'bench', 'extracted.py'), 'chain', '200', '--tran', '2p 20p',
+                               '--folder', os.path.join(ROOT, 'netlists')], check=True, capture_output=True, text=True).stdout
+        run = [VSIM, 'profile', '--threads', '3', os.path.abspath(self.path(self.write('m.sp', many)))]
+        r = json.loads(subprocess.run([*run, '--json'], env=env, check=True, capture_output=True, text=True).stdout)
+        t = r['threads']
+        self.assertEqual(t['n'], 3)
+        self.assertAlmostEqual(t['shared'] + t['alone'], r['seconds'], delta=1e-3 * r['seconds'])
+        self.assertAlmostEqual(sum(p['shared'] for p in t['phases']), t['shared'], delta=1e-6)
+        phases = {p['phase']: p for p in t['phases']}
+        for name in ('evaluate', 'stamp'):
+            self.assertGreater(phases[name]['jobs'], 0, name)
+            self.assertEqual(len(phases[name]['busy']), 3)
+            self.assertGreater(sum(phases[name]['busy']), 0)
+            self.assertLessEqual(phases[name]['busy'][0], phases[name]['shared'])
+        text = subprocess.run(run, env=env, check=True, capture_output=True, text=True).stdout
+        self.assertRegex(text, r'thread 3 .*s\n +shared jobs')
+        self.assertRegex(text, r'without waiting 3 threads take .*s, [0-9.]+ times as fast as one')
+
     def test_newton_rejections_are_told_apart(self):
         deck = 'few iterations\nV1 in 0 SIN(0 5 1k)\nD1 in out dm\nR1 out 0 1k\nC1 out 0 1n\n.model dm d(is=1e-14)\n' \
             '.options itl4=2 reltol=1e-9 vntol=1e-12 abstol=1e-18 trtol=1e6\n.tran 10u 2m\n.end\n'

@@ -180,9 +180,9 @@ static vs_status share(void *arg)
 {
     job *j = arg;
     if (j->ordered)
-        pool_run_ordered(j->p, 64, 4, piece, take, j);
+        pool_run_ordered(j->p, POOL_OTHER, 64, 4, piece, take, j);
     else
-        pool_run(j->p, 64, piece, j);
+        pool_run(j->p, POOL_OTHER, 64, piece, j);
     return VS_OK;
 }
 

@@ -25,7 +25,7 @@ static void check_jobs(pool *p, int n_job, int32_t n)
     job j = {.size = pool_size(p)};
     j.times = vs_calloc((size_t)n + 1, sizeof *j.times);
     for (int k = 1; k <= n_job; k++) {
-        pool_run(p, n, count_piece, &j);
+        pool_run(p, POOL_OTHER, n, count_piece, &j);
         for (int32_t i = 0; i < n; i++)
             ck_assert_int_eq(j.times[i], k);
     }
@@ -88,7 +88,7 @@ START_TEST(two_threads_work_at_the_same_time)
 {
     pool *p = pool_new(2);
     meeting m = {0};
-    pool_run(p, 2, meet, &m);
+    pool_run(p, POOL_OTHER, 2, meet, &m);
     ck_assert_int_eq(m.met, 2);
     pool_free(&p);
 }
@@ -118,19 +118,69 @@ static void add_term(void *user, int32_t i, int worker)
 START_TEST(ordered_parts_come_one_by_one)
 {
     sums ref = {0};
-    pool_run_ordered(NULL, 1000, 7, make_term, add_term, &ref);
+    pool_run_ordered(NULL, POOL_OTHER, 1000, 7, make_term, add_term, &ref);
     ck_assert_int_eq(ref.next, 1000);
     for (int threads = 1; threads <= 5; threads++) {
         pool *p = pool_new(threads);
         for (int k = 0; k < 100; k++) {
             sums s = {0};
-            pool_run_ordered(p, 1000, 7, make_term, add_term, &s);
+            pool_run_ordered(p, POOL_OTHER, 1000, 7, make_term, add_term, &s);
             ck_assert_int_eq(s.wrong, 0);
             ck_assert_int_eq(s.next, 1000);
             ck_assert(s.sum == ref.sum);
         }
         pool_free(&p);
     }
+}
+END_TEST
+
+/* Two pieces that meet; each works for a while, and waits for a while that does not count. */
+typedef struct shift_of {
+    meeting m;
+    pool *p;
+    double worked[2], waited[2]; /* s, by thread */
+} shift_of;
+
+static void burn(double s)
+{
+    for (const double end = vs_seconds() + s; vs_seconds() < end;)
+        ;
+}
+
+static void work_and_wait(void *user, int32_t i, int worker)
+{
+    shift_of *s = user;
+    const double t0 = vs_seconds();
+    meet(&s->m, i, worker);
+    burn(1e-3);
+    const double paused = pool_pause(s->p), t1 = vs_seconds();
+    burn(2e-3);
+    const double t2 = vs_seconds();
+    pool_resume(s->p, worker, paused);
+    s->worked[worker] = t1 - t0;
+    s->waited[worker] = t2 - t1;
+}
+
+START_TEST(work_is_counted_by_thread_and_kind_without_waiting)
+{
+    shift_of s = {.p = pool_new(2)};
+    ck_assert(!pool_watch(s.p, true));
+    pool_run(s.p, POOL_SOLVE, 2, work_and_wait, &s);
+    ck_assert(pool_watch(s.p, false));
+    const double stamp = pool_busy(s.p, POOL_STAMP, 0), solve = pool_busy(s.p, POOL_SOLVE, 0);
+    ck_assert_int_eq(pool_spent(s.p, POOL_SOLVE).jobs, 1);
+    ck_assert_int_eq(pool_spent(s.p, POOL_STAMP).jobs, 0);
+    ck_assert(stamp == 0);
+    ck_assert(solve >= s.worked[0]);
+    ck_assert(solve <= pool_spent(s.p, POOL_SOLVE).seconds - s.waited[0]);
+    s.m = (meeting){0};
+    pool_run(s.p, POOL_SOLVE, 2, work_and_wait, &s); /* the other thread has ended the first one */
+    ck_assert(pool_busy(s.p, POOL_SOLVE, 1) >= 1e-3);
+    ck_assert_int_eq(pool_spent(s.p, POOL_SOLVE).jobs, 1);
+    ck_assert(pool_busy(s.p, POOL_SOLVE, 0) == solve);
+    pool_free(&s.p);
+    ck_assert(!pool_watch(NULL, true));
+    ck_assert(pool_busy(NULL, POOL_SOLVE, 0) == 0);
 }
 END_TEST
 
@@ -143,6 +193,7 @@ int main(void)
     tcase_add_test(t, no_pool_is_the_plain_loop);
     tcase_add_test(t, two_threads_work_at_the_same_time);
     tcase_add_test(t, ordered_parts_come_one_by_one);
+    tcase_add_test(t, work_is_counted_by_thread_and_kind_without_waiting);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);

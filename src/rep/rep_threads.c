@@ -1,0 +1,167 @@
+/* rep_threads.c - see rep_threads.h. */
+#include "rep_threads.h"
+
+#include <math.h>
+
+#include "rep.h"
+#include "vec.h"
+
+static const char *const name_of[POOL_N_KIND] = {[POOL_OTHER] = "other",
+                                                 [POOL_EVALUATE] = "evaluate",
+                                                 [POOL_STAMP] = "stamp",
+                                                 [POOL_FACTOR] = "factor, refactor",
+                                                 [POOL_SOLVE] = "solve"};
+
+typedef struct of_kind {
+    int64_t jobs;
+    double shared, *busy; /* s; vec [n], s of each thread */
+} of_kind;
+
+struct rep_threads {
+    int n; /* of the largest pool */
+    of_kind sum[POOL_N_KIND];
+    const pool *pool;
+    of_kind last[POOL_N_KIND]; /* what the pool had counted */
+};
+
+rep_threads *rep_threads_new(void)
+{
+    rep_threads *t = vs_calloc(1, sizeof *t);
+    t->n = 1;
+    return t;
+}
+
+void rep_threads_free(rep_threads **pt)
+{
+    if (!*pt)
+        return;
+    for (int k = 0; k < POOL_N_KIND; k++) {
+        vec_free((*pt)->sum[k].busy);
+        vec_free((*pt)->last[k].busy);
+    }
+    vs_free(*pt);
+    *pt = NULL;
+}
+
+static void make_room(of_kind *k, int n)
+{
+    while ((int)vec_len(k->busy) < n)
+        vec_push(k->busy, 0.0);
+}
+
+static void begin_pool(rep_threads *t, pool *p)
+{
+    t->pool = p;
+    t->n = pool_size(p) > t->n ? pool_size(p) : t->n;
+    for (int k = 0; k < POOL_N_KIND; k++) {
+        make_room(&t->sum[k], t->n);
+        vec_free(t->last[k].busy);
+        t->last[k] = (of_kind){0};
+        make_room(&t->last[k], t->n);
+    }
+}
+
+void rep_threads_see(rep_threads *t, pool *p)
+{
+    if (p && (!pool_watch(p, true) || p != t->pool))
+        begin_pool(t, p);
+    for (int k = 0; p && k < POOL_N_KIND; k++) {
+        const pool_time now = pool_spent(p, (pool_kind)k);
+        of_kind *sum = &t->sum[k], *last = &t->last[k];
+        sum->jobs += now.jobs - last->jobs;
+        sum->shared += now.seconds - last->shared;
+        last->jobs = now.jobs;
+        last->shared = now.seconds;
+        for (int w = 0; w < pool_size(p); w++) {
+            const double busy = pool_busy(p, (pool_kind)k, w);
+            sum->busy[w] += busy - last->busy[w];
+            last->busy[w] = busy;
+        }
+    }
+}
+
+static double busy_in(const of_kind *k)
+{
+    double sum = 0;
+    for (size_t w = 0; w < vec_len(k->busy); w++)
+        sum += k->busy[w];
+    return sum;
+}
+
+static double shared_of(const rep_threads *t)
+{
+    double sum = 0;
+    for (int k = 0; k < POOL_N_KIND; k++)
+        sum += t->sum[k].shared;
+    return sum;
+}
+
+/* Time of one thread for all, and of n threads that never wait. */
+static double alone(const rep_threads *t, double total, double n)
+{
+    double busy = 0;
+    for (int k = 0; k < POOL_N_KIND; k++)
+        busy += busy_in(&t->sum[k]);
+    return fmax(total - shared_of(t), 0) + busy / n;
+}
+
+static void print_thread(const rep_threads *t, int w, FILE *out)
+{
+    char b[16];
+    double busy = 0;
+    fprintf(out, "  thread %-11d", w + 1);
+    for (int k = 1; k < POOL_N_KIND; k++) {
+        busy += t->sum[k].busy[w];
+        fprintf(out, " %16s", rep_si(b, t->sum[k].busy[w], "s"));
+    }
+    fprintf(out, " %10s\n", rep_si(b, fmax(shared_of(t) - busy, 0), "s"));
+}
+
+void rep_threads_text(const rep_threads *t, const rep_threads_of *of, FILE *out)
+{
+    char b[3][16];
+    if (t->n < 2)
+        return;
+    int64_t jobs = 0;
+    for (int k = 0; k < POOL_N_KIND; k++)
+        jobs += t->sum[k].jobs;
+    if (!jobs) {
+        fprintf(out, "\n  %d threads: no phase is large enough to be shared\n", t->n);
+        return;
+    }
+    fprintf(out, "\n  %-18s", "busy");
+    for (int k = 1; k < POOL_N_KIND; k++)
+        fprintf(out, " %16s", name_of[k]);
+    fprintf(out, " %10s\n", "waiting");
+    for (int w = 0; w < t->n; w++)
+        print_thread(t, w, out);
+    fprintf(out, "  %-18s", "shared jobs");
+    for (int k = 1; k < POOL_N_KIND; k++)
+        fprintf(out, " %16lld", (long long)t->sum[k].jobs);
+    fprintf(out, "\n  %-18s", "one thread alone");
+    for (int k = 1; k < POOL_N_KIND; k++)
+        fprintf(out, " %16s", rep_si(b[0], fmax(of->phase[k] - t->sum[k].shared, 0), "s"));
+    const double one = alone(t, of->total, 1), all = alone(t, of->total, t->n);
+    fprintf(out,
+            "\n  of %s one thread alone had %s; without waiting %d threads take %s, %.2f times as "
+            "fast as one\n",
+            rep_si(b[0], of->total, "s"), rep_si(b[1], fmax(of->total - shared_of(t), 0), "s"),
+            t->n, rep_si(b[2], all, "s"), one / all);
+}
+
+void rep_threads_json(const rep_threads *t, const rep_threads_of *of, FILE *out)
+{
+    fprintf(out, "  \"threads\": {\"n\": %d, \"shared\": %.9g, \"alone\": %.9g, \"phases\": [",
+            t->n, shared_of(t), fmax(of->total - shared_of(t), 0));
+    for (int k = 1; k < POOL_N_KIND; k++) {
+        const of_kind *s = &t->sum[k];
+        fprintf(out,
+                "%s\n    {\"phase\": \"%s\", \"seconds\": %.9g, \"jobs\": %lld, \"shared\": %.9g, "
+                "\"busy\": [",
+                k > 1 ? "," : "", name_of[k], of->phase[k], (long long)s->jobs, s->shared);
+        for (size_t w = 0; w < vec_len(s->busy); w++)
+            fprintf(out, "%s%.9g", w ? ", " : "", s->busy[w]);
+        fputs("]}", out);
+    }
+    fputs("]},\n", out);
+}
