@@ -81,6 +81,8 @@ static void make_pool(ckt *c)
 
 struct pool *ckt_pool(const ckt *c) { return c->pool; }
 
+double ckt_parallel_min(const ckt *c) { return c->parallel_min; }
+
 static void say_if_heard(void *user, const char *text)
 {
     const ckt *c = user;

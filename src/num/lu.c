@@ -34,7 +34,8 @@ int lu_kind_of(const char *name)
 
 void lu_init(lu_solver *lu, const lu_opt *opt)
 {
-    *lu = (lu_solver){.opt = {.pivot_tol = 1e-3, .rcond_drop = 1e-3, .growth_min = 1e-8}};
+    *lu = (lu_solver){
+        .opt = {.pivot_tol = 1e-3, .rcond_drop = 1e-3, .growth_min = 1e-8, .share_from = 1e6}};
     if (opt)
         lu->opt = *opt;
     lu->stat.singular = -1;

@@ -34,6 +34,7 @@ typedef struct lu_opt {
     double growth_min; /* refactor: least accepted reciprocal pivot growth; 1e-8 */
     lu_kind kind; /* KLU: plain KLU for all sizes; TINY: a list of operations up to its limits */
     struct pool *pool; /* for large matrices; NULL: one thread. Results do not depend on it */
+    double share_from; /* entries of L and U from which on threads share a solution; 1e6 */
     /* Factors of a large matrix are going to be made, which nothing can interrupt, or are made. */
     void (*long_work)(void *user, bool begins); /* NULL: nobody is told */
     void *long_user;

@@ -138,7 +138,7 @@ static void specialise(lu_solver *lu, klu *f, const csc *a)
         lu_super_set_scale(f->super, f->num->Rs);
     } else {
         lu_super_free(&f->super);
-        f->super = lu_super_new(a, f->sym, f->num, &f->common, lu->opt.pool);
+        f->super = lu_super_new(a, f->sym, f->num, &f->common, lu->opt.pool, lu->opt.share_from);
     }
     f->super_on = f->super && lu_super_factor(f->super, a) > 0;
     if (f->super_on)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lu_panel.h"
+#include "lu_super_priv.h"
 
 /* The loops over the rows of a block, for each vector width; without fused operations all give the
  * same bits. */
@@ -20,56 +21,10 @@ enum {
     MAX_WIDTH =
         LU_PANEL, /* columns of a supernode: a later part of a run need not wait for all of it */
     MIN_PARALLEL = 400000, /* multiplications, below which threads cost more than they give */
-    TASKS_PER_THREAD = 6,
     SHORT_SEGMENT =
         4,          /* rows of a segment in the mean, below which a solution reads lists of rows */
     MIN_PANEL = 3,  /* columns of a supernode made anew in a row, from which a panel is faster */
     PANEL_WORK = 32 /* multiplications per entry of L, below which panels do not pay */
-};
-
-struct lu_super {
-    int32_t n, n_super, n_block;
-    int32_t *start; /* [n_super + 1] first column */
-    int32_t *of;    /* [n] supernode of a column */
-    int32_t *ip;    /* [n_super + 1] its rows in idx: its own columns, then those below */
-    int32_t *idx;
-    int64_t *lp; /* [n_super] its block in lx, columns of ip[s + 1] - ip[s] rows */
-    double *lx;
-    int32_t *gp;  /* [n + 1] segments of a column of U in seg: runs of rows in one supernode, to its
-                     end */
-    int32_t *seg; /* first row */
-    int64_t *up;  /* [n + 1] values of the segments, one after the other */
-    int32_t *urow;     /* [up[n]] their rows, where segments are short; else NULL */
-    double *ux, *diag; /* diag [n] u_kk */
-    int32_t *ap, *apos,
-        *arow;        /* [n + 1] entries of A in the blocks of a column: place in a->val, row */
-    double *av;       /* their values in the last factorisation */
-    uint8_t *changed; /* [n] columns of L and U that this factorisation made anew */
-    int32_t made;     /* how many */
-    bool have;        /* there is a last factorisation */
-    int32_t *fp, *fpos, *frow; /* the same above the blocks */
-    double *fx;
-    int32_t *block; /* [n_block + 1] first column of the diagonal blocks */
-    int32_t *p, *q; /* [n] row and column of A */
-    double *scale;  /* [n] */
-    double *x, *t;  /* [threads][n] work, x zero; [threads][n] */
-    /* panels: the columns of a supernode, if there are MIN_PANEL */
-    int32_t *step_at; /* [n_super + 1] in step; NULL: no panels */
-    struct panel_step *step;
-    int32_t n_octet; /* of the widest panel */
-    double *px;      /* [threads][n_octet][n + 1][LU_OCTET], zero between panels; the first begins
-                        at a line of the cache */
-    double *y;       /* [n] right side */
-    /* threads */
-    pool *pool;
-    bool parallel;
-    int32_t n_task, n_top;
-    int32_t *task;          /* [n_task + 1] parts that are independent, in list */
-    int32_t *list;          /* supernodes of the parts, then those that join them */
-    _Atomic uint32_t *done; /* [n_super] number of the factorisation that has them */
-    uint32_t round;
-    const csc *a;          /* of the present factorisation */
-    struct partly *partly; /* what parts need; NULL: none was asked for yet */
 };
 
 /* A run of rows above its supernode that columns of a panel have as a segment. */
@@ -177,13 +132,6 @@ static bool find_supernodes(lu_super *s, const lists *v)
     s->ip[s->n_super] = rows;
     s->lx = array((size_t)values, sizeof(double));
     return s->lx != NULL;
-}
-
-/* The last row of the segment that begins with row f, in column k. */
-static inline int32_t segment_end(const lu_super *s, int32_t f, int32_t k)
-{
-    const int32_t end = s->start[s->of[f] + 1];
-    return (end < k ? end : k) - 1;
 }
 
 /* The rows of U's values, column by column: a solution reads them faster than segments of a row or
@@ -332,13 +280,6 @@ static void plan_panels(lu_super *s, double work, int32_t entries)
 
 /* -- plan of threads -- */
 
-static int32_t root(int32_t *up, int32_t i)
-{
-    while (up[i] != i)
-        i = up[i] = up[up[i]];
-    return i;
-}
-
 /* Multiplications in a supernode's columns. */
 static double work_of(const lu_super *s, int32_t sn)
 {
@@ -351,112 +292,32 @@ static double work_of(const lu_super *s, int32_t sn)
     return w + s->ip[sn + 1] - s->ip[sn];
 }
 
-typedef struct parts { /* union-find of supernodes into parts of limited work */
-    int32_t *up;       /* [n_super] */
-    double *work;      /* [n_super] of a root; < 0: joins parts, in none */
-    int32_t *seen;     /* [n_super] the last supernode that asked for this root, + 1 */
-    double limit;
-} parts;
-
-/* Work of the parts that sn depends on; infinite if one of these joins parts. */
-static double needs(const lu_super *s, parts *v, int32_t sn)
+static void plan_threads(lu_super *s, const double *weight, double work, double share_from)
 {
-    double sum = 0;
-    for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++)
-        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
-            const int32_t r = root(v->up, s->of[s->seg[g]]);
-            if (v->work[r] < 0)
-                return INFINITY;
-            if (r == sn || v->seen[r] == sn + 1)
-                continue;
-            sum += v->work[r];
-            v->seen[r] = sn + 1;
-        }
-    return sum;
-}
-
-/* The parts that sn depends on become one with it. */
-static void unite(const lu_super *s, parts *v, int32_t sn)
-{
-    for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++)
-        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++)
-            v->up[root(v->up, s->of[s->seg[g]])] = sn;
-}
-
-/* Puts sn into the part of all that it depends on, if the work of the union fits. */
-static void place(const lu_super *s, parts *v, int32_t sn)
-{
-    v->up[sn] = sn;
-    v->work[sn] = 0;
-    const double sum = needs(s, v, sn) + work_of(s, sn);
-    if (sum > v->limit) {
-        v->work[sn] = -1;
+    const int threads = pool_size(s->pool);
+    if (threads > 1)
+        s->share = lu_share_new(s, s->pool, share_from);
+    if (threads < 2 || work < MIN_PARALLEL)
         return;
-    }
-    unite(s, v, sn);
-    v->work[sn] = sum;
-}
-
-/* Lists the parts, then the supernodes in none; ascending in each. */
-static void list_parts(lu_super *s, parts *v, int32_t *number)
-{
-    int32_t at = 0;
-    for (int32_t k = 0; k < s->n_super; k++) {
-        const int32_t r = root(v->up, k);
-        if (v->work[r] >= 0)
-            s->task[number[r]]++;
-    }
-    for (int32_t i = 0; i < s->n_task; i++) {
-        const int32_t len = s->task[i];
-        s->task[i] = at;
-        at += len;
-    }
-    s->n_top = s->n_super - at;
-    for (int32_t k = 0; k < s->n_super; k++) {
-        const int32_t r = root(v->up, k);
-        s->list[v->work[r] >= 0 ? s->task[number[r]]++ : at++] = k;
-    }
-    for (int32_t i = s->n_task; i > 0; i--) /* they have moved to the ends */
-        s->task[i] = s->task[i - 1];
-    s->task[0] = 0;
-}
-
-static bool plan_threads(lu_super *s, double work)
-{
-    if (pool_size(s->pool) < 2 || work < MIN_PARALLEL)
-        return true;
-    const size_t n = (size_t)s->n_super;
-    parts v = {.up = array(n, sizeof(int32_t)),
-               .work = array(n, sizeof(double)),
-               .seen = array(n, sizeof(int32_t)),
-               .limit = work / (pool_size(s->pool) * TASKS_PER_THREAD)};
-    int32_t *number = array(n, sizeof(int32_t));
-    s->task = array(n + 1, sizeof(int32_t));
-    s->list = array(n, sizeof(int32_t));
-    s->done = array(n, sizeof *s->done);
-    s->parallel = v.up && v.work && v.seen && number && s->task && s->list && s->done;
-    if (s->parallel) {
-        for (int32_t k = 0; k < s->n_super; k++)
-            place(s, &v, k);
-        for (int32_t k = 0; k < s->n_super; k++)
-            if (root(v.up, k) == k && v.work[k] >= 0)
-                number[k] = s->n_task++;
-        list_parts(s, &v, number);
-    }
-    const bool ok = s->parallel;
-    vs_free(v.up);
-    vs_free(v.work);
-    vs_free(v.seen);
-    vs_free(number);
-    return ok;
+    s->parallel = true;
+    s->done = array((size_t)s->n_super, sizeof *s->done);
+    int32_t *at = array((size_t)s->n_super + 1, sizeof *at),
+            *needs = array((size_t)s->gp[s->n], sizeof *needs);
+    for (int32_t g = 0; g < s->gp[s->n]; g++)
+        needs[g] = s->of[s->seg[g]];
+    for (int32_t o = 0; o <= s->n_super; o++)
+        at[o] = s->gp[s->start[o]];
+    lu_super_split(&(lu_graph){0, s->n_super, at, needs}, weight,
+                   work / (threads * LU_PARTS_PER_THREAD), &s->split);
+    vs_free(at);
+    vs_free(needs);
 }
 
 /* -- new values -- */
 
-/* t[r] = sum_c l[c * ld + r] u[c], 0 <= r < rows, m > 0 columns. lu_panel.c has the same order of
- * sums. */
-WIDE static void multiply(const double *restrict l, int32_t ld, int32_t rows,
-                          const double *restrict u, int32_t m, double *restrict t)
+/* lu_panel.c has the same order of sums. */
+WIDE void lu_super_multiply(const double *restrict l, int32_t ld, int32_t rows,
+                            const double *restrict u, int32_t m, double *restrict t)
 {
     const size_t step = (size_t)ld;
     const double *restrict a = l, *restrict b = a + step, *restrict d = b + step;
@@ -486,38 +347,6 @@ WIDE static void multiply(const double *restrict l, int32_t ld, int32_t rows,
     }
 }
 
-/* x[id[r]] -= that; t: work [rows] */
-static inline void subtract_product(double *restrict x, const int32_t *restrict id,
-                                    const double *restrict l, int32_t ld, int32_t rows,
-                                    const double *restrict u, int32_t m, double *restrict t)
-{
-    const double u0 = u[0];
-    if (m == 1) {
-        for (int32_t r = 0; r < rows; r++)
-            x[id[r]] -= l[r] * u0;
-    } else if (m == 2) {
-        const double u1 = u[1], *restrict l1 = l + ld;
-        for (int32_t r = 0; r < rows; r++)
-            x[id[r]] -= l[r] * u0 + l1[r] * u1;
-    } else {
-        multiply(l, ld, rows, u, m, t);
-        for (int32_t r = 0; r < rows; r++)
-            x[id[r]] -= t[r];
-    }
-}
-
-/* The unit triangle of m columns of a supernode is solved for y [m]. */
-static inline void solve_triangle(double *restrict y, const double *restrict l, int32_t ld,
-                                  int32_t m)
-{
-    for (int32_t c = 0; c + 1 < m; c++) {
-        const double u = y[c];
-        const double *restrict col = l + (size_t)c * (size_t)ld;
-        for (int32_t r = c + 1; r < m; r++)
-            y[r] -= col[r] * u;
-    }
-}
-
 /* A segment of a column: rows f .. of x become U's part u [m], and what is below is updated. l: the
  * supernode's block from the segment's first column and row on, id: its rows from there on, `rows`
  * of them. */
@@ -540,9 +369,30 @@ static inline void eliminate(double *restrict x, int32_t f, const int32_t *restr
     subtract_product(x, id + m, l + m, ld, rows - m, u, m, t);
 }
 
+/* A thread that factors. */
+typedef struct shift {
+    int worker;
+    bool waits; /* for supernodes that others may still have in work */
+} shift;
+
+static void await(lu_super *s, int32_t o, int worker)
+{
+    const double paused = pool_pause(s->pool);
+    for (int n = 0; atomic_load_explicit(&s->done[o], memory_order_acquire) != s->round; n++)
+        pool_wait(n);
+    pool_resume(s->pool, worker, paused);
+}
+
+/* Supernode o is used by supernode `by`. */
+static inline void use(lu_super *s, int32_t o, int32_t by, shift w)
+{
+    if (w.waits && o != by && atomic_load_explicit(&s->done[o], memory_order_acquire) != s->round)
+        await(s, o, w.worker);
+}
+
 /* Whether column k of L and U has to be made anew: its entries of A changed, or a column that it
  * uses did. */
-static inline bool must_change(lu_super *s, int32_t k, const double *restrict val)
+static inline bool must_change(lu_super *s, int32_t k, const double *restrict val, shift w)
 {
     bool yes = !s->have;
     for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++) {
@@ -550,15 +400,20 @@ static inline bool must_change(lu_super *s, int32_t k, const double *restrict va
         yes |= v != s->av[i];
         s->av[i] = v;
     }
-    for (int32_t g = s->gp[k]; g < s->gp[k + 1] && !yes; g++)
+    for (int32_t g = s->gp[k]; g < s->gp[k + 1] && !yes; g++) {
+        use(s, s->of[s->seg[g]], s->of[k], w);
         for (int32_t f = s->seg[g], end = segment_end(s, f, k); f <= end && !yes; f++)
             yes = s->changed[f];
+    }
     return yes;
 }
 
-/* Column k of L and U. x, t: work of this thread. */
-static void factor_column(lu_super *s, int32_t k, double *restrict x, double *restrict t)
+/* Column k of L and U. */
+static void factor_column(lu_super *s, int32_t k, shift w)
 {
+    double *restrict x = s->x + (size_t)w.worker * (size_t)s->n, *restrict t =
+                                                                     s->t + (size_t)w.worker *
+                                                                                (size_t)s->n;
     for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++)
         x[s->arow[i]] = s->av[i];
     double *restrict u = s->ux + s->up[k];
@@ -567,6 +422,7 @@ static void factor_column(lu_super *s, int32_t k, double *restrict x, double *re
                       m = segment_end(s, f, k) + 1 - f;
         const int32_t ld = s->ip[o + 1] - s->ip[o];
         const double *l = s->lx + s->lp[o] + (size_t)skip * (size_t)(ld + 1);
+        use(s, o, s->of[k], w);
         eliminate(x, f, s->idx + s->ip[o] + skip, l, ld, ld - skip, u, m, t);
         u += m;
     }
@@ -602,7 +458,7 @@ static void store_upper(uint32_t members, int32_t m, const double *u, double **t
 }
 
 /* The steps of supernode sn for those of its columns that are to be made anew. */
-static void eliminate_above(lu_super *s, int32_t sn, uint32_t anew, double *x)
+static void eliminate_above(lu_super *s, int32_t sn, uint32_t anew, double *x, shift w)
 {
     _Alignas(64) double u[MAX_WIDTH * LU_PANEL];
     double *to[LU_PANEL]; /* U's next values of each column */
@@ -614,6 +470,7 @@ static void eliminate_above(lu_super *s, int32_t sn, uint32_t anew, double *x)
         const uint32_t members = s->step[i].members & anew;
         if (!members)
             continue;
+        use(s, o, sn, w);
         lu_panel_eliminate(s->idx + s->ip[o] + skip,
                            s->lx + s->lp[o] + (size_t)skip * (size_t)(ld + 1), ld, ld - skip, m,
                            members, (int64_t)octet_size(s), x, u);
@@ -639,7 +496,7 @@ static void end_column(lu_super *s, int32_t k, double *restrict x, double *restr
         double *restrict u = s->ux + s->up[k + 1] - m;
         solve_triangle(y + skip, l, ld, m);
         memcpy(u, y + skip, sizeof *u * (size_t)m);
-        multiply(l + m, ld, ld - pos, u, m, t);
+        lu_super_multiply(l + m, ld, ld - pos, u, m, t);
         for (int32_t r = pos; r < ld; r++)
             y[r] -= t[r - pos];
     }
@@ -649,51 +506,49 @@ static void end_column(lu_super *s, int32_t k, double *restrict x, double *restr
 }
 
 /* As factor_column for some columns of supernode sn: bit j of `anew`. */
-static void factor_panel(lu_super *s, int32_t sn, uint32_t anew, int worker)
+static void factor_panel(lu_super *s, int32_t sn, uint32_t anew, shift w)
 {
     const int32_t k = s->start[sn];
-    double *x = panel_work(s, worker), *t = s->t + (size_t)worker * (size_t)s->n, *xj[LU_PANEL];
+    double *x = panel_work(s, w.worker), *t = s->t + (size_t)w.worker * (size_t)s->n, *xj[LU_PANEL];
     for (uint32_t left = anew; left; left &= left - 1) {
         const int j = __builtin_ctz(left);
         xj[j] = x + octet_size(s) * (size_t)(j / LU_OCTET) + j % LU_OCTET;
         for (int32_t i = s->ap[k + j]; i < s->ap[k + j + 1]; i++)
             xj[j][s->arow[i] * (int64_t)LU_OCTET] = s->av[i];
     }
-    eliminate_above(s, sn, anew, x);
+    eliminate_above(s, sn, anew, x, w);
     for (uint32_t left = anew; left; left &= left - 1)
         end_column(s, k + __builtin_ctz(left), xj[__builtin_ctz(left)], t);
 }
 
-static bool factor_one_by_one(lu_super *s, int32_t sn, int worker)
+static bool factor_one_by_one(lu_super *s, int32_t sn, shift w)
 {
-    const size_t at = (size_t)worker * (size_t)s->n;
     bool any = false;
     for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++) {
-        s->changed[k] = must_change(s, k, s->a->val);
+        s->changed[k] = must_change(s, k, s->a->val, w);
         any |= s->changed[k];
         if (s->changed[k])
-            factor_column(s, k, s->x + at, s->t + at);
+            factor_column(s, k, w);
     }
     return any;
 }
 
 /* True if one of its columns was made anew. */
-static bool factor_supernode(lu_super *s, int32_t sn, int worker)
+static bool factor_supernode(lu_super *s, int32_t sn, shift w)
 {
-    const size_t at = (size_t)worker * (size_t)s->n;
     const int32_t k = s->start[sn], width = s->start[sn + 1] - k;
     if (!s->step_at || s->step_at[sn] == s->step_at[sn + 1])
-        return factor_one_by_one(s, sn, worker);
+        return factor_one_by_one(s, sn, w);
     uint32_t anew = 0;
     for (int32_t j = 0; j < width; j++) {
-        s->changed[k + j] = must_change(s, k + j, s->a->val);
+        s->changed[k + j] = must_change(s, k + j, s->a->val, w);
         anew |= (uint32_t)s->changed[k + j] << j;
     }
     if (__builtin_popcount(anew) >= MIN_PANEL)
-        factor_panel(s, sn, anew, worker);
+        factor_panel(s, sn, anew, w);
     else
         for (uint32_t left = anew; left; left &= left - 1)
-            factor_column(s, k + __builtin_ctz(left), s->x + at, s->t + at);
+            factor_column(s, k + __builtin_ctz(left), w);
     return anew != 0;
 }
 
@@ -703,46 +558,43 @@ static void look_at_supernode(lu_super *s, int32_t sn, int worker)
 {
     const partly *v = s->partly;
     if (!atomic_load_explicit(&v->look[sn], memory_order_relaxed) ||
-        !factor_supernode(s, sn, worker))
+        !factor_supernode(s, sn, (shift){.worker = worker}))
         return;
     for (int32_t i = v->user_at[sn]; i < v->user_at[sn + 1]; i++)
         atomic_store_explicit(&v->look[v->user[i]], 1, memory_order_relaxed);
 }
 
-static void do_supernode(lu_super *s, int32_t sn, int worker)
+/* While only parts change, those that a supernode uses may tell it to look: it waits for all. */
+static void do_supernode(lu_super *s, int32_t sn, shift w)
 {
-    if (s->partly && s->partly->fresh)
-        look_at_supernode(s, sn, worker);
-    else
-        (void)factor_supernode(s, sn, worker);
-}
-
-/* A part: what it needs is in it. */
-static void run_task(void *user, int32_t i, int worker)
-{
-    lu_super *s = user;
-    for (int32_t k = s->task[i]; k < s->task[i + 1]; k++) {
-        do_supernode(s, s->list[k], worker);
-        atomic_store_explicit(&s->done[s->list[k]], s->round, memory_order_release);
+    if (s->partly && s->partly->fresh) {
+        for (int32_t g = s->gp[s->start[sn]]; w.waits && g < s->gp[s->start[sn + 1]]; g++)
+            use(s, s->of[s->seg[g]], sn, w);
+        look_at_supernode(s, sn, w.worker);
+    } else {
+        (void)factor_supernode(s, sn, w);
     }
+    atomic_store_explicit(&s->done[sn], s->round, memory_order_release);
 }
 
-/* A supernode that joins parts: waits for each that it needs. They have been started: pieces begin
- * in order. */
-static void run_top(void *user, int32_t i, int worker)
+/* Pieces are the parts, each of which has what it needs, then the supernodes that join them. Such a
+ * one is begun while others that it uses are in work, and waits where it comes to them. They have
+ * been started: pieces begin in order. */
+static void run_piece(void *user, int32_t i, int worker)
 {
     lu_super *s = user;
-    const int32_t sn = s->list[s->task[s->n_task] + i];
-    for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++)
-        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
-            const int32_t o = s->of[s->seg[g]];
-            for (int n = 0;
-                 o != sn && atomic_load_explicit(&s->done[o], memory_order_acquire) != s->round;
-                 n++)
-                pool_wait(n);
-        }
-    do_supernode(s, sn, worker);
-    atomic_store_explicit(&s->done[sn], s->round, memory_order_release);
+    const lu_split *p = &s->split;
+    if (i >= p->n_task)
+        do_supernode(s, p->list[p->task[p->n_task] + i - p->n_task], (shift){worker, true});
+    else
+        for (int32_t k = p->task[i]; k < p->task[i + 1]; k++)
+            do_supernode(s, p->list[k], (shift){worker, false});
+}
+
+static void factor_by_threads(lu_super *s)
+{
+    s->round++;
+    pool_run(s->pool, POOL_FACTOR, s->split.n_task + s->split.n_top, run_piece, s);
 }
 
 /* After factors that are not finite: products of them may stand in rows that no column of a panel
@@ -759,12 +611,10 @@ double lu_super_factor(lu_super *s, const csc *a)
     if (s->partly)
         s->partly->fresh = false;
     if (s->parallel) {
-        s->round++;
-        pool_run(s->pool, POOL_FACTOR, s->n_task, run_task, s);
-        pool_run(s->pool, POOL_FACTOR, s->n_top, run_top, s);
+        factor_by_threads(s);
     } else {
         for (int32_t sn = 0; sn < s->n_super; sn++)
-            (void)factor_supernode(s, sn, 0);
+            (void)factor_supernode(s, sn, (shift){0});
     }
     s->have = false; /* until it turns out well */
     for (int32_t i = 0; i < s->fp[s->n]; i++)
@@ -818,6 +668,14 @@ static void solve_upper(const lu_super *s, int32_t first, int32_t end, double *r
     }
 }
 
+/* The entries above a block that is solved: columns [k0, k1). */
+static void subtract_above(const lu_super *s, int32_t k0, int32_t k1, double *restrict y)
+{
+    for (int32_t k = k0; k < k1; k++)
+        for (int32_t j = s->fp[k]; j < s->fp[k + 1]; j++)
+            y[s->frow[j]] -= s->fx[j] * y[k];
+}
+
 void lu_super_solve(lu_super *s, const double *b, double *x)
 {
     double *restrict y = s->y;
@@ -825,11 +683,14 @@ void lu_super_solve(lu_super *s, const double *b, double *x)
         y[k] = b[s->p[k]];
     for (int32_t i = s->n_block - 1; i >= 0; i--) {
         const int32_t k0 = s->block[i], k1 = s->block[i + 1];
+        if (s->share && i == lu_share_block(s->share)) {
+            lu_share_solve(s->share, s);
+            subtract_above(s, k0, k1, y);
+            continue;
+        }
         solve_lower(s, s->of[k0], s->of[k1 - 1] + 1, y);
         solve_upper(s, k0, k1, y);
-        for (int32_t k = k0; k < k1; k++)
-            for (int32_t j = s->fp[k]; j < s->fp[k + 1]; j++)
-                y[s->frow[j]] -= s->fx[j] * y[k];
+        subtract_above(s, k0, k1, y);
     }
     for (int32_t k = 0; k < s->n; k++)
         x[s->q[k]] = y[k];
@@ -1064,9 +925,7 @@ double lu_super_factor_part(lu_super *s, const csc *a, const lu_part *p)
             s->fx[j] = a->val[s->fpos[j]];
     }
     if (s->parallel) {
-        s->round++;
-        pool_run(s->pool, POOL_FACTOR, s->n_task, run_task, s);
-        pool_run(s->pool, POOL_FACTOR, s->n_top, run_top, s);
+        factor_by_threads(s);
     } else {
         factor_looked_at(s);
     }
@@ -1201,7 +1060,7 @@ static bool make_work(lu_super *s)
 }
 
 lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_common *common,
-                       pool *p)
+                       pool *p, double share_from)
 {
     lists v = {0};
     lu_super *s = vs_calloc(1, sizeof *s);
@@ -1214,12 +1073,14 @@ lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_co
     s->block = v.r;
     v.p = v.q = v.r = NULL;
     ok = ok && find_supernodes(s, &v) && find_segments(s, &v) && find_entries(s, a) && make_work(s);
-    double work = 0;
+    double work = 0, *weight = array((size_t)s->n_super, sizeof *weight);
     for (int32_t k = 0; ok && k < s->n_super; k++)
-        work += work_of(s, k);
-    if (ok)
+        work += weight[k] = work_of(s, k);
+    if (ok) {
         plan_panels(s, work, v.lp[s->n]);
-    ok = ok && plan_threads(s, work);
+        plan_threads(s, weight, work, share_from);
+    }
+    vs_free(weight);
     free_lists(&v);
     if (!ok)
         lu_super_free(&s);
@@ -1238,12 +1099,13 @@ void lu_super_free(lu_super **ps)
     lu_super *s = *ps;
     if (!s)
         return;
-    void *const all[] = {s->urow,    s->start, s->of,   s->ip,          s->idx,   s->lp,
-                         s->lx,      s->gp,    s->seg,  s->up,          s->ux,    s->diag,
-                         s->ap,      s->apos,  s->arow, s->fp,          s->fpos,  s->frow,
-                         s->fx,      s->block, s->p,    s->q,           s->scale, s->x,
-                         s->t,       s->y,     s->av,   s->changed,     s->task,  s->list,
-                         s->step_at, s->step,  s->px,   (void *)s->done};
+    lu_split_free(&s->split);
+    lu_share_free(&s->share);
+    void *const all[] = {
+        s->urow, s->start, s->of, s->ip,      s->idx,     s->lp,   s->lx,    s->gp,
+        s->seg,  s->up,    s->ux, s->diag,    s->ap,      s->apos, s->arow,  s->fp,
+        s->fpos, s->frow,  s->fx, s->block,   s->p,       s->q,    s->scale, s->x,
+        s->t,    s->y,     s->av, s->changed, s->step_at, s->step, s->px,    (void *)s->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     free_partly(s->partly);

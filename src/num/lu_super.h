@@ -12,8 +12,8 @@
  * before, and which use no column that changed, stay.
  *
  * Threads: parts of the matrix that do not depend on each other are factored at the same time, then
- * the columns that join them, each waiting for those that it needs. A column's sums have one order:
- * results do not depend on the number of threads. */
+ * the columns that join them, each waiting for those that it needs. A column's sums have one order,
+ * and so have the rows' of a solution: results do not depend on the number of threads. */
 #ifndef LU_SUPER_H
 #define LU_SUPER_H
 
@@ -25,9 +25,9 @@
 typedef struct lu_super lu_super;
 
 /* Plans the factorisation; `num` holds factors of `a` (its columns get sorted). p: used by
- * lu_super_factor, NULL: one thread. */
+ * lu_super_factor, and by lu_super_solve from `share_from` entries on; NULL: one thread. */
 lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_common *common,
-                       pool *p);
+                       pool *p, double share_from);
 void lu_super_free(lu_super **s);
 
 /* Whether the plan is also that of other factors of the same pattern: they have the same pivots. */

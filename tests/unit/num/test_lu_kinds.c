@@ -133,6 +133,27 @@ static system_t blocks(void)
     return s;
 }
 
+/* A grid whose nodes also see others far away that do not see them: L and U differ in pattern. */
+static system_t oneway(void)
+{
+    enum { W = 40, N = W * W };
+    entry *e = vs_malloc(sizeof *e * N * 12);
+    int32_t k = 0;
+    seed = 11;
+    for (int32_t i = 0; i < N; i++) {
+        if (i % W + 1 < W)
+            k = conductance(e, k, i, i + 1, noise());
+        if (i + W < N)
+            k = conductance(e, k, i, i + W, noise());
+        e[k++] = (entry){i, i, noise()};
+        if (i % 3 == 0)
+            e[k++] = (entry){i, (i * 37 + 11) % N, 0.1 * noise()};
+    }
+    const system_t s = system_of("oneway", N, e, k);
+    vs_free(e);
+    return s;
+}
+
 static system_t full(int32_t n)
 {
     entry *e = vs_malloc(sizeof *e * (size_t)(n * n));
@@ -209,6 +230,7 @@ static void solve_all(system_t *s, lu_kind kind, pool *p, const char *method, do
     lu_init(&lu, NULL);
     lu.opt.kind = kind;
     lu.opt.pool = p;
+    lu.opt.share_from = 0;
     double *b = vs_malloc(sizeof(double) * n);
     for (size_t i = 0; i < n; i++)
         b[i] = i % 11 ? sin((double)i) : 0;
@@ -470,14 +492,16 @@ END_TEST
 
 START_TEST(results_do_not_depend_on_threads)
 {
-    system_t all[] = {grid("plane", 60, 1), grid("cube", 12, 12), blocks()};
+    system_t all[] = {grid("plane", 60, 1), grid("cube", 12, 12), blocks(), oneway()};
     for (size_t k = 0; k < VS_COUNT(all); k++) {
         const size_t n4 = 4 * (size_t)all[k].a.n;
         double *ref = vs_malloc(sizeof(double) * n4), *x = vs_malloc(sizeof(double) * n4);
         solve_all(&all[k], LU_AUTO, NULL, "klu/supernodes", ref);
         for (int threads = 2; threads <= 4; threads++) {
             pool *p = pool_new(threads);
+            pool_watch(p, true);
             solve_all(&all[k], LU_AUTO, p, "klu/supernodes", x);
+            ck_assert_int_eq(pool_spent(p, POOL_SOLVE).jobs, 8); /* below and above, four times */
             ck_assert_msg(!memcmp(x, ref, sizeof(double) * n4), "%s, %d threads", all[k].name,
                           threads);
             pool_free(&p);
