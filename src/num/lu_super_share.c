@@ -1,14 +1,13 @@
 /* lu_super_share.c - substitutions in the largest block of BTF by several threads.
  *
  * Units are parts that do not depend on each other (lu_super_split.c, by L and by U), and the
- * supernodes that join them, some at a time. A unit computes its own rows of y and writes no others. Below, parts
- * come first: what their columns do to rows of others are products that they leave behind, for each
- * row to fetch. A joining unit fetches, in ascending order, these products and what the blocks of
- * other joining units do to its rows; it waits for each of them. Above, the
- * joining supernodes come first, from the last on; a unit subtracts what columns of later units do
- * to its rows, in descending order, among its own columns. So each row of y has the sums of one
- * thread in their order. Units begin in the order of a job's pieces, and wait only for earlier
- * ones. */
+ * supernodes that join them, some at a time. A unit computes its own rows of y and writes no
+ * others. Below, parts come first: what their columns do to rows of others are products that they
+ * leave behind, for each row to fetch. A joining unit fetches, in ascending order, these products
+ * and what the blocks of other joining units do to its rows; it waits for each of them. Above, the
+ * joining units come first, from the last on; a unit subtracts what columns of later units do to
+ * its rows, in descending order, among its own columns. So each row of y has the sums of one thread
+ * in their order. Units begin in the order of a job's pieces, and wait only for earlier ones. */
 #include <string.h>
 
 #include "lu_super_priv.h"
