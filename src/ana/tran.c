@@ -707,7 +707,8 @@ vs_status ana_tran_go(ana *a, double until)
     const ana_tran_opt *o = &t->o;
     const double t0 = vs_seconds();
     vs_status st = VS_OK;
-    if (!t->begun) {
+    const bool first = !t->begun;
+    if (first) {
         t->begun = true;
         st = deliver(t);
         plan(t, FIRST_FRACTION * fmin(fmin(o->tstep, t->hmax), PIECE_FRACTION * t->brk));
@@ -715,10 +716,13 @@ vs_status ana_tran_go(ana *a, double until)
     }
     if (st == VS_OK) {
         tran_latent_begin(t);
+        if (first)
+            tran_latent_start(t);
         st = march(t, until);
-        if (a->latent) /* the factors have entries of several steps: they are no image of any */
-            (void)lu_restart(&a->lu);
+        const bool parts = a->latent != NULL;
         tran_latent_end(t);
+        if (parts) /* the factors have entries of several steps: they are no image of any */
+            (void)lu_restart(&a->lu);
     }
     a->st.s_tran += vs_seconds() - t0;
     return st;

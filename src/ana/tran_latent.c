@@ -44,6 +44,8 @@ struct ana_latent {
     int busy, pause;   /* points in a row that were busy; points still to make without cells */
     double *far;       /* [m] how far an unknown may move before neighbours are told */
     double *point;     /* [m] see tran_latent_point */
+    tran_region region;
+    int changes; /* cells that fell asleep or woke since the last point */
     lu_part part;
     int32_t *column;
     uint8_t *in;
@@ -198,7 +200,8 @@ void tran_latent_begin(tran *t)
     memset(l->cell, 0, sizeof *l->cell * (size_t)n_cell);
     memcpy(l->point, t->x[1], sizeof *l->point * (size_t)(a->n + 1));
     l->next_due = INFINITY;
-    l->busy = l->pause = 0;
+    l->busy = l->pause = l->changes = 0;
+    tran_region_reset(&l->region);
     permute(a, true);
     for (int32_t s = 0; s < n_cell; s++)
         set_columns(a, s, true);
@@ -217,6 +220,7 @@ static void wake_one(ana *a, int32_t cell)
 {
     ana_latent *l = a->latent;
     tran *t = l->t;
+    l->changes++;
     const ckt_swap s = ckt_latent_wake(a->c, cell);
     const double slept = t->t - l->cell[cell].since;
     swap_slots(a, s);
@@ -242,11 +246,30 @@ static void cells_with(const ana *a, int32_t cell, int32_t *begin, int32_t *end)
         ++*end;
 }
 
+/* The region is none any more: the circuit's own matrix and factors become those of its last
+ * ones. */
+static void leave_region(ana *a)
+{
+    ana_latent *l = a->latent;
+    if (!tran_region_is(&l->region))
+        return;
+    tran_region_end(&l->region, a);
+    if (a->repivot)
+        return;
+    vs_status st = lu_refactor_part(&a->lu, a->jac, &l->part);
+    if (st == VS_REPIVOT)
+        st = lu_factor(&a->lu, a->jac);
+    a->repivot = st != VS_OK;
+    if (a->repivot)
+        a->alpha_lu = NAN; /* no point is predicted with these factors */
+}
+
 static void wake(ana *a, int32_t cell)
 {
     int32_t k, end;
     if (ckt_latent_slots(a->c)[cell] < ckt_latent_n_awake(a->c))
         return;
+    leave_region(a);
     for (cells_with(a, cell, &k, &end); k < end; k++)
         wake_one(a, k);
 }
@@ -257,8 +280,9 @@ void tran_latent_end(tran *t)
     ana_latent *l = a->latent;
     if (!l)
         return;
-    for (int32_t k = 0; k < ckt_latent_n_cell(a->c); k++)
-        wake(a, k);
+    leave_region(a);
+    while (ckt_latent_n_awake(a->c) < ckt_latent_n_cell(a->c))
+        wake(a, ckt_latent_cells(a->c)[ckt_latent_n_awake(a->c)]);
     permute(a, false);
     ckt_latent_end(a->c);
     a->latent = NULL;
@@ -326,9 +350,24 @@ void ana_latent_load(ana *a, const double *x)
         wake(a, cell[k]);
 }
 
+/* Updates of pinned unknowns that count as none. */
+static void hold_supplies(const ana *a, double *x)
+{
+    for (int32_t i = 1; i < ckt_latent_n_pinned(a->c) * CKT_CELL; i++) {
+        const int32_t unknown = ana_latent_unknown(a, i);
+        if (unknown > 0 && fabs(x[i]) <= a->latent->drop[unknown - 1])
+            x[i] = 0;
+    }
+}
+
 void ana_latent_solve(ana *a, const double *b, double *x)
 {
     ana_latent *l = a->latent;
+    if (tran_region_is(&l->region)) {
+        tran_region_solve(&l->region, a, b, x);
+        hold_supplies(a, x);
+        return;
+    }
     lu_solve_part(&a->lu, &l->part, b + 1, x + 1);
     for (int32_t k = 0; x == a->dx && k < l->part.n_found; k++)
         wake(a, ckt_latent_seats(a->c)[l->part.found[k] + 1] / CKT_CELL);
@@ -336,7 +375,16 @@ void ana_latent_solve(ana *a, const double *b, double *x)
         x[tran_place(l->t, l->part.found[k] + 1)] = l->part.value[k];
 }
 
-vs_status ana_latent_refactor(ana *a) { return lu_refactor_part(&a->lu, a->jac, &a->latent->part); }
+vs_status ana_latent_refactor(ana *a)
+{
+    ana_latent *l = a->latent;
+    if (tran_region_is(&l->region)) {
+        if (tran_region_refactor(&l->region, a) == VS_OK)
+            return VS_OK;
+        leave_region(a); /* who has no pivot is told of the whole matrix */
+    }
+    return lu_refactor_part(&a->lu, a->jac, &l->part);
+}
 
 /* -- falling asleep -- */
 
@@ -348,11 +396,13 @@ static bool is_quiet(const tran *t, int32_t slot, double *due)
     double rate = 0; /* tolerances per second */
     for (int32_t i = slot * CKT_CELL; i < (slot + 1) * CKT_CELL; i++) {
         const double tol = PART * tolerance(t, i), flow = fabs(t->dq[1][i]);
+        double g, c;
         if (!(fabs(t->x[1][i] - t->x[2][i]) <= tol))
             return false;
-        if (flow > 0) /* an unknown's: empty seats have none */
-            rate =
-                fmax(rate, flow / (tol * ckt_latent_capacitance(a->c, ana_latent_unknown(a, i))));
+        if (flow == 0) /* empty seats have none */
+            continue;
+        ckt_latent_own(a->c, ana_latent_unknown(a, i), &g, &c);
+        rate = fmax(rate, flow / (tol * c));
     }
     *due = t->t + 1 / rate;
     return rate * LOOK * t->past[0] < 1;
@@ -364,6 +414,7 @@ static void fall_asleep(tran *t, int32_t slot)
     ana_latent *l = a->latent;
     const int32_t cell = ckt_latent_cells(a->c)[slot];
     double tol[CKT_CELL];
+    l->changes++;
     for (int32_t k = 0; k < CKT_CELL; k++) {
         const int32_t i = slot * CKT_CELL + k, unknown = ana_latent_unknown(a, i);
         for (int p = 0; p <= TRAN_KEEP; p++) {
@@ -393,18 +444,72 @@ static void fall_asleep(tran *t, int32_t slot)
     set_size(a);
 }
 
-void tran_latent_pause(tran *t)
-{
-    tran_latent_end(t);
-    t->latent->pause = PAUSE;
-}
-
 /* A cell may sleep when all that sleep with it may. */
 static bool all_quiet(const ana *a, int32_t begin, int32_t end)
 {
     while (begin < end && a->latent->cell[begin].quiet >= QUIET)
         begin++;
     return begin == end;
+}
+
+/* From the last one on: where most fall asleep, they mostly stand at the end already. */
+static void sleep_where_quiet(tran *t)
+{
+    ana *a = t->a;
+    for (int32_t s = ckt_latent_n_awake(a->c) - 1; s >= ckt_latent_n_pinned(a->c); s--) {
+        const int32_t cell = ckt_latent_cells(a->c)[s];
+        int32_t k, end;
+        if (ckt_latent_first(a->c, cell) != cell)
+            continue;
+        cells_with(a, cell, &k, &end);
+        if (!all_quiet(a, k, end))
+            continue;
+        while (end > k)
+            fall_asleep(t, ckt_latent_slots(a->c)[--end]);
+        s = s < ckt_latent_n_awake(a->c) ? s + 1 : ckt_latent_n_awake(a->c);
+    }
+}
+
+/* Is the slot at rest by the operating point's word? Its rows' residuals are what still flows: it
+ * charges their capacitances as dq/dt does, or moves unknowns no further than over their own
+ * conductance. */
+static bool is_at_rest(tran *t, int32_t slot, double *due)
+{
+    const ana *a = t->a;
+    double rate = 0; /* tolerances per second */
+    for (int32_t i = slot * CKT_CELL; i < (slot + 1) * CKT_CELL; i++) {
+        const int32_t unknown = ana_latent_unknown(a, i);
+        const double tol = PART * tolerance(t, i), flow = unknown > 0 ? fabs(a->f[i]) : 0;
+        double g, c;
+        if (flow == 0)
+            continue;
+        ckt_latent_own(a->c, unknown, &g, &c);
+        if (!(flow <= fabs(g) * tol))
+            rate = fmax(rate, flow / (tol * fabs(c)));
+        t->dq[1][i] = c != 0 ? -a->f[i] : 0;
+    }
+    *due = t->t + 1 / rate;
+    return rate * LOOK * t->h < 1;
+}
+
+void tran_latent_start(tran *t)
+{
+    ana *a = t->a;
+    if (!a->latent || t->o.uic)
+        return;
+    const int32_t n_pinned = ckt_latent_n_pinned(a->c), n_cell = ckt_latent_n_cell(a->c);
+    ckt_latent_fill(a->c, 1 / (INTEG_SDIRK_GAMMA * t->h));
+    for (int32_t k = n_pinned; k < n_cell; k++) {
+        latent_cell *cell = &a->latent->cell[k];
+        cell->quiet = is_at_rest(t, k, &cell->due) ? QUIET : 0;
+    }
+    sleep_where_quiet(t);
+}
+
+void tran_latent_pause(tran *t)
+{
+    tran_latent_end(t);
+    t->latent->pause = PAUSE;
 }
 
 static void count_quiet(tran *t)
@@ -421,27 +526,70 @@ static bool are_busy(const ana *a, int32_t n_cell)
     return 4 * n_cell > (near_is_worth_it(a) ? 1 : 3) * ckt_latent_n_cell(a->c);
 }
 
+/* Cells that are awake, in the order of their numbers: the region's vectors then have neighbours
+ * side by side. */
+static void sort_slots(ana *a)
+{
+    const int32_t *cell = ckt_latent_cells(a->c), n_awake = ckt_latent_n_awake(a->c);
+    int32_t s = ckt_latent_n_pinned(a->c);
+    for (int32_t k = s; k < ckt_latent_n_cell(a->c); k++) {
+        const ckt_swap to = {s, ckt_latent_slots(a->c)[k]};
+        if (to.b >= n_awake)
+            continue;
+        if (cell[s] != k) {
+            ckt_latent_exchange(a->c, to);
+            swap_slots(a, to);
+            set_columns(a, to.a, true);
+            set_columns(a, to.b, true);
+        }
+        s++;
+    }
+}
+
+/* Is most of the region still moving? */
+static bool is_region_busy(const tran *t)
+{
+    const ckt *c = t->a->c;
+    const int32_t n_pinned = ckt_latent_n_pinned(c), n_awake = ckt_latent_n_awake(c);
+    int32_t n = 0;
+    for (int32_t s = n_pinned; s < n_awake; s++) {
+        bool moves = false;
+        for (int32_t i = s * CKT_CELL; i < (s + 1) * CKT_CELL; i++)
+            moves |= !(fabs(t->x[1][i] - t->x[2][i]) <= PART * tolerance(t, i));
+        n += moves;
+    }
+    return 4 * n >= 3 * (n_awake - n_pinned);
+}
+
+/* With a region nothing is looked at for sleep until it is asked again. */
+static void rest_in_region(tran *t)
+{
+    ana_latent *l = t->a->latent;
+    if (++l->region.points % AGAIN == 0 && t->n_piece > 1 && !is_region_busy(t))
+        leave_region(t->a);
+}
+
 void tran_latent_rest(tran *t)
 {
     ana *a = t->a;
     ana_latent *l = a->latent;
-    count_quiet(t);
-    for (int32_t s = ckt_latent_n_pinned(a->c); s < ckt_latent_n_awake(a->c); s++) {
-        const int32_t cell = ckt_latent_cells(a->c)[s];
-        int32_t k, end;
-        if (ckt_latent_first(a->c, cell) != cell)
-            continue;
-        cells_with(a, cell, &k, &end);
-        if (!all_quiet(a, k, end))
-            continue;
-        for (; k < end; k++)
-            fall_asleep(t, ckt_latent_slots(a->c)[k]);
-        s = s < ckt_latent_n_awake(a->c) ? s - 1 : s; /* another one came to this place */
-    }
     set_far(t);
+    if (tran_region_is(&l->region)) {
+        rest_in_region(t);
+        l->changes = 0;
+        return;
+    }
+    count_quiet(t);
+    sleep_where_quiet(t);
     l->busy = are_busy(a, ckt_latent_n_awake(a->c)) ? l->busy + 1 : 0;
     if (l->busy >= BUSY)
         tran_latent_pause(t);
+    else if (tran_region_is_due(&l->region, l->changes) &&
+             ckt_latent_n_awake(a->c) < ckt_latent_n_cell(a->c)) {
+        sort_slots(a);
+        tran_region_begin(&l->region, a);
+    }
+    l->changes = 0;
 }
 
 /* During a pause: the cells that the last step would have kept awake. */

@@ -124,6 +124,8 @@ void tran_shift(tran *t);
 void tran_latent_pause(tran *t);
 /* From here on parts may be latent, if the circuit and the options allow it. */
 void tran_latent_begin(tran *t);
+/* At an operating point, from which the first step is planned: what is at rest falls asleep. */
+void tran_latent_start(tran *t);
 /* All is awake, and vectors are in the order of the circuit again. */
 void tran_latent_end(tran *t);
 /* Before a step to t->t_new: cells whose leave ends wake. */
@@ -139,6 +141,25 @@ void tran_latent_rest(tran *t);
 void tran_latent_again(tran *t);
 /* A point x in the order of the circuit; valid until the next one. */
 const double *tran_latent_point(tran *t, const double *x);
+
+/* -- tran_region.c: where the same cells stay awake, their matrix as one of its own -- */
+typedef struct tran_region {
+    lu_solver lu;
+    const csc *jac; /* the circuit's (ckt_region_begin); NULL: there is no region */
+    int points;     /* made with it */
+    int calm, wait; /* points in a row without changes; how many are waited for */
+} tran_region;
+
+static inline bool tran_region_is(const tran_region *r) { return r->jac != NULL; }
+void tran_region_reset(tran_region *r); /* nothing is known of the circuit's changes yet */
+/* After a point: whether a region may pay. changes: cells that woke or fell asleep in it. */
+bool tran_region_is_due(tran_region *r, int changes);
+/* Makes its matrix and factors; none, if there are none. Allocates. */
+void tran_region_begin(tran_region *r, ana *a);
+void tran_region_end(tran_region *r, ana *a);
+/* As lu_refactor, and lu_factor where that does not do. Counts in a->lu. */
+VS_MUST_USE vs_status tran_region_refactor(tran_region *r, ana *a);
+void tran_region_solve(tran_region *r, ana *a, const double *b, double *x); /* as ana_solve */
 
 static inline bool tran_by_trap(const tran *t)
 {

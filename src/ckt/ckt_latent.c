@@ -5,48 +5,11 @@
 #include <string.h>
 
 #include "bits.h"
-#include "ckt_hubs.h"
-#include "ckt_priv.h"
+#include "ckt_latent_priv.h"
 
 enum { LEAST_UNKNOWNS = 1000 }; /* fewer: nothing is won */
 
 typedef ckt_two two;
-
-struct ckt_latent {
-    int32_t n_cell, n_pinned, n_awake;
-    int32_t n_up;               /* unknowns that are awake, and the reference */
-    int32_t *cell_at, *slot_of; /* [n_cell] */
-    int32_t *with;              /* [n_cell] first of the cells that sleep and wake together */
-    int32_t *seat;              /* [n+1] of an unknown */
-    int32_t *at_seat;           /* [n_cell * CKT_CELL] unknowns, -1: none */
-    int32_t *up;                /* [n_cell * CKT_CELL] the same in the order of slots */
-    int32_t *place_of;          /* [n+1] where an unknown stands there */
-    bool *pinned;               /* [n+1] */
-    int32_t *row_at;            /* [n+2] of a row in: */
-    int32_t *col, *place;       /* [nnz] unknowns, places of values */
-    ckt_hubs hubs;
-    int32_t *near;      /* [n_cell] rows, awake, with entries in the cell's columns; itself */
-    int32_t *near_all;  /* [n_cell] the same when all are awake */
-    uint64_t *is_near;  /* [bits of n_cell] there are some */
-    uint64_t *is_stale; /* [bits of n_cell] what it adds to hubs is to be summed again */
-    uint8_t *row_awake; /* [n+1] */
-    two *fq;            /* [n+1] */
-    int32_t *in_at;     /* [n_cell + 1] devices of a cell in: */
-    int32_t *in_group, *in_inst;
-    uint8_t **n_in; /* [groups + 1][nb] cells of a device that let it be looked at; last: pairs, */
-    uint8_t *visit_pair; /* [n_pair + 8] which is the list of those that are, too */
-    uint8_t **n_of;      /* [groups][nb] all cells of a device but pinned ones */
-    int32_t n_pair;
-    double *f, *q, *fmax, *qmax; /* [n+1] of a load */
-    double *weight;              /* [n+1] */
-    double *rest;                /* [slots] ckt_charge_rest */
-    double *told;                /* [n+1] what neighbours know of an unknown, */
-    double *reach;               /* [n+1] and 1 / the distance that one of them bears */
-    int32_t *woken;              /* vec */
-    uint8_t *listed;             /* [n_cell] in `woken` */
-};
-
-static int32_t cell_of(const ckt_latent *l, int32_t unknown) { return l->seat[unknown] / CKT_CELL; }
 
 int32_t ckt_latent_n_cell(const ckt *c) { return c->latent->n_cell; }
 int32_t ckt_latent_n_pinned(const ckt *c) { return c->latent->n_pinned; }
@@ -58,8 +21,6 @@ const int32_t *ckt_latent_slots(const ckt *c) { return c->latent->slot_of; }
 int32_t ckt_latent_first(const ckt *c, int32_t cell) { return c->latent->with[cell]; }
 int32_t ckt_latent_n_latent(const ckt *c) { return ckt_n(c) + 1 - c->latent->n_up; }
 const double *ckt_latent_rest(const ckt *c) { return c->latent->rest; }
-
-static bool is_awake(const ckt_latent *l, int32_t cell) { return l->slot_of[cell] < l->n_awake; }
 
 /* -- lists -- */
 
@@ -175,10 +136,6 @@ static void list_rows(ckt *c, ckt_latent *l)
         }
 }
 
-/* Entries of unknown i's row: [row_begin, row_end). */
-static int32_t row_begin(const ckt_latent *l, int32_t i) { return i > 1 ? l->row_at[i - 1] : 0; }
-static int32_t row_end(const ckt_latent *l, int32_t i) { return l->row_at[i]; }
-
 static void ends_to_begins(int32_t *at, int32_t n)
 {
     for (int32_t k = n; k > 0; k--)
@@ -206,7 +163,7 @@ static int32_t cells_of(const ckt_latent *l, const dev_form *f, int32_t i, int32
     int32_t n = 0;
     for (int32_t u = 0; u < f->n_u; u++) {
         const int32_t unknown = f->map[(size_t)i * (size_t)f->n_u + (size_t)u];
-        const int32_t k = cell_of(l, unknown);
+        const int32_t k = ckt_cell_of(l, unknown);
         bool have = l->pinned[unknown];
         for (int32_t j = 0; j < n && !have; j++)
             have = cell[j] == k;
@@ -230,7 +187,7 @@ static void put_device(ckt_latent *l, int32_t cell, int32_t group, int32_t i, bo
 /* A pair with an end in a pinned cell is always looked at: the row there has all its terms. */
 static int32_t cells_of_pair(const ckt_latent *l, const ckt_pair_at *p, int32_t *cell)
 {
-    const int32_t a = cell_of(l, p->p), b = cell_of(l, p->n);
+    const int32_t a = ckt_cell_of(l, p->p), b = ckt_cell_of(l, p->n);
     if ((p->p && l->pinned[p->p]) || (p->n && l->pinned[p->n]) || !(p->p || p->n))
         return 0;
     cell[0] = p->p ? a : b;
@@ -303,6 +260,8 @@ static void make(ckt *c)
     l->up = arena_array(&c->mem, int32_t, l->n_cell *CKT_CELL);
     l->place_of = arena_array(&c->mem, int32_t, n1);
     l->listed = arena_array(&c->mem, uint8_t, l->n_cell);
+    l->is_asked = arena_array(&c->mem, uint8_t, n1);
+    l->n_asked = arena_array(&c->mem, uint8_t, l->n_cell);
     l->near = arena_array(&c->mem, int32_t, l->n_cell);
     l->near_all = arena_array(&c->mem, int32_t, l->n_cell);
     l->is_near = arena_array(&c->mem, uint64_t, bits_words(l->n_cell));
@@ -324,6 +283,7 @@ void ckt_latent_free(ckt *c)
 {
     if (!c->latent)
         return;
+    ckt_region_end(c);
     ckt_hubs_free(&c->latent->hubs);
     vec_free(c->latent->woken);
     c->latent = NULL; /* the rest is the arena's */
@@ -362,8 +322,8 @@ static void come_near(ckt_latent *l, int32_t cell, int32_t by)
         l->n_up += i >= 0 ? by : 0;
         if (i > 0)
             l->row_awake[i] = by > 0;
-        for (int32_t k = row_begin(l, i); i > 0 && !l->hubs.is[i] && k < row_end(l, i); k++)
-            count_near(l, cell_of(l, l->col[k]), by);
+        for (int32_t k = ckt_row_begin(l, i); i > 0 && !l->hubs.is[i] && k < ckt_row_end(l, i); k++)
+            count_near(l, ckt_cell_of(l, l->col[k]), by);
     }
 }
 
@@ -435,7 +395,8 @@ bool ckt_latent_begin(ckt *c, const double *x)
     c->is_latent = true;
     memcpy(c->x, x, bytes);
     memcpy(l->told, x, bytes);
-    memset(l->reach, 0, bytes);
+    memset(l->is_asked, 0, (size_t)(ckt_n(c) + 1) * sizeof *l->is_asked);
+    memset(l->n_asked, 0, (size_t)l->n_cell * sizeof *l->n_asked);
     look_at_all(c);
     return true;
 }
@@ -471,11 +432,17 @@ static void change_places(ckt_latent *l, ckt_swap s)
     put_unknowns(l, b);
 }
 
+void ckt_latent_exchange(ckt *c, ckt_swap s)
+{
+    assert(s.a >= c->latent->n_pinned && s.b >= c->latent->n_pinned && !c->latent->region);
+    change_places(c->latent, s);
+}
+
 ckt_swap ckt_latent_wake(ckt *c, int32_t cell)
 {
     ckt_latent *l = c->latent;
     const ckt_swap s = {l->slot_of[cell], l->n_awake};
-    assert(s.a >= s.b);
+    assert(s.a >= s.b && !l->region);
     change_places(l, s);
     l->n_awake++;
     come_near(l, cell, 1);
@@ -488,17 +455,29 @@ ckt_swap ckt_latent_wake(ckt *c, int32_t cell)
     return s;
 }
 
-/* G and C of a place of the matrix: of held devices and of pairs. */
-static inline two slopes_at(const double *held, const double *pairs, int32_t place)
-{
-    const two gc = ((const two *)held)[place];
-    return pairs ? gc + ((const two *)pairs)[place] : gc;
-}
-
-double ckt_latent_capacitance(const ckt *c, int32_t unknown)
+void ckt_latent_own(const ckt *c, int32_t unknown, double *g, double *capacitance)
 {
     const int32_t k = c->diag_slot[unknown];
-    return k < 0 ? 0 : slopes_at(ckt_bypass_sums(c)->gc, ckt_pairs_sums(c), k)[1];
+    const two own = k < 0 ? (two){0} : ckt_slopes_at(ckt_bypass_sums(c)->gc, ckt_pairs_sums(c), k);
+    *g = own[0];
+    *capacitance = own[1];
+}
+
+void ckt_latent_fill(ckt *c, double alpha)
+{
+    for (int32_t k = 0; k < csc_nnz(&c->a); k++) {
+        const two gc = ckt_slopes_at(ckt_bypass_sums(c)->gc, ckt_pairs_sums(c), k);
+        c->a.val[k] = gc[0] + alpha * gc[1];
+    }
+}
+
+/* From now on a latent cell beside unknown j, at x, is told when it moves. */
+static void ask(ckt_latent *l, int32_t j, double x)
+{
+    l->told[j] = x;
+    l->reach[j] = 0;
+    l->is_asked[j] = 1;
+    l->n_asked[ckt_cell_of(l, j)]++;
 }
 
 /* How little unknown j may move before row i, which falls asleep, would move by `tol`. */
@@ -507,14 +486,14 @@ static void note_reach(const ckt *c, int32_t i, double tol)
     ckt_latent *l = c->latent;
     const double *held = ckt_bypass_sums(c)->gc, *pairs = ckt_pairs_sums(c);
     const int32_t d = c->diag_slot[i];
-    const two own = d < 0 ? (two){0} : slopes_at(held, pairs, d);
-    for (int32_t k = row_begin(l, i); k < row_end(l, i); k++) {
+    const two own = d < 0 ? (two){0} : ckt_slopes_at(held, pairs, d);
+    for (int32_t k = ckt_row_begin(l, i); k < ckt_row_end(l, i); k++) {
         const int32_t j = l->col[k];
-        const two gc = slopes_at(held, pairs, l->place[k]);
+        const two gc = ckt_slopes_at(held, pairs, l->place[k]);
         const double by_g = gc[0] != 0 ? fabs(gc[0] / (own[0] * tol)) : 0;
         const double by_c = gc[1] != 0 ? fabs(gc[1] / (own[1] * tol)) : 0;
-        if (l->reach[j] == 0)
-            l->told[j] = c->x[j];
+        if (!l->is_asked[j])
+            ask(l, j, c->x[j]);
         l->reach[j] = fmax(l->reach[j], fmax(by_g, by_c));
     }
 }
@@ -523,7 +502,7 @@ ckt_swap ckt_latent_sleep(ckt *c, int32_t cell, const double *x, const double *t
 {
     ckt_latent *l = c->latent;
     const ckt_swap s = {l->slot_of[cell], l->n_awake - 1};
-    assert(s.a <= s.b && cell >= l->n_pinned);
+    assert(s.a <= s.b && cell >= l->n_pinned && !l->region);
     for (int32_t k = 0; k < CKT_CELL; k++) {
         const int32_t i = l->at_seat[cell * CKT_CELL + k];
         if (i < 0)
@@ -543,18 +522,29 @@ ckt_swap ckt_latent_sleep(ckt *c, int32_t cell, const double *x, const double *t
     return s;
 }
 
-/* Tells all neighbours of unknown j its value. */
-static void tell(const ckt *c, int32_t j, double x)
+/* Tells all neighbours of unknown j that it moved: those that sleep are woken. */
+static void tell(const ckt *c, int32_t j)
 {
     ckt_latent *l = c->latent;
-    l->told[j] = x;
-    l->reach[j] = 0;
+    l->is_asked[j] = 0;
+    l->n_asked[ckt_cell_of(l, j)]--;
     for (int32_t k = c->a.colptr[j - 1]; k < c->a.colptr[j]; k++) {
-        const int32_t cell = cell_of(l, c->a.row[k] + 1);
-        if (is_awake(l, cell) || l->listed[cell])
+        const int32_t cell = ckt_cell_of(l, c->a.row[k] + 1);
+        if (ckt_cell_awake(l, cell) || l->listed[cell])
             continue;
         l->listed[cell] = 1;
         vec_push(l->woken, cell);
+    }
+}
+
+static void look_at_moved(const ckt *c, int32_t slot, const double *x, const double *far)
+{
+    const ckt_latent *l = c->latent;
+    for (int32_t at = slot * CKT_CELL; at < (slot + 1) * CKT_CELL; at++) {
+        const int32_t i = l->up[at];
+        const double d = i > 0 && l->is_asked[i] ? fabs(x[at] - l->told[i]) : 0;
+        if (d > far[at] || (d > 0 && d * l->reach[i] > 1))
+            tell(c, i);
     }
 }
 
@@ -562,12 +552,9 @@ const int32_t *ckt_latent_moved(ckt *c, const double *x, const double *far)
 {
     ckt_latent *l = c->latent;
     vec_clear(l->woken);
-    for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++) {
-        const int32_t i = l->up[at] > 0 ? l->up[at] : 0;
-        const double d = i > 0 ? fabs(x[at] - l->told[i]) : 0;
-        if (d > far[at] || d * l->reach[i] > 1)
-            tell(c, i, x[at]);
-    }
+    for (int32_t slot = 0; slot < l->n_awake; slot++)
+        if (l->n_asked[l->cell_at[slot]])
+            look_at_moved(c, slot, x, far);
     return l->woken;
 }
 
@@ -605,8 +592,8 @@ static void touch_cells(const ckt *c)
             const int32_t code = g->lin->item[k];
             const size_t i = (size_t)(g->first[code / g->lanes] + code % g->lanes);
             for (int32_t u = 0; l->n_in[gi][i] < l->n_of[gi][i] && u < f->n_u; u++) {
-                const int32_t cell = cell_of(l, f->map[i * (size_t)f->n_u + (size_t)u]);
-                if (!is_awake(l, cell))
+                const int32_t cell = ckt_cell_of(l, f->map[i * (size_t)f->n_u + (size_t)u]);
+                if (!ckt_cell_awake(l, cell))
                     bits_set(l->is_stale, (size_t)cell);
             }
         }
@@ -628,15 +615,14 @@ multiply_column(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32
     const uint8_t *awake = c->latent->row_awake;
     const two x = {at->x[j], at->x[j]};
     for (int32_t k = begin; k < end; k++) {
-        const two gc = ((const two *)s->gc)[k], sum = slopes_at(s->gc, pairs, k);
+        const two gc = ((const two *)s->gc)[k], sum = ckt_slopes_at(s->gc, pairs, k);
         fq[row[k] + 1] += gc * x;
         if (all || awake[row[k] + 1])
             val[k] = sum[0] + at->alpha * sum[1];
     }
 }
 
-/* Multiplies the columns of a cell. What they add to hubs becomes the sum of a part. */
-static void multiply_cell(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t cell)
+void ckt_latent_multiply(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t cell)
 {
     ckt_latent *l = c->latent;
     const int32_t *unknown = &l->at_seat[cell * CKT_CELL], *colptr = c->a.colptr;
@@ -662,7 +648,7 @@ static void multiply_cells(const ckt *c, const dev_lin_sums *s, const dev_lin_at
         for (; cells; cells &= cells - 1) {
             const int32_t cell = w * 64 + __builtin_ctzll(cells);
             if (cell < l->n_cell)
-                multiply_cell(c, s, at, cell);
+                ckt_latent_multiply(c, s, at, cell);
         }
         l->is_stale[w] = 0;
     }
@@ -693,6 +679,10 @@ void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)
     touch_cells(c);
     if (fresh)
         memset(l->is_stale, 0xff, bits_words(l->n_cell) * sizeof *l->is_stale);
+    if (l->region) {
+        ckt_region_sum(c, at);
+        return;
+    }
     for (int32_t k = 0; k < n; k++)
         if (l->up[k] > 0)
             l->fq[l->up[k]] = (two){s->i[l->up[k]], s->q[l->up[k]]};
@@ -709,6 +699,8 @@ void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)
 void ckt_latent_gather(const ckt *c, double *f, double *q, double *fmax_, double *qmax)
 {
     const ckt_latent *l = c->latent;
+    if (l->region)
+        ckt_region_take(c);
     for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++) {
         const int32_t i = l->up[at];
         const bool any = i > 0;
@@ -737,6 +729,10 @@ void ckt_latent_source_terms(ckt *c, const ckt_env *env, double *to)
 void ckt_latent_subtract(const ckt *c, const double *v, double *r)
 {
     const ckt_latent *l = c->latent;
+    if (l->region) {
+        ckt_region_subtract(c, v, r);
+        return;
+    }
     for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++) {
         const int32_t j = l->up[at];
         for (int32_t k = c->a.colptr[j > 0 ? j - 1 : 0]; j > 0 && k < c->a.colptr[j]; k++)
@@ -745,15 +741,17 @@ void ckt_latent_subtract(const ckt *c, const double *v, double *r)
     }
 }
 
-void ckt_latent_sizes(const ckt *c, const double *x, double *size)
+void ckt_latent_sizes(ckt *c, const double *x, double *size)
 {
     const ckt_latent *l = c->latent;
+    if (l->region)
+        ckt_region_store(c);
     for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++) {
         const int32_t i = l->up[at];
         double sum = 0;
-        for (int32_t k = row_begin(l, i > 0 ? i : 1); i > 0 && k < row_end(l, i); k++) {
+        for (int32_t k = ckt_row_begin(l, i > 0 ? i : 1); i > 0 && k < ckt_row_end(l, i); k++) {
             const int32_t j = l->col[k];
-            const bool awake = is_awake(l, cell_of(l, j));
+            const bool awake = ckt_cell_awake(l, ckt_cell_of(l, j));
             sum += fabs(c->a.val[l->place[k]] * (awake ? x[l->place_of[j]] : c->x[j]));
         }
         size[at] = sum;

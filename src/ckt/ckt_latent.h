@@ -54,10 +54,23 @@ ckt_swap ckt_latent_wake(ckt *c, int32_t cell); /* the reverse */
  * last told, by more than `far` (in slots), or by so much that one of their own would move by its
  * `tol`. Returns a vec of the circuit, valid until the next call. */
 const int32_t *ckt_latent_moved(ckt *c, const double *x, const double *far);
-/* The own capacitance of an unknown's row, F. */
-double ckt_latent_capacitance(const ckt *c, int32_t unknown);
+/* The own conductance and capacitance of an unknown's row, S and F. */
+void ckt_latent_own(const ckt *c, int32_t unknown, double *g, double *capacitance);
+/* The matrix of what is held, G + alpha C, also in rows that no load reaches. */
+void ckt_latent_fill(ckt *c, double alpha);
+/* Two slots of cells that are awake and not pinned change places. */
+void ckt_latent_exchange(ckt *c, ckt_swap s);
+
+/* Where the same cells stay awake, they may be a *region*: loads fill a matrix of its own, the
+ * returned one, whose row and column k - 1 are those of place k (1 on the diagonal of empty seats),
+ * from the circuit's, and read and write nothing else but what stands beside it. Until
+ * ckt_region_end, which gives the circuit's matrix the values, no cell may be woken or fall asleep.
+ * Both allocate. */
+const csc *ckt_region_begin(ckt *c);
+void ckt_region_end(ckt *c); /* does nothing if there is none */
+
 /* r -= J v for rows that are awake, v being 0 in latent cells; size = sum_j |J_ij x_j|. */
 void ckt_latent_subtract(const ckt *c, const double *v, double *r);
-void ckt_latent_sizes(const ckt *c, const double *x, double *size);
+void ckt_latent_sizes(ckt *c, const double *x, double *size);
 
 #endif

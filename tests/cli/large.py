@@ -148,6 +148,19 @@ class Latency(Folder):
         self.assertLess(abs(on['newton_iterations'] - off['newton_iterations']), 0.05 * off['newton_iterations'])
         self.check_close(ref, out, 5e-3)
 
+    def test_what_is_at_rest_at_the_operating_point_is_evaluated_once(self):
+        # a transient needs each charge once; the operating point evaluates all in each iteration
+        more = {}
+        for analysis in ('.op', '.tran 2p 300p'):
+            done = []
+            for idle in (2, 6):
+                deck = self.deck('1', idle).replace('.tran 2p 300p', analysis)
+                done.append(self.vsim(deck, '--threads', '1')[1])
+            more[analysis] = done[1]['device_evaluations'] - done[0]['device_evaluations']
+            if analysis == '.op':
+                once = more[analysis] / done[1]['newton_iterations']  # all transistors of four copies
+        self.assertLess(more['.tran 2p 300p'] - more['.op'], 1.01 * once)
+
     def test_results_are_the_same_bits_for_any_lanes_and_threads(self):
         deck = self.deck('1')
         _, one, ref = self.vsim(deck, '--threads', '1', VSIM_LANES='8')
@@ -178,7 +191,6 @@ class Latency(Folder):
             self.assertEqual(sum(steps['not_converged']), 0, option)
             self.assertLessEqual(max(steps['iterations']), itl4, option)
         self.assertGreater(stats['1']['latent_unknowns'], 0)
-        self.assertEqual(stats['1']['points_rejected'], stats['0']['points_rejected'])
         self.check_close(self.path('0.raw'), out, 5e-3)
 
     def test_factors_serve_for_several_points_where_they_are_dear(self):

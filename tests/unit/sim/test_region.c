@@ -1,0 +1,253 @@
+/* Tests of ckt_region.c: a load in which the cells that are awake are a region of their own gives
+ * what the same load gives without one. A chain of elements i = G v^3, q = C v^2 whose nodes also
+ * hang on a supply (more of them than ckt_hubs.c asks for) and, by resistors, on a source of their
+ * own; its far end sleeps. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ckt_latent.h"
+#include "sim.h"
+
+enum { N = 400, AWAKE = 6 }; /* nodes; cells that stay awake besides pinned ones */
+#define ALPHA 1e9
+
+static diag d;
+static str_pool names;
+static mdl_lib *lib;
+static sim *s;
+static ckt *c;
+static double *start, *x, *weight, *sum[4]; /* sum: f, q, fmax, qmax */
+
+static void write_deck(FILE *deck)
+{
+    fprintf(deck, "deck\n.option bypass=1\n.tran 1n 10n\nvdd vdd 0 1\nvin in 0 0.5\n");
+    for (int k = 0; k < N; k++) {
+        fprintf(deck, "b%d n%d n%d i={1e-3*v(n%d,n%d)**3 + ddt(1e-12*v(n%d,n%d)**2)}\n", k, k,
+                (k + 1) % N, k, (k + 1) % N, k, (k + 1) % N);
+        fprintf(deck, "bs%d vdd n%d i={1e-4*v(vdd,n%d)**3 + ddt(1e-13*v(vdd,n%d)**2)}\n", k, k, k,
+                k);
+        if (k % 50 == 0)
+            fprintf(deck, "r%d in n%d 1k\nc%d n%d 0 1p\n", k, k, k, k);
+    }
+    fprintf(deck, ".end\n");
+}
+
+static int32_t n_slots(void) { return ckt_latent_n_cell(c) * CKT_CELL; }
+
+/* The unknown at a place, 0: none. */
+static int32_t unknown_at(int32_t place)
+{
+    const int32_t cell = ckt_latent_cells(c)[place / CKT_CELL];
+    const int32_t i = ckt_latent_unknowns(c)[cell * CKT_CELL + place % CKT_CELL];
+    return i > 0 ? i : 0;
+}
+
+static void load(void)
+{
+    const ckt_env env = {.mode = CKT_TRAN,
+                         .srcfact = 1,
+                         .gmin = 1e-12,
+                         .iter = 2,
+                         .limit = true,
+                         .alpha = ALPHA,
+                         .time = 1e-9,
+                         .weight = weight};
+    bool limited;
+    ck_assert_int_eq(ckt_load(c, &env, x, sum[0], sum[1], sum[2], sum[3], &limited), VS_OK);
+}
+
+/* Unknowns that are awake move, each by another distance. */
+static void move(double far)
+{
+    for (int32_t p = ckt_latent_n_pinned(c) * CKT_CELL; p < ckt_latent_n_awake(c) * CKT_CELL; p++)
+        if (unknown_at(p))
+            x[p] += far * (1 + unknown_at(p) % 7);
+}
+
+static void fall_asleep(void)
+{
+    double tol[CKT_CELL];
+    for (int k = 0; k < CKT_CELL; k++)
+        tol[k] = 1e-6;
+    for (int32_t k = ckt_latent_n_cell(c) - 1; k >= ckt_latent_n_pinned(c) + AWAKE; k--)
+        (void)ckt_latent_sleep(c, k, x + (size_t)k * CKT_CELL, tol);
+}
+
+static void setup(void)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *deck = open_memstream(&text, &size);
+    write_deck(deck);
+    fclose(deck);
+    diag_init(&d);
+    str_pool_init(&names);
+    s = sim_new(&d, &names);
+    const mdl_opt mo = {.interpret = true};
+    const net_opt no = {0};
+    ck_assert_int_eq(mdl_lib_new(&lib, &d, &names, &mo), VS_OK);
+    sim_opts(s)->lib = lib;
+    ck_assert_int_eq(sim_read_text(s, "deck.sp", text, size, &no), VS_OK);
+    free(text);
+    ck_assert_int_eq(sim_read_options(s), VS_OK);
+    ck_assert_int_eq(sim_flatten(s), VS_OK);
+    ck_assert_int_eq(sim_build_for(s, FLAT_TRAN), VS_OK);
+    c = sim_ckt(s);
+    const size_t room = (size_t)CKT_SEATS(ckt_n(c)) + CKT_PADDING;
+    double **v[] = {&start, &x, &weight, &sum[0], &sum[1], &sum[2], &sum[3]};
+    for (size_t i = 0; i < VS_COUNT(v); i++)
+        *v[i] = calloc(room, sizeof **v);
+    for (int32_t i = 1; i <= ckt_n(c); i++)
+        start[i] = 0.5 + 0.3 * sin(i);
+    ck_assert(ckt_latent_begin(c, start));
+    for (int32_t p = 0; p < n_slots(); p++) {
+        x[p] = start[unknown_at(p)];
+        weight[p] = unknown_at(p) ? 1e6 : 0;
+    }
+    load();
+    fall_asleep();
+    move(1e-3);
+    load();
+}
+
+static void teardown(void)
+{
+    double *v[] = {start, x, weight, sum[0], sum[1], sum[2], sum[3]};
+    for (size_t i = 0; i < VS_COUNT(v); i++)
+        free(v[i]);
+    ckt_latent_end(c);
+    sim_free(&s);
+    mdl_lib_free(&lib);
+    str_pool_fini(&names);
+    diag_fini(&d);
+}
+
+/* Sums of some hundred terms of at most 1 (the largest are sources' rows and alpha C), in another
+ * order. */
+static void check_close(double a, double b)
+{
+    ck_assert_double_le(fabs(a - b), 1e-13 * (1 + fabs(a)));
+}
+
+/* Every entry of the region's matrix is that of the circuit's; there are all in rows that are
+ * awake, of columns that are. */
+static void check_matrix(const csc *of)
+{
+    const csc *all = ckt_pattern(c);
+    int32_t seen = 0, there = 0;
+    for (int32_t p = 1; p <= of->n; p++)
+        for (int32_t k = of->colptr[p - 1]; k < of->colptr[p]; k++) {
+            const int32_t j = unknown_at(p), i = unknown_at(of->row[k] + 1);
+            if (!j) {
+                ck_assert_int_eq(of->row[k], p - 1);
+                ck_assert_double_eq(of->val[k], 1);
+                continue;
+            }
+            const int32_t at = csc_find(all, i - 1, j - 1);
+            ck_assert_int_ge(at, 0);
+            check_close(of->val[k], all->val[at]);
+            seen++;
+        }
+    for (int32_t p = 1; p <= of->n; p++)
+        for (int32_t o = 1; o <= of->n; o++)
+            if (unknown_at(p) && unknown_at(o))
+                there += csc_find(all, unknown_at(o) - 1, unknown_at(p) - 1) >= 0;
+    ck_assert_int_eq(seen, there);
+}
+
+static double *copy_of(const double *v, int32_t n)
+{
+    double *to = calloc((size_t)n, sizeof *to);
+    for (int32_t i = 0; i < n; i++)
+        to[i] = v[i];
+    return to;
+}
+
+START_TEST(it_begins_with_the_values_of_the_last_load)
+{
+    const csc *m = ckt_region_begin(c);
+    ck_assert_int_eq(m->n, ckt_latent_n_awake(c) * CKT_CELL - 1);
+    ck_assert_int_lt(ckt_latent_n_awake(c), ckt_latent_n_cell(c));
+    check_matrix(m);
+    ckt_region_end(c);
+}
+END_TEST
+
+START_TEST(its_loads_are_those_without_it)
+{
+    for (int round = 0; round < 3; round++) {
+        const csc *m = ckt_region_begin(c);
+        move(round == 1 ? 1e-4 : 3e-2); /* some are extrapolated; all are evaluated */
+        load();
+        const int32_t n = m->n + 1, nnz = csc_nnz(m);
+        double *val = copy_of(m->val, nnz), *f = copy_of(sum[0], n), *q = copy_of(sum[1], n);
+        ckt_region_end(c);
+        load();
+        const csc *again = ckt_region_begin(c);
+        ck_assert_int_eq(csc_nnz(again), nnz);
+        for (int32_t k = 0; k < nnz; k++)
+            check_close(val[k], again->val[k]);
+        for (int32_t p = 0; p < n; p++) {
+            check_close(f[p], sum[0][p]);
+            check_close(q[p] * ALPHA, sum[1][p] * ALPHA);
+        }
+        ckt_region_end(c);
+        free(val);
+        free(f);
+        free(q);
+    }
+}
+END_TEST
+
+START_TEST(its_product_is_that_without_it)
+{
+    const int32_t n = ckt_latent_n_awake(c) * CKT_CELL;
+    double *v = copy_of(x, n), *r = calloc((size_t)n, sizeof *r),
+           *own = calloc((size_t)n, sizeof *own);
+    v[0] = 0;
+    ckt_latent_subtract(c, v, r);
+    (void)ckt_region_begin(c);
+    ckt_latent_subtract(c, v, own);
+    ckt_region_end(c);
+    for (int32_t p = 1; p < n; p++)
+        if (unknown_at(p))
+            check_close(r[p], own[p]);
+    free(v);
+    free(r);
+    free(own);
+}
+END_TEST
+
+START_TEST(who_moves_beside_it_is_told_once)
+{
+    double *far = calloc((size_t)n_slots(), sizeof *far);
+    for (int32_t p = 0; p < n_slots(); p++)
+        far[p] = 1e-3;
+    (void)ckt_region_begin(c);
+    const int32_t *woken = ckt_latent_moved(c, x, far); /* by the move of setup, 1000 tolerances */
+    ck_assert_int_gt(vec_len(woken), 0);
+    woken = ckt_latent_moved(c, x, far);
+    ck_assert_int_eq(vec_len(woken), 0);
+    ckt_region_end(c);
+    free(far);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("region");
+    TCase *t = tcase_create("region");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, it_begins_with_the_values_of_the_last_load);
+    tcase_add_test(t, its_loads_are_those_without_it);
+    tcase_add_test(t, its_product_is_that_without_it);
+    tcase_add_test(t, who_moves_beside_it_is_told_once);
+    suite_add_tcase(suite, t);
+    SRunner *r = srunner_create(suite);
+    srunner_run_all(r, CK_ENV);
+    const int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
