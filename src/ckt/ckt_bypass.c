@@ -247,9 +247,10 @@ void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *
         ckt_latent_sum(c, at, b->fresh);
     else
         sum_all(c, at, f, q);
+    const bool all = b->fresh && !ckt_is_latent(c); /* of latent rows nobody asks */
     for (size_t i = 0; i < vec_len(c->group); i++)
         if (c->group[i].lin)
-            dev_lin_sizes(&c->group[i], b->fresh, fmax_, qmax);
+            dev_lin_sizes(&c->group[i], all, fmax_, qmax);
     if (timed)
         c->stat.s_stamp += timed * fmax(vs_seconds() - t0 - c->s_clock, 0);
 }
