@@ -523,6 +523,7 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
     for (env.iter = 1; may_go_on(a, eq, x, env.iter, &worst); env.iter++) {
         verdict v;
         rep->iter = env.iter;
+        env.rough = tran && env.iter == 1 && !eq->solved; /* may_stop, may_be_last */
         if (is_stopped(a, eq))
             return VS_NOCONV; /* and so does each run of a homotopy that is under way */
         if (!evaluate(a, eq, &env, x, rep, &v))

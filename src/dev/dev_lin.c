@@ -318,11 +318,12 @@ void dev_lin_begin(dev_group *g, const dev_lin_at *at)
 /* Lanes whose bound does not hold. A bound that is not a number does not; an x that is none makes
  * sums that are none. */
 static inline __attribute__((always_inline)) unsigned
-select_pack(const struct dev_lin *l, int32_t p, const double *x, double alpha, const int w)
+select_pack(const struct dev_lin *l, int32_t p, const dev_lin_at *a, const int w)
 {
     const int32_t *at = &l->at[(size_t)p * (size_t)l->n_col * (size_t)w];
     const double *v0 = &l->v0[(size_t)p * (size_t)l->n_col * (size_t)w];
     const double *b = &l->bound[(size_t)p * 2 * (size_t)w];
+    const double *x = a->x, alpha = a->alpha, far = dev_lin_farthest(a), most = dev_lin_most(a);
     double d[MAX_LANES] = {0};
     unsigned mask = 0;
     for (int32_t c = 0; c < l->n_col; c++)
@@ -331,8 +332,7 @@ select_pack(const struct dev_lin *l, int32_t p, const double *x, double alpha, c
             d[i] = v > d[i] ? v : d[i];
         }
     for (int i = 0; i < w; i++)
-        mask |= (unsigned)!(d[i] <= FARTHEST && (b[i] + alpha * b[w + i]) * (d[i] * d[i]) <= 1)
-                << i;
+        mask |= (unsigned)!(d[i] <= far && (b[i] + alpha * b[w + i]) * (d[i] * d[i]) <= most) << i;
     return mask;
 }
 
@@ -353,7 +353,7 @@ select_packs(const dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end
     struct dev_lin *l = g->lin;
     for (int32_t p = next_pack(l, begin, end); p < end; p = next_pack(l, p + 1, end)) {
         const unsigned real = l->partly ? l->visit[p] : (1u << (g->first[p + 1] - g->first[p])) - 1;
-        l->mask[p] = (uint8_t)(real & (a->weight ? select_pack(l, p, a->x, a->alpha, w) : ~0u));
+        l->mask[p] = (uint8_t)(real & (a->weight ? select_pack(l, p, a, w) : ~0u));
     }
 }
 

@@ -107,6 +107,7 @@ typedef struct dev_lin_at { /* a load */
                              are evaluated */
     double alpha;
     bool still; /* nothing moved far in the last step */
+    bool rough; /* another load follows before a point can be accepted */
 } dev_lin_at;
 
 /* Whether instances may be bypassed: outputs depend on nothing but voltages, and both forms agree.

@@ -12,6 +12,11 @@
 /* No bypass beyond this distance, V: an exponential of 25 mV then grows by 22 %, and A and B still
  * hold. */
 #define FARTHEST 5e-3
+/* A load that no point can end with only says where Newton goes next: instances may leave out
+ * ROUGH times as much there, up to this distance. What that moves is some tolerances of a residual,
+ * less than what the extrapolation, at which such a load is made, misses. */
+#define ROUGH 64
+#define ROUGH_FARTHEST 20e-3
 /* Distances below this tell nothing about curvature: the difference is rounding, V. */
 #define MEASURABLE 1e-4
 /* |i(v) - i0 - G dv| <= 1/2 |G| dv^2 / 25 mV if i follows exp(v / 25 mV), and less for everything
@@ -35,6 +40,12 @@ typedef int64_t wide_mask __attribute__((vector_size(WIDE * 8), aligned(8), may_
 /* a > b ? a : b. Macros: functions that are compiled for several processors cannot hand such values
  * to others. */
 #define LARGER(a, b) CHOOSE((a) > (b), a, b)
+
+static inline double dev_lin_most(const dev_lin_at *a) { return a->rough ? ROUGH : 1; }
+static inline double dev_lin_farthest(const dev_lin_at *a)
+{
+    return a->rough ? ROUGH_FARTHEST : FARTHEST;
+}
 
 /* Whether dyn [IR_N_DYN] has, of the inputs that the kernel reads, the values that l->dyn_at notes.
  * Notes the present ones: after false, linearisations no longer hold. */

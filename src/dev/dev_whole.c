@@ -188,6 +188,7 @@ VS_CLONES static bool rests(const dev_group *g, const dev_lin_at *a)
     const struct dev_lin *l = g->lin;
     const struct dev_whole *w = l->whole;
     const int32_t s = w->stride, n_col = l->n_col;
+    const double far = dev_lin_farthest(a), most = dev_lin_most(a);
     wide_mask all = {-1, -1, -1, -1};
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
@@ -203,7 +204,7 @@ VS_CLONES static bool rests(const dev_group *g, const dev_lin_at *a)
                 PUT(&w->dv[k], dv);
                 d = LARGER(MAGNITUDE(dv), d);
             }
-            all &= (d <= FARTHEST) & ((GET(b) + a->alpha * GET(b + s)) * (d * d) <= 1);
+            all &= (d <= far) & ((GET(b) + a->alpha * GET(b + s)) * (d * d) <= most);
         }
     return (all[0] & all[1] & all[2] & all[3]) != 0;
 }
