@@ -4,22 +4,20 @@
  * evaluates the instances that moved, adds what this changes, and has
  *   f += sum(i0 - G v0) + G x,   q += sum(q0 - C v0) + C x,   J += G + alpha C.
  * Static loads do not use the sums. A load evaluates everything and makes the sums anew if it has
- * no tolerances, if it is the first of a transient or one in EVERY, or if the load before had
- * values whose rounding would stay in the sums. */
+ * no tolerances, if it is the first of a transient, or where the rounding of the loads since may be
+ * that of DEV_LIN_EVERY ordinary ones. */
 #include "ckt_priv.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
-enum { EVERY = 256 };
-
 typedef double two __attribute__((vector_size(16), aligned(8)));
 
 struct ckt_bypass_work {
     dev_lin_sums sums;
     two *fq;    /* [n+1] f and q of a load */
-    int age;    /* loads since the sums were made; < 0: they must be made */
+    int age;    /* ordinary loads since the sums were made; < 0: they must be made */
     bool fresh; /* this load makes them */
     bool moved; /* in this load limiting acted */
 };
@@ -53,7 +51,7 @@ void ckt_bypass_begin(ckt *c, const dev_lin_at *at)
 {
     struct ckt_bypass_work *b = c->bypass;
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
-    b->fresh = !at->weight || b->age < 0 || b->age >= EVERY;
+    b->fresh = !at->weight || b->age < 0 || b->age >= DEV_LIN_EVERY;
     b->age = b->fresh ? 0 : b->age + 1;
     b->moved = false;
     if (!b->fresh)
@@ -142,8 +140,7 @@ vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
     dev_lin_begin(g, at);
     select_moved(&m, many);
     eval_moved(&m, many);
-    if (g->lin->wild || m.status != VS_OK)
-        b->age = EVERY; /* the next load makes the sums anew */
+    b->age += m.status == VS_OK ? g->lin->wear - 1 : DEV_LIN_EVERY;
     if (b->fresh)
         dev_lin_add_all(g, &b->sums);
     c->bypass->moved |= g->lin->moved;

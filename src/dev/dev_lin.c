@@ -2,12 +2,15 @@
  */
 #include "dev_lin_priv.h"
 
+#include <stdatomic.h>
+
 #include "bits.h"
 
 enum { MAX_LANES = 8 };
 
 /* What a bypassed instance may leave out is 1: terms below this leave a rounding of at most 2e-3 in
- * sums, 0.6 until they are made anew. Charges over steps of 0.1 ps with reltol 1e-6 are 1e12. */
+ * sums, 0.6 in DEV_LIN_EVERY loads. Larger ones count as so many more loads. Charges over steps of
+ * 0.1 ps with reltol 1e-6 are 1e12, resistances beside rows with no more than leakage 1e14. */
 #define WILD 1e13
 
 struct dev_lin_buffer {
@@ -15,11 +18,11 @@ struct dev_lin_buffer {
     int32_t *row;  /* [DEV_BATCH / W] */
     double *cache; /* row_per_lane: [DEV_BATCH / W][n_cache][W] setup values, */
     int32_t *has;  /* [DEV_BATCH] and of which row they are, -1: none */
+    int32_t *lane; /* [DEV_BATCH] items of the lanes; -1 - item: a copy of it */
     double
         *lim[2]; /* [DEV_BATCH / W][n_lim][W] limited voltages of the evaluation before; of this */
     double *out; /* [DEV_BATCH / W][n_out][W] */
-    double *change; /* [DEV_BATCH][n_out] of what is held; in the places of i0 and q0 of i0 - G v0,
-                       q0 - C v0 */
+    double *change; /* [DEV_BATCH][n_sum] of i0 - G v0, q0 - C v0, G and C, as l->sum has them */
 };
 
 /* -- tables -- */
@@ -168,27 +171,37 @@ static void list_inputs(const dev_group *g, struct dev_lin *l, arena *mem)
             l->dyn[l->n_dyn++] = v->eval.in[i].k;
 }
 
-/* Lists which outputs of an evaluation are added to which of the sums i, q, g, c. */
-static void list_additions(struct dev_lin *l, const mdl_variant *tran, const mdl_variant *apart,
-                           arena *mem)
+/* Lists what an instance gives to the sums. */
+static void list_sums(struct dev_lin *l, const mdl_variant *tran, const mdl_variant *apart,
+                      arena *mem)
 {
-    int32_t n = 0;
-    l->add = arena_array(mem, dev_lin_add_at, 2 * tran->lay.n_out);
+    const int32_t zero = apart->lay.n_out;
+    static const int kind[] = {IR_OUT_RES, IR_OUT_REACT, IR_OUT_J};
+    int32_t n = 0, n_sum = 0;
+    l->add = arena_array(mem, int32_t, tran->lay.n_out);
+    l->sum = arena_array(mem, int32_t, 2 * tran->lay.n_out + WIDE);
     l->is_slope = arena_array(mem, uint8_t, apart->lay.n_out);
-    for (int what = 0; what < 4; what++) {
-        l->add_begin[what] = n;
+    for (int what = 0; what < 3; what++) {
         for (int32_t k = 0; k < tran->lay.n_out; k++) {
             const dev_lin_out *o = &l->out[k];
-            const int of = o->kind == IR_OUT_RES ? 0 : o->kind == IR_OUT_REACT ? 1 : 2;
-            const int32_t at = what == 3 ? o->c : what == 2 ? o->g : o->at;
-            if (what < 2 ? of != what : at < 0) /* g and c of LIMITED are none */
+            if (o->kind != kind[what])
                 continue;
-            l->add[n++] = (dev_lin_add_at){k, at};
-            if (what >= 2)
-                l->is_slope[at] = 1;
+            l->add[n++] = k;
+            if (what < 2) {
+                l->sum[n_sum++] = o->at;
+                continue;
+            }
+            l->sum[n_sum++] = o->g >= 0 ? o->g : zero;
+            l->sum[n_sum++] = o->c >= 0 ? o->c : zero;
+            for (int part = 0; part < 2; part++)
+                if ((part ? o->c : o->g) >= 0)
+                    l->is_slope[part ? o->c : o->g] = 1;
         }
+        l->n_add[what] = n;
     }
-    l->add_begin[4] = n;
+    while (n_sum % WIDE)
+        l->sum[n_sum++] = zero;
+    l->n_sum = n_sum;
 }
 
 static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_variant *apart,
@@ -216,7 +229,7 @@ static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_v
         }
         w->end = n;
     }
-    list_additions(l, tran, apart, mem);
+    list_sums(l, tran, apart, mem);
 }
 
 /* No lane has the setup values of a row. */
@@ -261,6 +274,7 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
     for (int i = 0; i < buffers; i++) {
         l->buffer[i].map = arena_array(mem, int32_t, most *(size_t)f->n_u *w);
         l->buffer[i].row = arena_array(mem, int32_t, most);
+        l->buffer[i].lane = arena_array(mem, int32_t, most *w);
         for (int k = 0; k < 2; k++)
             l->buffer[i].lim[k] = arena_array(mem, double, most *(size_t)f->variant->lay.n_lim *w);
         if (g->row_per_lane) {
@@ -268,7 +282,7 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
             l->buffer[i].has = arena_array(mem, int32_t, most *w);
         }
         l->buffer[i].out = arena_array(mem, double, most *(size_t)f->n_out *w);
-        l->buffer[i].change = arena_array(mem, double, DEV_BATCH *(size_t)f->n_out);
+        l->buffer[i].change = arena_array(mem, double, DEV_BATCH *(size_t)l->n_sum);
     }
     forget_rows(g);
     dev_lin_fresh(g);
@@ -300,7 +314,7 @@ void dev_lin_fresh(dev_group *g)
     memset(l->is_recent, 0, (size_t)g->nb);
     l->n_recent = 0;
     l->all_limits = true;
-    l->wild = false;
+    l->wear = 1;
 }
 
 /* -- what is to be evaluated -- */
@@ -310,7 +324,8 @@ void dev_lin_begin(dev_group *g, const dev_lin_at *at)
     struct dev_lin *l = g->lin;
     const bool same = dev_lin_same_dyn(l, at->dyn);
     dev_begin(g, MDL_APART, at->x);
-    l->wild = l->moved = false;
+    l->wear = 1;
+    l->moved = false;
     for (size_t i = 0; !same && i < (size_t)g->n_pack * 2 * (size_t)g->lanes; i++)
         l->bound[i] = INFINITY;
 }
@@ -425,16 +440,53 @@ static size_t place(const dev_group *g, int32_t code, int32_t n)
     return (size_t)(code / g->lanes) * (size_t)n * w + (size_t)(code % g->lanes);
 }
 
+static int32_t item_in(int32_t lane) { return lane < 0 ? -1 - lane : lane; }
+
+/* A lane without an item gets a copy: of one whose setup values it has, or of the last. */
+static int32_t copy_for(const dev_group *g, int32_t p, int32_t has)
+{
+    const struct dev_lin *l = g->lin;
+    int32_t at = l->first[p + 1] - 1;
+    for (int32_t i = l->first[p]; i < l->first[p + 1] && g->row_per_lane; i++)
+        if (g->row_of[instance_of(g, l->item[i])] == has)
+            at = i;
+    return -1 - at;
+}
+
+/* Which lanes of a new pack its items take: where each lane has a row, one that has the item's row
+ * already, if there is one. Which items move changes from load to load, so that places in their
+ * order would find the rows of others. */
+static void arrange(const dev_group *g, int32_t p, const int32_t *has, int32_t *lane)
+{
+    const struct dev_lin *l = g->lin;
+    const int32_t w = g->lanes;
+    uint8_t taken[MAX_LANES] = {0}, placed[MAX_LANES] = {0};
+    for (int pass = g->row_per_lane ? 0 : 1; pass < 2; pass++)
+        for (int32_t i = l->first[p], j = 0; i < l->first[p + 1]; i++, j++) {
+            const int32_t row = pass ? -1 : g->row_of[instance_of(g, l->item[i])];
+            int32_t k = placed[j] ? w : 0;
+            while (k < w && (taken[k] || (!pass && has[k] != row)))
+                k++;
+            if (k == w)
+                continue;
+            lane[k] = i;
+            taken[k] = placed[j] = 1;
+        }
+    for (int32_t k = 0; k < w; k++)
+        if (!taken[k])
+            lane[k] = copy_for(g, p, has ? has[k] : -1);
+}
+
 static void fill_map(const dev_group *g, int32_t begin, int32_t end, struct dev_lin_buffer *b)
 {
     const struct dev_lin *l = g->lin;
     const int32_t w = g->lanes, n_u = l->apart->n_u;
     for (int32_t p = begin; p < end; p++) {
-        const int32_t n = l->first[p + 1] - l->first[p];
         int32_t *to = &b->map[(size_t)(p - begin) * (size_t)(n_u * w)];
+        int32_t *lane = &b->lane[(p - begin) * w];
+        arrange(g, p, g->row_per_lane ? &b->has[(p - begin) * w] : NULL, lane);
         for (int32_t k = 0; k < w; k++) {
-            const int32_t *from =
-                &l->at[place(g, l->item[l->first[p] + (k < n ? k : n - 1)], l->n_col)];
+            const int32_t *from = &l->at[place(g, l->item[item_in(lane[k])], l->n_col)];
             for (int32_t j = 0; j < l->n_probed; j++)
                 to[l->probed[j] * w + k] = l->probed_col[j] < 0 ? 0 : from[l->probed_col[j] * w];
         }
@@ -449,12 +501,11 @@ static void fill_rows(const dev_group *g, int32_t begin, int32_t end, struct dev
     const struct dev_lin *l = g->lin;
     const int32_t w = g->lanes, n_cache = l->apart->n_cache;
     for (int32_t p = begin; p < end; p++) {
-        const int32_t n = l->first[p + 1] - l->first[p];
         double *to = &b->cache[(size_t)(p - begin) * (size_t)(n_cache * w)];
         int32_t *has = &b->has[(p - begin) * w];
+        const int32_t *lane = &b->lane[(p - begin) * w];
         for (int32_t k = 0; k < w; k++) {
-            const int32_t i = instance_of(g, l->item[l->first[p] + (k < n ? k : n - 1)]),
-                          row = g->row_of[i];
+            const int32_t row = g->row_of[instance_of(g, l->item[item_in(lane[k])])];
             const double *from = &l->apart->rows[(size_t)row * (size_t)n_cache];
             for (int32_t j = 0; j < n_cache && has[k] != row; j++)
                 to[j * w + k] = from[j];
@@ -464,47 +515,43 @@ static void fill_rows(const dev_group *g, int32_t begin, int32_t end, struct dev
 }
 
 /* Limited voltages of the instances in the lanes that fill_map chose. */
-static void fill_limits(const dev_group *g, int32_t begin, int32_t end, double *to)
+static void fill_limits(const dev_group *g, int32_t begin, int32_t end,
+                        const struct dev_lin_buffer *b)
 {
     const struct dev_lin *l = g->lin;
-    const int32_t w = g->lanes, n_lim = g->n_lim;
-    for (int32_t p = begin; p < end && n_lim; p++) {
-        const int32_t n = l->first[p + 1] - l->first[p];
-        for (int32_t k = 0; k < w; k++) {
-            const int32_t code = l->item[l->first[p] + (k < n ? k : n - 1)];
-            const double *from = &g->lim[DEV_LIM_OLD][place(g, code, n_lim)];
-            for (int32_t j = 0; j < n_lim; j++)
-                to[((p - begin) * n_lim + j) * w + k] = from[j * w];
-        }
+    const int32_t w = g->lanes, n_lim = g->n_lim, n = (end - begin) * w;
+    for (int32_t k = 0; k < n && n_lim; k++) {
+        const double *from = &g->lim[DEV_LIM_OLD][place(g, l->item[item_in(b->lane[k])], n_lim)];
+        double *to = b->lim[0] + k / w * n_lim * w + k % w;
+        for (int32_t j = 0; j < n_lim; j++)
+            to[j * w] = from[j * w];
     }
 }
 
-/* What the instances limited to is what their next evaluations compare with; the others' stays.
- * from [packs][n_lim][W]. */
-static void keep_limits(const dev_group *g, int32_t begin, int32_t end, const double *from)
+/* What the instances limited to is what their next evaluations compare with; the others' stays. */
+static void keep_limits(const dev_group *g, int32_t begin, int32_t end,
+                        const struct dev_lin_buffer *b)
 {
     const struct dev_lin *l = g->lin;
-    const int32_t w = g->lanes, n_lim = g->n_lim;
-    for (int32_t p = begin; p < end && n_lim; p++)
-        for (int32_t i = l->first[p]; i < l->first[p + 1]; i++) {
-            const size_t at = place(g, l->item[i], n_lim);
-            const double *now = from + (p - begin) * n_lim * w + (i - l->first[p]);
-            for (int32_t j = 0; j < n_lim; j++)
-                g->lim[DEV_LIM_OLD][at + (size_t)(j * w)] = now[j * w];
-        }
+    const int32_t w = g->lanes, n_lim = g->n_lim, n = (end - begin) * w;
+    for (int32_t k = 0; k < n && n_lim; k++) {
+        if (b->lane[k] < 0)
+            continue;
+        double *to = &g->lim[DEV_LIM_OLD][place(g, l->item[b->lane[k]], n_lim)];
+        const double *from = b->lim[1] + k / w * n_lim * w + k % w;
+        for (int32_t j = 0; j < n_lim; j++)
+            to[j * w] = from[j * w];
+    }
 }
 
 /* With --check-kernels: compares the new packs, whose lanes fill_map chose, with the
  * interpreter. */
-static void compare_items(const dev_group *g, int32_t begin, int32_t end, const jit_batch *batch)
+static void compare_items(const dev_group *g, int32_t begin, int32_t end, const jit_batch *batch,
+                          const struct dev_lin_buffer *b)
 {
-    const struct dev_lin *l = g->lin;
     int32_t *item = NULL; /* vec */
-    for (int32_t p = begin; p < end; p++) {
-        const int32_t n = l->first[p + 1] - l->first[p];
-        for (int32_t k = 0; k < g->lanes; k++)
-            vec_push(item, l->item[l->first[p] + (k < n ? k : n - 1)]);
-    }
+    for (int32_t k = 0; k < (end - begin) * g->lanes; k++)
+        vec_push(item, g->lin->item[item_in(b->lane[k])]);
     dev_compare(g, MDL_APART, batch, begin, end - begin, item);
     vec_free(item);
 }
@@ -517,7 +564,7 @@ static vs_status run_kernel(dev_group *g, const dev_lin_at *a, int32_t begin, in
     fill_map(g, begin, end, b);
     if (g->row_per_lane)
         fill_rows(g, begin, end, b);
-    fill_limits(g, begin, end, b->lim[0]);
+    fill_limits(g, begin, end, b);
     const jit_batch batch = {.x = a->x,
                              .map = b->map,
                              .cache = g->row_per_lane ? b->cache : f->cache,
@@ -528,8 +575,8 @@ static vs_status run_kernel(dev_group *g, const dev_lin_at *a, int32_t begin, in
                              .out = b->out};
     const vs_status st = mdl_eval(f->variant, g->row_per_lane, &batch, 0, end - begin);
     if (st == VS_OK && mdl_compare_wanted(g->model))
-        compare_items(g, begin, end, &batch);
-    keep_limits(g, begin, end, b->lim[1]);
+        compare_items(g, begin, end, &batch, b);
+    keep_limits(g, begin, end, b);
     return st;
 }
 
@@ -551,8 +598,10 @@ static double new_bound(double old, double off, double steep, double d)
 typedef struct lin_pack {
     const double *now;                  /* [n_out][S] outputs of the form APART */
     double padded[DEV_LIN_OUTS * WIDE]; /* these, where a kernel has fewer lanes */
-    double was[DEV_LIN_OUTS *
-               MAX_LANES]; /* [n_out][S], then now - was; in the places of currents and charges */
+    /* [n_out][S], then now - was; in the places of currents and charges of i0 - G v0, q0 - C v0;
+     * [n_out] is 0 */
+    double was[(DEV_LIN_OUTS + 1) * MAX_LANES];
+    double none[2 * DEV_LIN_OUTS + WIDE];   /* what lanes without an instance write */
     double fixed[DEV_LIN_OUTS * MAX_LANES]; /* [n_fixed][S] */
     double v[DEV_LIN_COLS * MAX_LANES],
         dv[DEV_LIN_COLS * MAX_LANES]; /* [n_col][S] the place, and from the old one */
@@ -589,38 +638,75 @@ static void fetch_fixed(const dev_group *g, int32_t inst, int lane, int32_t s, l
                 k->fixed[j * s + i] = from[j];
 }
 
-/* The lanes of a new pack with what is held of their instances; lanes without one are 0. */
-static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *k)
+/* Rows of four lanes from four instances, or back: element j of lane q is of[q][j], and to or
+ * from[row[j]][q] (row NULL: j). */
+#define TURN(a, b, c, d, call)                                                              \
+    do {                                                                                    \
+        const wide_mask low = {0, 4, 2, 6}, high = {1, 5, 3, 7};                            \
+        const wide_mask first = {0, 1, 4, 5}, second = {2, 3, 6, 7};                        \
+        const wide ab0 = __builtin_shuffle(a, b, low), ab1 = __builtin_shuffle(a, b, high), \
+                   cd0 = __builtin_shuffle(c, d, low), cd1 = __builtin_shuffle(c, d, high); \
+        call(0, __builtin_shuffle(ab0, cd0, first));                                        \
+        call(1, __builtin_shuffle(ab1, cd1, first));                                        \
+        call(2, __builtin_shuffle(ab0, cd0, second));                                       \
+        call(3, __builtin_shuffle(ab1, cd1, second));                                       \
+    } while (0)
+
+VS_CLONES static void lanes_from(const double *const *of, int32_t n, double *restrict to, int s)
+{
+    for (int at = 0; at < s; at += WIDE, of += WIDE) {
+        int32_t j = 0;
+        for (; j + WIDE <= n; j += WIDE) {
+#define TO_ROW(k, v) PUT(to + (j + (k)) * s + at, v)
+            TURN(GET(of[0] + j), GET(of[1] + j), GET(of[2] + j), GET(of[3] + j), TO_ROW);
+        }
+        for (; j < n; j++)
+            for (int q = 0; q < WIDE; q++)
+                to[j * s + at + q] = of[q][j];
+    }
+}
+
+VS_CLONES static void lanes_to(double *const *of, int32_t n, const double *restrict from,
+                               const int32_t *row, int s)
+{
+    for (int at = 0; at < s; at += WIDE, of += WIDE) {
+        int32_t j = 0;
+        for (; j + WIDE <= n; j += WIDE) {
+#define ROW(k) GET(from + (row ? row[j + (k)] : j + (k)) * s + at)
+#define TO_LANE(k, v) PUT(of[k] + j, v)
+            TURN(ROW(0), ROW(1), ROW(2), ROW(3), TO_LANE);
+        }
+        for (; j < n; j++)
+            for (int q = 0; q < WIDE; q++)
+                of[q][j] = from[(row ? row[j] : j) * s + at + q];
+    }
+}
+
+/* The lanes of a new pack with what is held of their instances; lane [W] as dev_lin_buffer has it.
+ * Lanes from W on are copies of the first. */
+static void fetch(const dev_group *g, const dev_lin_at *a, const int32_t *lane, lin_pack *k)
 {
     const struct dev_lin *l = g->lin;
     const int32_t w = g->lanes, s = stride_of(g), n_out = l->apart->n_out, n_col = l->n_col;
-    if (l->first[p + 1] - l->first[p] < s) {
-        memset(k->was, 0, (size_t)(n_out * s) * sizeof(double));
-        memset(k->v, 0, (size_t)(n_col * s) * sizeof(double));
-        memset(k->dv, 0, (size_t)(n_col * s) * sizeof(double));
-        if (g->row_per_lane)
-            memset(k->fixed, 0, (size_t)(l->n_fixed * s) * sizeof(double));
-    }
-    for (int i = 0; i < s; i++)
-        k->item[i] = -1;
-    for (int32_t at = l->first[p]; at < l->first[p + 1]; at++) {
-        const int32_t i = at - l->first[p], inst = instance_of(g, l->item[at]);
+    const double *held[MAX_LANES];
+    for (int i = 0; i < s; i++) {
+        const int32_t at = item_in(lane[i < w ? i : 0]), inst = instance_of(g, l->item[at]);
         const size_t from = place(g, l->item[at], n_col);
-        const double *restrict held = &l->held[(size_t)inst * (size_t)n_out], *restrict v0 =
-                                                                                  &l->v0[from];
+        const double *restrict v0 = &l->v0[from];
         const int32_t *restrict unknown = &l->at[from];
-        k->item[i] = at;
+        k->item[i] = i < w && lane[i] >= 0 ? at : -1;
         k->inst[i] = inst;
+        held[i] = &l->held[(size_t)inst * (size_t)n_out];
         for (int32_t c = 0; c < n_col; c++) {
             const double v = a->x[unknown[c * w]];
             k->v[c * s + i] = v;
             k->dv[c * s + i] = v - v0[c * w];
         }
-        for (int32_t j = 0; j < n_out; j++)
-            k->was[j * s + i] = held[j];
-        if (g->row_per_lane || at == l->first[p])
+        if (g->row_per_lane || i == 0)
             fetch_fixed(g, inst, i, s, k);
     }
+    lanes_from(held, n_out, k->was, s);
+    memset(k->was + n_out * s, 0, (size_t)s * sizeof *k->was);
     if (w < s)
         pad_outputs(k, n_out, w);
 }
@@ -706,33 +792,53 @@ VS_CLONES static void compare_4(const dev_group *g, const dev_lin_at *a, lin_pac
     compare_pack(g, a, k, 4);
 }
 
-/* Keeps the new linearisation of lane i; change [n_out]. */
-static void hold(dev_group *g, const dev_lin_at *a, const lin_pack *k, int i,
-                 double *restrict change)
+/* size: of an instance's terms, in WILD. Pieces of a load may do this at the same time. */
+static void note_wear(struct dev_lin *l, double size)
+{
+    const int32_t wear = size < DEV_LIN_EVERY ? (int32_t)size + 1 : DEV_LIN_EVERY;
+    int32_t most = l->wear;
+    while (wear > most && !atomic_compare_exchange_weak(&l->wear, &most, wear)) {
+    }
+}
+
+/* Keeps the place and the bounds of the new linearisation of lane i. */
+static void hold(dev_group *g, const dev_lin_at *a, const lin_pack *k, int i)
 {
     struct dev_lin *l = g->lin;
-    const int32_t w = g->lanes, s = stride_of(g), n_out = l->apart->n_out,
-                  code = l->item[k->item[i]];
+    const int32_t w = g->lanes, s = stride_of(g), code = l->item[k->item[i]];
     double *v0 = &l->v0[place(g, code, l->n_col)], *bound = &l->bound[place(g, code, 2)];
-    double *restrict held = &l->held[(size_t)k->inst[i] * (size_t)n_out];
     const bool limited = l->limited >= 0 && k->now[l->limited * s + i] != 0;
     double d = 0;
     for (int32_t c = 0; c < l->n_col; c++) {
         v0[c * w] = k->v[c * s + i];
         d = larger(d, fabs(k->dv[c * s + i]));
     }
-    for (int32_t j = 0; j < n_out; j++) {
-        held[j] = k->now[j * s + i];
-        change[j] = k->was[j * s + i];
-    }
     for (int b = 0; b < 2; b++) /* without weights there are no tolerances yet */
         bound[b * w] = a->weight && k->now_0[i] == 0 && !limited
                            ? new_bound(bound[b * w], k->off[b][i], k->steep[b][i], d)
                            : INFINITY;
-    if (k->change_0[i] != 0 || !(k->size[i] < WILD))
-        l->wild = true;
+    note_wear(l, k->change_0[i] == 0 ? k->size[i] / WILD : INFINITY);
     if (limited)
         l->moved = true;
+}
+
+/* Keeps the new linearisations of a pack, and notes what they change; change [DEV_BATCH][n_sum] of
+ * items from `begin` on. */
+static void hold_pack(dev_group *g, const dev_lin_at *a, lin_pack *k, int32_t begin, double *change)
+{
+    const struct dev_lin *l = g->lin;
+    const int32_t s = stride_of(g), n_out = l->apart->n_out;
+    double *held[MAX_LANES], *changed[MAX_LANES];
+    for (int i = 0; i < s; i++) {
+        held[i] = changed[i] = k->none;
+        if (k->item[i] < 0)
+            continue;
+        held[i] = &l->held[(size_t)k->inst[i] * (size_t)n_out];
+        changed[i] = change + (size_t)(k->item[i] - begin) * (size_t)l->n_sum;
+        hold(g, a, k, i);
+    }
+    lanes_to(held, n_out, k->now, NULL, s);
+    lanes_to(changed, l->n_sum, k->was, l->sum, s);
 }
 
 vs_status dev_lin_eval(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end, int buffer)
@@ -744,43 +850,43 @@ vs_status dev_lin_eval(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t
     lin_pack k;
     for (int32_t p = begin; p < end && st == VS_OK; p++) {
         k.now = b->out + (size_t)(p - begin) * n_out * (size_t)g->lanes;
-        fetch(g, a, p, &k);
+        fetch(g, a, &b->lane[(p - begin) * g->lanes], &k);
         if (g->lanes == 8)
             compare_8(g, a, &k);
         else
             compare_4(g, a, &k);
-        for (int i = 0; i < g->lanes; i++)
-            if (k.item[i] >= 0)
-                hold(g, a, &k, i, b->change + (size_t)(k.item[i] - l->first[begin]) * n_out);
+        hold_pack(g, a, &k, l->first[begin], b->change);
     }
     return st;
 }
 
 /* -- sums -- */
 
-/* Adds an instance's part of what `of` [n_out] has. */
+typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* Adds what an instance gives, or changes, [n_sum]. */
 static void add_instance(const dev_group *g, int32_t inst, const double *restrict of,
                          const dev_lin_sums *to)
 {
     const struct dev_lin *l = g->lin;
     const dev_form *f = &g->form[MDL_TRAN];
-    const int32_t *slot = &f->slot[(size_t)inst * (size_t)f->n_out];
-    double *const sum[] = {to->i, to->q, to->gc, to->gc + 1};
-    for (int what = 0; what < 4; what++) {
-        double *restrict s = sum[what];
-        const int step = what < 2 ? 1 : 2;
-        for (const dev_lin_add_at *p = l->add + l->add_begin[what],
-                                  *end = l->add + l->add_begin[what + 1];
-             p < end; p++)
-            s[slot[p->to] * step] += of[p->at];
-    }
+    const int32_t *slot = &f->slot[(size_t)inst * (size_t)f->n_out], *add = l->add;
+    double *restrict i = to->i, *restrict q = to->q;
+    two *restrict gc = (two *)to->gc;
+    int32_t k = 0;
+    for (; k < l->n_add[0]; k++)
+        i[slot[add[k]]] += of[k];
+    for (; k < l->n_add[1]; k++)
+        q[slot[add[k]]] += of[k];
+    for (of += k; k < l->n_add[2]; k++, of += 2)
+        gc[slot[add[k]]] += *(const two *)of;
 }
 
 void dev_lin_add(const dev_group *g, int32_t begin, int32_t end, int buffer, const dev_lin_sums *to)
 {
     const struct dev_lin *l = g->lin;
     const double *change = l->buffer[buffer].change;
-    for (int32_t i = l->first[begin]; i < l->first[end]; i++, change += l->apart->n_out)
+    for (int32_t i = l->first[begin]; i < l->first[end]; i++, change += l->n_sum)
         add_instance(g, instance_of(g, l->item[i]), change, to);
 }
 
@@ -818,16 +924,19 @@ static double value_at(const struct dev_lin *l, const dev_lin_out *o, const held
 void dev_lin_add_all(const dev_group *g, const dev_lin_sums *to)
 {
     const struct dev_lin *l = g->lin;
-    const int32_t n_out = g->form[MDL_TRAN].n_out;
+    const int32_t n_out = l->apart->n_out;
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = g->first[p]; i < g->first[p + 1]; i++) {
             held_at at;
-            double of[DEV_LIN_OUTS];
+            double held[DEV_LIN_OUTS + 1], of[2 * DEV_LIN_OUTS + WIDE];
             find_held(g, p, i - g->first[p], NULL, &at);
-            memcpy(of, at.held, (size_t)l->apart->n_out * sizeof *of);
             for (int32_t k = 0; k < n_out; k++)
-                if (dev_lin_is_row(&l->out[k]))
-                    of[l->out[k].at] = value_at(l, &l->out[k], &at);
+                held[k] = part_of(&at, k);
+            held[n_out] = 0;
+            for (int32_t k = 0; k < l->n_add[1]; k++)
+                of[k] = value_at(l, &l->out[l->add[k]], &at);
+            for (int32_t k = l->n_add[1]; k < l->n_sum; k++)
+                of[k] = held[l->sum[k]];
             add_instance(g, i, of, to);
         }
 }
@@ -840,9 +949,9 @@ static void sizes_of(const dev_group *g, int32_t inst, double *fmax, double *qma
     const double *held = &l->held[(size_t)inst * (size_t)l->apart->n_out];
     for (int what = 0; what < (qmax ? 2 : 1); what++) {
         double *max = what ? qmax : fmax;
-        for (int32_t p = l->add_begin[what]; p < l->add_begin[what + 1]; p++) {
-            const double v = fabs(held[l->add[p].at]);
-            const int32_t r = slot[l->add[p].to];
+        for (int32_t k = what ? l->n_add[0] : 0; k < l->n_add[what]; k++) {
+            const double v = fabs(held[l->sum[k]]);
+            const int32_t r = slot[l->add[k]];
             max[r] = v > max[r] ? v : max[r];
         }
     }

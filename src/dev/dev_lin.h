@@ -17,8 +17,8 @@
  * The sums over all instances are held too: G, C, i0 - G v0 and q0 - C v0 by places of the circuit.
  * An evaluation adds what it changed, in the order of instances, so that those that did not move
  * cost a comparison and no more: f = sum(i0 - G v0) + G x. Rounding of what left the sums stays in
- * them: they are made anew now and then, and at once when a value was so large that its rounding
- * can be seen (dev_lin.wild).
+ * them: they are made anew now and then, and sooner when values were so large that their rounding
+ * can be seen (dev_lin.wear).
  *
  * $limit: an instance compares with the voltages of its own last evaluation. Where limiting moved
  * one, the values are those of another place, so that nothing is held of them: the next load
@@ -35,8 +35,9 @@
 
 enum {
     DEV_LIN_COLS = 32,
-    DEV_LIN_OUTS = 512
-}; /* most unknowns that an instance may depend on, and outputs */
+    DEV_LIN_OUTS = 512, /* most unknowns that an instance may depend on, and outputs */
+    DEV_LIN_EVERY = 256 /* loads after which sums must be made anew */
+};
 
 typedef struct dev_lin_term { /* + held[at] * (v - v0)[col] */
     int32_t at, col;
@@ -50,10 +51,6 @@ typedef struct dev_lin_out { /* an output of the form TRAN */
     int32_t g, c;            /* J: places of both parts, -1: 0 */
 } dev_lin_out;
 
-typedef struct dev_lin_add_at { /* sum[slot of the TRAN output `to`] += held[at] */
-    int32_t to, at;
-} dev_lin_add_at;
-
 struct dev_lin {
     const dev_form *apart;
     int32_t n_col, col[DEV_LIN_COLS]; /* local unknowns that outputs depend on */
@@ -61,8 +58,10 @@ struct dev_lin {
     int32_t *probed_col;              /* and their columns, -1: the reference */
     dev_lin_out *out;                 /* [n_out of TRAN] */
     dev_lin_term *term;
-    dev_lin_add_at *add; /* those for i, q, g, c: from add_begin on */
-    int32_t add_begin[5];
+    int32_t *add;                  /* outputs of TRAN that are summed: currents up to n_add[0], */
+    int32_t n_add[3];              /* charges up to n_add[1], entries of J up to n_add[2] */
+    int32_t n_sum, *sum;           /* what of APART an instance gives to the sums, in that order, of
+                                      J G and C in turn; n_out: 0. n_sum is a multiple of WIDE */
     uint8_t *is_slope;             /* [n_out of APART] G or C */
     int32_t limited;               /* output of APART that tells that limiting acted, -1: none */
     int32_t n_dyn, dyn[IR_N_DYN];  /* which of the dynamic inputs the kernel reads, */
@@ -87,8 +86,8 @@ struct dev_lin {
     uint8_t *is_recent;        /* [nb] */
     bool all_limits;           /* dev_group.lim: OLD may differ from ACC in any instance; else in
                                   recent ones alone */
-    _Atomic bool wild;         /* since dev_lin_begin an instance gave values that would leave their
-                                  rounding in sums; */
+    _Atomic int32_t wear;      /* the rounding that evaluations since dev_lin_begin leave in sums is
+                                  at most that of so many ordinary loads */
     _Atomic bool moved;        /* limiting acted in one */
     struct dev_lin_buffer *buffer; /* [n_buffer] */
     int32_t n_buffer;
