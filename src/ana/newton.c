@@ -36,7 +36,7 @@
 #define STALLED_STRICT 1e-3
 /* Small systems: the clock is read on one iteration of this many, for its own cost shows. */
 #define CLOCK_EVERY 64
-#define CLOCK_SMALL 256
+#define CLOCK_SMALL 1024
 
 static bool pulls(const newton_eq *eq) { return eq->gshunt > 0 || eq->gpt > 0 || eq->n_force > 0; }
 

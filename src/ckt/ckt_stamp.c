@@ -12,9 +12,9 @@
 
 static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-defined branches */
 
-/* Reading the clock costs as much as evaluating a few resistors: in small circuits one load in 16
- * is timed and counts for 16. */
-enum { TIMED_EVERY = 16, SMALL = 64 };
+/* Reading the clock costs as much as evaluating a few resistors, and a load reads it three times a
+ * group: in circuits of few devices one load in 16 is timed and counts for 16. */
+enum { TIMED_EVERY = 16, SMALL = 1024 };
 
 /* Operations of a kernel per output, above which evaluation is worth more than twice the stamp
  * (some 1 ns per output, 0.1 ns per operation of 8 lanes). */
