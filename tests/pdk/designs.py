@@ -66,7 +66,13 @@ def adder(m):
     return near(m['carry'], 2 * m['half'], 0.05) and 0 < m['back'] < m['carry']
 
 
-CHECKS = {f.__name__: f for f in (strongarm, mixer, chargepump, r2r, scint, classab, sram, adder)}
+def pll(m):
+    """Eight periods of the oscillator are 10 % off at the start; locked, one of the divider is that of the reference,
+    10 ns, and its edges are beside the reference's, where slipping they would be anywhere."""
+    return abs(m['early'] - 10e-9) > 0.5e-9 and near(m['period'], 10e-9, 0.01) and abs(m['skew']) < 0.2e-9
+
+
+CHECKS = {f.__name__: f for f in (strongarm, mixer, chargepump, r2r, scint, classab, pll, sram, adder)}
 FEWER = {'sram': ['-D', 'rows=8']}
 
 
