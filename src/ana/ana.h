@@ -182,6 +182,7 @@ typedef struct ana_seed { /* d measure / d x[unknown] in a row that the sink got
 typedef struct ana_adjoint {
     ckt_env env;            /* mode CKT_STATIC: the operating point at the start; then q is 0 */
     double force;           /* S, between nodes of .ic and their values, at the operating point */
+    bool behind;            /* a corner: f meets the jumps of sources' derivatives alone */
     bool given;             /* the start with uic: x itself is what was given; */
     const double *x;        /* [n+1] */
     const double *const *f; /* [n_measure] [n+1]; given: d measure / dx */

@@ -284,6 +284,7 @@ static vs_status solution(ana_tape *t, int64_t node, const double **x)
 
 typedef struct ahead { /* of one measure at one node */
     double *s, *b, *m; /* [n+1] S, B, dM/dx */
+    double *r;         /* [n+1] what of dM/dx belongs to the piece behind the node */
 } ahead;
 
 typedef struct back {
@@ -313,6 +314,7 @@ static ahead *make_ahead(back *w)
         k[i].s = arena_array(&w->mem, double, stride(w->t));
         k[i].b = arena_array(&w->mem, double, stride(w->t));
         k[i].m = arena_array(&w->mem, double, stride(w->t));
+        k[i].r = arena_array(&w->mem, double, stride(w->t));
     }
     return k;
 }
@@ -324,6 +326,7 @@ static void clear_ahead(const back *w, ahead *k)
         memset(k[i].s, 0, bytes);
         memset(k[i].b, 0, bytes);
         memset(k[i].m, 0, bytes);
+        memset(k[i].r, 0, bytes);
     }
 }
 
@@ -480,11 +483,14 @@ static ckt_env env_of(const back *w, const tape_node *k)
                      .reltol = w->t->a->opt.reltol};
 }
 
-static vs_status show(back *w, const ckt_env *env, const double *x, bool given)
+typedef enum shown { POINT, BEHIND, GIVEN } shown;
+
+static vs_status show(back *w, const ckt_env *env, const double *x, shown what)
 {
     const ana_adjoint at = {.env = *env,
                             .force = ana_static_eq(w->t->a, true).gforce,
-                            .given = given,
+                            .behind = what == BEHIND,
+                            .given = what == GIVEN,
                             .x = x,
                             .f = (const double *const *)w->f,
                             .q = (const double *const *)w->q};
@@ -510,24 +516,40 @@ static vs_status step_back(back *w, int64_t node, ahead *h, ahead *before, ahead
         add_scaled(two[i].s, k->a[1], w->mu, stride(w->t));
         add_scaled(flow[i].b, k->b, w->mu, stride(w->t));
     }
-    return st == VS_OK ? show(w, &env, x, false) : st;
+    return st == VS_OK ? show(w, &env, x, POINT) : st;
 }
 
 /* -- what rows say of nodes -- */
 
+/* How much of the row's part in a sum of trapezia lies behind it: that of a corner has there the
+ * derivatives of the piece behind. */
+static double share_behind(const back *w, const tape_row *r)
+{
+    const ana_tape *t = w->t;
+    const tape_row *end = t->row + vec_len(t->row);
+    if (r + 1 >= end)
+        return 0;
+    const double here = t->node[r->node].t, next = t->node[r[1].node].t;
+    const double later = (r[1].jump < 0 ? 1 : TRAN_BEHIND) * (next - here);
+    const double since = r > t->row ? here - t->node[r[-1].node].t : 0;
+    return later / (later + since);
+}
+
 static void seed_row(back *w, const ana_seed *s, const tape_row *r)
 {
     const int32_t m = s->measure, i = s->unknown;
-    double *here = w->sum[0][m].m, *before = w->sum[1][m].m, *stage = w->stage[m].m;
+    ahead *here = &w->sum[0][m], *before = &w->sum[1][m], *stage = &w->stage[m];
     if (r->jump < 0) {
-        here[i] += s->weight;
+        here->m[i] += s->weight;
+        here->r[i] += s->weight * share_behind(w, r);
     } else if (w->t->jump[r->jump + i]) {
         const double part = 2 * (1 - INTEG_SDIRK_GAMMA);
-        here[i] += s->weight * (1 - part);
-        stage[i] += s->weight * part;
+        here->m[i] += s->weight * (1 - part);
+        stage->m[i] += s->weight * part;
     } else {
-        here[i] += s->weight * TRAN_BEHIND;
-        before[i] += s->weight * (1 - TRAN_BEHIND);
+        here->m[i] += s->weight * TRAN_BEHIND;
+        before->m[i] += s->weight * (1 - TRAN_BEHIND);
+        before->r[i] += s->weight * (1 - TRAN_BEHIND);
     }
 }
 
@@ -537,6 +559,32 @@ static void take_seeds(back *w, int64_t node)
         const ana_seed *s = &w->seed[--w->n_seed];
         seed_row(w, s, &w->t->row[s->row]);
     }
+}
+
+/* Just behind a node, charges are those at the node, and what has none follows the sources: to the
+ * order of the step, as the step behind it has it, whose factors are still there. Where a corner
+ * moves, derivatives of sources jump, and this is what the measures see of it. */
+static vs_status show_behind(back *w, int64_t node, const double *x)
+{
+    const tape_node *k = &w->t->node[node];
+    bool any = false;
+    if (node + 1 >= (int64_t)vec_len(w->t->node) || !k[1].stage)
+        return VS_OK;
+    for (int32_t i = 0; i < w->n_measure; i++) {
+        const double *r = w->sum[0][i].r;
+        bool some = false;
+        for (size_t j = 1; j < stride(w->t); j++) {
+            w->rhs[j] = -r[j];
+            some |= r[j] != 0;
+        }
+        memset(w->q[i], 0, stride(w->t) * sizeof(double));
+        memset(w->f[i], 0, stride(w->t) * sizeof(double));
+        if (some)
+            lu_solve(&w->lu, w->rhs + 1, w->f[i] + 1);
+        any |= some;
+    }
+    const ckt_env env = env_of(w, k);
+    return any ? show(w, &env, x, BEHIND) : VS_OK;
 }
 
 /* -- the start -- */
@@ -553,7 +601,7 @@ static vs_status back_to_charge(back *w, const double *x)
         memset(w->f[i], 0, stride(w->t) * sizeof(double));
         memcpy(w->q[i], w->sum[0][i].s, stride(w->t) * sizeof(double));
     }
-    return st == VS_OK ? show(w, &env, x, false) : st;
+    return st == VS_OK ? show(w, &env, x, POINT) : st;
 }
 
 static vs_status back_to_start(back *w, const double *x)
@@ -584,7 +632,7 @@ static vs_status back_to_start(back *w, const double *x)
         else
             lu_solve(&w->lu, w->rhs + 1, w->f[i] + 1);
     }
-    return st == VS_OK ? show(w, &env, x, w->t->o.uic) : st;
+    return st == VS_OK ? show(w, &env, x, w->t->o.uic ? GIVEN : POINT) : st;
 }
 
 static vs_status back_at_start(back *w)
@@ -592,6 +640,8 @@ static vs_status back_at_start(back *w)
     const double *x;
     vs_status st = solution(w->t, 0, &x);
     take_seeds(w, 0);
+    if (st == VS_OK)
+        st = show_behind(w, 0, x);
     if (st == VS_OK)
         st = back_to_charge(w, x);
     return st == VS_OK ? back_to_start(w, x) : st;
@@ -613,8 +663,13 @@ static vs_status run_back(back *w)
     const double n = (double)vec_len(w->t->node);
     for (int64_t k = (int64_t)vec_len(w->t->node) - 1; k > 0 && st == VS_OK; k--) {
         const bool staged = w->t->node[k - 1].stage;
+        const double *x;
         take_seeds(w, k);
-        st = step_back(w, k, w->sum[0], w->sum[1], w->sum[2], staged ? w->stage : w->sum[1]);
+        st = solution(w->t, k, &x);
+        if (st == VS_OK)
+            st = show_behind(w, k, x);
+        if (st == VS_OK)
+            st = step_back(w, k, w->sum[0], w->sum[1], w->sum[2], staged ? w->stage : w->sum[1]);
         if (staged && st == VS_OK)
             st = step_back(w, --k, w->stage, w->sum[1], w->sum[2], w->sum[1]);
         rotate(w);

@@ -2,20 +2,7 @@
  * Source: ngspice manual, chapter "Independent sources". A periodic wave is reduced to one period
  * by phase = t - k per, k = floor(t/per); the product is not rounded (fma), so that the phase stays
  * exact to the spacing of doubles at t also after 2^32 periods. */
-#include "wave_noise.h"
-
-#include <float.h>
-#include <math.h>
-
-enum { PULSE_V1, PULSE_V2, PULSE_TD, PULSE_TR, PULSE_TF, PULSE_PW, PULSE_PER, PULSE_NP };
-enum { SIN_VO, SIN_VA, SIN_FREQ, SIN_TD, SIN_THETA, SIN_PHASE };
-enum { EXP_V1, EXP_V2, EXP_TD1, EXP_TAU1, EXP_TD2, EXP_TAU2 };
-enum { SFFM_VO, SFFM_VA, SFFM_FC, SFFM_MDI, SFFM_FS, SFFM_PHASEC, SFFM_PHASES };
-enum { AM_VA, AM_VO, AM_MF, AM_FC, AM_TD, AM_PHASEC, AM_PHASES };
-enum { SFD_VO, SFD_VA, SFD_FC, SFD_MDI, SFD_FS, SFD_TD, SFD_PHASES, SFD_PHASEC };
-enum { AMO_VO, AMO_VMO, AMO_VMA, AMO_FM, AMO_FC, AMO_TD, AMO_PHASEM, AMO_PHASEC };
-
-static double radian(double degree) { return degree * (M_PI / 180); }
+#include "wave_priv.h"
 
 /* -- arguments -- */
 
@@ -129,8 +116,6 @@ double wave_interval(const wave *w)
         return w->arg[w->n_arg / 2 * 2 - 2] - w->pwl_repeat;
     return w->kind == WAVE_TRNOISE || w->kind == WAVE_TRRANDOM ? wave_noise_interval(w) : INFINITY;
 }
-
-static double arg_at(const wave *w, int32_t i) { return i < w->n_arg ? w->arg[i] : 0; }
 
 /* -- values -- */
 
@@ -284,10 +269,6 @@ double wave_dc(const wave *w)
 }
 
 /* -- corners -- */
-
-/* Corners that rounding alone keeps apart (the end of a pulse that fills its period and the start
- * of the next) count as one: a corner must lie this much after t. */
-static double resolution(double t, double span) { return 4 * DBL_EPSILON * (fabs(t) + fabs(span)); }
 
 /* The smallest start + k per + corner[i] after t, for k >= 0 up to k_max. */
 static double periodic_break(double t, double start, double per, const double *corner, int n,

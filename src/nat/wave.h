@@ -45,6 +45,13 @@ double wave_interval(const wave *w);
 /* At a jump the value before it, since integration starts anew behind each corner, from the charges
  * alone. */
 double wave_value(const wave *w, double t);
+/* The derivative of w by a parameter that is moved to both sides, by `distance` in all; at a corner
+ * that of the piece before or behind it. Times of jumps are held: see wave_jump_moves. */
+double wave_slope(const wave *w, const wave *lo, const wave *hi, double distance, double t,
+                  bool behind);
+/* Whether the time of a jump differs between them: there the derivative has a part that a value at
+ * a time does not have. */
+bool wave_jump_moves(const wave *lo, const wave *hi);
 /* Value in static analyses that are not a transient's operating point. */
 double wave_dc(const wave *w);
 /* First corner strictly after t, +inf if none. O(1) for periodic waves, O(log n) for PWL. */

@@ -37,6 +37,25 @@ static vs_status refuse(const gradient *g)
     return VS_EUNSUPPORTED;
 }
 
+/* The derivative by the time of a jump is none that values at the points of a run have. */
+static vs_status refuse_jumps(const tran_gradient *w)
+{
+    const gradient *g = w->of;
+    for (size_t i = 0; i < vec_len(w->source); i++) {
+        const gradient_by *b = &g->by[w->source[i].p];
+        const int32_t k = w->source[i].source;
+        if (!wave_jump_moves(&sim_vary_wave_of(&g->now, &b->side[0].at, k)->w,
+                             &sim_vary_wave_of(&g->now, &b->side[1].at, k)->w))
+            continue;
+        diag_error(g->s->d, b->t.span,
+                   "'%s' moves the time of a jump of '%s': there is no derivative by it; give the "
+                   "jump a rise time",
+                   b->t.text, ckt_source_at(g->s->ckt, k).name);
+        return VS_EUNSUPPORTED;
+    }
+    return VS_OK;
+}
+
 static vs_status run(gradient *g, ana_tape **tape)
 {
     static const sim_axis axis = {"time", "time", "s"};
@@ -63,9 +82,14 @@ static void add_source(gradient *g, size_t p, int32_t source, const ana_adjoint 
     const sim_vary_wave *lo = sim_vary_wave_of(&g->now, &b->side[0].at, source),
                         *hi = sim_vary_wave_of(&g->now, &b->side[1].at, source);
     const double span = b->side[1].value - b->side[0].value;
-    const double dv = (sim_vary_wave_value(hi, t) - sim_vary_wave_value(lo, t)) / span;
-    const double di =
-        (hi->m * sim_vary_wave_value(hi, t) - lo->m * sim_vary_wave_value(lo, t)) / span;
+    const wave *now = &g->now.wave[source].w;
+    const double value = 0.5 * (sim_vary_wave_value(lo, t) + sim_vary_wave_value(hi, t));
+    double dv = wave_slope(now, &lo->w, &hi->w, span, t, at->behind), dm = (hi->m - lo->m) / span;
+    if (at->behind) {
+        dv -= wave_slope(now, &lo->w, &hi->w, span, t, false);
+        dm = 0;
+    }
+    const double di = 0.5 * (lo->m + hi->m) * dv + dm * value;
     for (size_t m = 0; m < vec_len(g->meas); m++) {
         const double *y = at->f[m];
         g->to[m * vec_len(g->by) + p] +=
@@ -96,9 +120,11 @@ static vs_status visit(void *user, const ana_adjoint *at)
     gradient *g = w->of;
     const size_t n = vec_len(g->meas);
     vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(w->source) && !at->given; i++)
+        add_source(g, w->source[i].p, w->source[i].source, at);
     if (at->given || at->env.mode == CKT_STATIC)
         add_starts(g, at);
-    if (at->given)
+    if (at->given || at->behind)
         return VS_OK;
     ckt_pairing *with = vs_malloc((n + 1) * sizeof *with);
     for (size_t m = 0; m < n; m++)
@@ -107,8 +133,6 @@ static vs_status visit(void *user, const ana_adjoint *at)
     vs_free(with);
     if (st == VS_NOCONV)
         diag_error(g->s->d, g->span, "a derivative is not finite at t = %.9g s", at->env.time);
-    for (size_t i = 0; i < vec_len(w->source); i++)
-        add_source(g, w->source[i].p, w->source[i].source, at);
     return st;
 }
 
@@ -127,6 +151,8 @@ static vs_status run_and_measure(tran_gradient *w)
     if (st == VS_OK)
         st = ckt_vary_ready(w->vary, n);
     sim_gradient_sources(w->of, &w->source);
+    if (st == VS_OK)
+        st = refuse_jumps(w);
     if (st == VS_OK)
         st = ana_tape_back(w->tape, seed, vec_len(seed), (int32_t)n, visit, w);
     if (st == VS_OK)
