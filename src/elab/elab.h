@@ -41,6 +41,7 @@ typedef struct elab_opt {
     ckt_bypass bypass;
     double tstep, tstop; /* s, for defaults of waveforms; tstop 0: both of the deck's first .tran */
     bool lenient;        /* cards of modules that the deck loads may have unknown parameters too */
+    bool numbers_move;   /* 0 and 1 in expressions are values like others, which may move */
     bool may_be_empty;   /* a deck without devices is a circuit without unknowns, no error */
 } elab_opt;
 /* Builds and finishes the circuit of a flat netlist. f, names and lib must outlive it.

@@ -71,7 +71,7 @@ static const char *current(behav *b, const char *element)
 
 static const char *constant(behav *b, double v)
 {
-    if (!b->apart && (v == 0 || v == 1))
+    if (!b->apart && !b->e->opt.numbers_move && (v == 0 || v == 1))
         return v == 0 ? "0.0" : "1.0";
     vec_push(b->num, v);
     return elab_printf(b->e, "k%zu", vec_len(b->num) - 1);

@@ -666,6 +666,18 @@ static const flat_ana *run_of(const sim *s, flat_ana_kind kind)
     return NULL;
 }
 
+/* While gradients are computed, the modules of expressions do not depend on which numbers are 0 or
+ * 1: those may be what moves. */
+static void let_numbers_move(sim *s, bool move)
+{
+    bool any = false;
+    for (size_t i = 0; i < vec_len(s->flat.inst); i++)
+        any |= s->flat.inst[i].rare->expr != NULL;
+    s->numbers_move = move;
+    if (any)
+        sim_deep(s, "numbers of expressions");
+}
+
 vs_status sim_run_gradient(sim *s, const flat_ana *a)
 {
     gradient g = {.s = s,
@@ -681,11 +693,14 @@ vs_status sim_run_gradient(sim *s, const flat_ana *a)
     const flat_ana *run = run_of(s, a->gradient.of);
     if (run)
         g.run = *run;
-    if (run)
+    if (run) {
+        let_numbers_move(s, true);
         st = find_gradient(&g);
-    else
+        let_numbers_move(s, false);
+    } else {
         diag_error(s->d, a->span, ".sens %s needs a .%s card: it is its run that is meant",
                    sim_analysis_word(a->gradient.of), sim_analysis_word(a->gradient.of));
+    }
     free_gradient(&g);
     return st;
 }

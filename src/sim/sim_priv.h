@@ -97,6 +97,7 @@ struct sim {
     gen_count others[GEN_N_KIND]; /* of other processes */
     uint64_t changed;             /* knobs that are not in the netlist yet */
     bool built;                   /* there was a circuit before */
+    bool numbers_move;            /* elab_opt's */
     bool told_grower;             /* the warning of sim_tran_options was given */
     double s_build;               /* seconds that the last circuit took, without compiling */
     double time[2];               /* s, tstep and tstop of a transient, 0: of the deck's first */

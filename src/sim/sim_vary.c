@@ -29,6 +29,7 @@ void sim_vary_begin(sim_vary *v, sim *s, arena *mem)
     for (int32_t i = 0; i < ckt_n_device(s->ckt); i++) {
         const ckt_device_facts f = ckt_device(s->ckt, i);
         vec_push(v->key, copy_key(&f));
+        vec_push(v->module, mdl_module(f.model)->name);
     }
     for (int32_t i = 0; i < ckt_n_source(s->ckt); i++) {
         const nat_source *k = ckt_source_all(s->ckt, i);
@@ -41,6 +42,7 @@ void sim_vary_end(sim_vary *v)
     for (size_t i = 0; i < vec_len(v->key); i++)
         vs_free(v->key[i]);
     vec_free(v->key);
+    vec_free(v->module);
     vec_free(v->wave);
     vec_free(v->some);
 }
@@ -48,8 +50,11 @@ void sim_vary_end(sim_vary *v)
 bool sim_vary_same(const sim_vary *v)
 {
     const ckt *c = v->s->ckt;
-    return (size_t)ckt_n_device(c) == vec_len(v->key) &&
-           (size_t)ckt_n_source(c) == vec_len(v->wave);
+    bool same =
+        (size_t)ckt_n_device(c) == vec_len(v->key) && (size_t)ckt_n_source(c) == vec_len(v->wave);
+    for (int32_t i = 0; i < ckt_n_device(c) && same && !ckt_redo_notes(c); i++)
+        same = !strcmp(mdl_module(ckt_device(c, i).model)->name, v->module[i]);
+    return same;
 }
 
 static bool same_wave(const sim_vary_wave *a, const nat_source *b)

@@ -33,6 +33,7 @@ typedef struct sim_vary {
     sim *s;
     arena *mem;
     double **key;        /* vec: of the devices as they are; heap */
+    const char **module; /* vec: their modules */
     sim_vary_wave *wave; /* vec: all sources as they are */
     double *some;        /* vec: room for a key */
 } sim_vary;
@@ -41,7 +42,7 @@ typedef struct sim_vary {
 void sim_vary_begin(sim_vary *v, sim *s, arena *mem);
 void sim_vary_end(sim_vary *v);
 
-/* The circuit of now has the devices and sources that it had. */
+/* The circuit of now has the devices, with the same modules, and the sources that it had. */
 bool sim_vary_same(const sim_vary *v);
 /* What differs now, to `to`; what is common is noted by ckt_redo_note. */
 void sim_vary_take(sim_vary *v, sim_vary_side *to);
