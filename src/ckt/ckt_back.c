@@ -390,6 +390,24 @@ typedef struct summed { /* the sums of a pairing, of a group */
     double *sum;
 } summed;
 
+/* to += out; false: one is not finite. 0 times a number is 0 or not a number: a sum of these tells,
+ * without a branch. */
+VS_CLONES static bool add_all(double *restrict to, const double *restrict out, int32_t n)
+{
+    double odd[4] = {0};
+    int32_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++) {
+            to[i + k] += out[i + k];
+            odd[k] += 0 * out[i + k];
+        }
+    for (; i < n; i++) {
+        to[i] += out[i];
+        odd[0] += 0 * out[i];
+    }
+    return odd[0] + odd[1] + odd[2] + odd[3] == 0;
+}
+
 /* Adds the outputs of the devices that go; those that wait are swept again when they go. */
 static vs_status add_pack(void *user, int32_t p, const double *out)
 {
@@ -398,19 +416,15 @@ static vs_status add_pack(void *user, int32_t p, const double *out)
     const int32_t n_out = d->form[MDL_BACK].n_out, n = d->first[p + 1] - d->first[p];
     const uint8_t *go = s->of->go + d->first[p];
     double *to = s->sum + (size_t)p * (size_t)n_out * (size_t)d->lanes;
-    bool finite = true, all = n == d->lanes;
+    bool all = n == d->lanes;
     for (int32_t l = 0; l < n; l++)
         all &= go[l];
-    if (all) {
-        for (int32_t o = 0; o < n_out * n; o++)
-            to[o] += out[o];
-        for (int32_t o = 0; o < n_out * n; o++)
-            finite &= fabs(out[o]) <= DBL_MAX;
-        return finite ? VS_OK : VS_NOCONV;
-    }
-    for (int32_t o = 0; o < n_out; o++)
-        for (int32_t l = 0; l < n; l++) {
-            const double y = go[l] ? out[o * d->lanes + l] : 0;
+    if (all)
+        return add_all(to, out, n_out * n) ? VS_OK : VS_NOCONV;
+    bool finite = true;
+    for (int32_t l = 0; l < n; l++)
+        for (int32_t o = 0; o < n_out && go[l]; o++) {
+            const double y = out[o * d->lanes + l];
             to[o * d->lanes + l] += y;
             finite &= fabs(y) <= DBL_MAX;
         }
