@@ -171,6 +171,44 @@ n2 b 0 b1 p={pp} c={cc}
         got = self.against_differences(deck, {'pp': 1}, 10*D)
         self.assertLess(got['vb']['pp'], 0)
 
+    def test_corners_that_move_have_their_closed_forms(self):
+        # v(a) ramps from 0 to u within r after d, and -i(v1) = v(a)/1k: the integral of v over
+        # [0, 10u] is u (10u - d - r/2), that of -v i u^2/1k (10u - d - 2/3 r). Steps are 1/100
+        # of r: (1/100)^2
+        g = self.gradients("""a ramp
+.param u=2 d=1u r=0.5u
+v1 a 0 pulse(0 {u} {d} {r} 1u 20u 40u)
+r1 a 0 1k
+.option trtol=1e9
+.tran 5n 10u 0 5n
+.meas tran area integ v(a) from=0 to=10u
+.meas tran work integ par('-v(a)*i(v1)') from=0 to=10u
+.sens tran area work param=u d r
+.end
+""")
+        u, d, r = 2, 1e-6, 0.5e-6
+        exact = {'area': {'u': 1e-5 - d - r/2, 'd': -u, 'r': -u/2},
+                 'work': {'u': 2*u*(1e-5 - d - 2/3*r)/1e3, 'd': -u*u/1e3, 'r': -2/3*u*u/1e3}}
+        for m, by in exact.items():
+            for p, want in by.items():
+                self.assertLessEqual(abs(g[m][p]/want - 1), 1e-4, f'd {m} / d {p}: {g[m][p]}')
+
+    def test_numbers_that_are_one(self):
+        # the module of an expression leaves out factors of 1, unless they may move
+        self.against_differences("""expressions
+.param one=1 two=2
+v1 a 0 sin(0.5 0.4 1meg) ac 1
+b1 b 0 v={one}*tanh(v(a))+{one+1}*v(a)*{two-1}
+r1 b c 1k
+c1 c 0 100p
+.tran 10n 1u 0 10n
+.op
+.ac lin 3 0.9meg 1.1meg
+.meas tran vc rms v(c)
+.meas op vb find v(b)
+.meas ac gain find vm(c) at=1meg
+""" + HELD, {'one': 1, 'two': 2})
+
     STARTS = """start values
 .param v0=1.5 i0=1m rr=1k cc=1n nl=1m
 c1 a 0 {cc} IC
@@ -587,6 +625,8 @@ c1 b 0 1n
                      't1 b 0 d 0 z0=50 td=1n\nr9 d 0 50\n')
         self.refuses('.sens tran va param=rr', 'runs with noise', '.trannoise\n')
         self.refuses('.sens tran va param=@r1[nix]', "nix")
+        self.refuses('.sens tran va param=tj', "'tj' moves the time of a jump of 'v7'",
+                     '.param tj=0.3u\nv7 e 0 pwl(0 0 {tj} 0 {tj} 1)\nr7 e 0 1k\n')
 
     def test_a_deck_without_a_transient(self):
         said = self.run_deck('deck\nv1 a 0 1\nr1 a 0 1k\n.op\n.meas tran x avg v(a)\n'
