@@ -13,6 +13,7 @@ static const double settle = 0.5, listen = 0.7;
 enum { STEPS_A_PERIOD = 60, PERIODS_WITHOUT_GUESS = 1000 };
 
 typedef struct recorder {
+    ckt *ckt;
     const ana_hb_opt *o;
     const ana_sink *sink;
     cycle *c;
@@ -72,9 +73,19 @@ static void follow_probe(recorder *w, double t, const double *x)
     w->t_before = t;
 }
 
+/* Devices that remember find corners on the way. */
+static void follow_corners(recorder *w, double t)
+{
+    const double next = ckt_next_break(w->ckt, t);
+    if (next < INFINITY && (!vec_len(w->c->corner) || next > vec_last(w->c->corner)))
+        vec_push(w->c->corner, next);
+}
+
 static vs_status take(void *user, double t, const double *x)
 {
     recorder *w = user;
+    if (ckt_has_delays(w->ckt))
+        follow_corners(w, t);
     if (w->o->osc)
         follow_probe(w, t, x);
     if (!w->o->osc && t <= w->from) {
@@ -127,13 +138,15 @@ void cycle_fini(cycle *c)
 {
     vec_free(c->t);
     vec_free(c->x);
+    vec_free(c->corner);
 }
 
 vs_status cycle_record(ana *a, const ana_hb_opt *o, const ana_sink *sink, double tstab, cycle *c)
 {
     const bool guessed = o->tone[0] > 0;
     const double period = guessed ? 1 / o->tone[0] : tstab / PERIODS_WITHOUT_GUESS;
-    recorder w = {.o = o,
+    recorder w = {.ckt = a->c,
+                  .o = o,
                   .sink = sink,
                   .c = c,
                   .n1 = (size_t)a->n + 1,

@@ -7,6 +7,7 @@
 
 typedef struct cycle {
     double *t, *x;        /* vecs: times of points in s; [n+1] of each */
+    double *corner;       /* vec: times of breakpoints, ascending, of lines and delays too */
     double begin, period; /* s; the points reach from before begin to behind begin + period */
 } cycle;
 

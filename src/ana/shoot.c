@@ -14,7 +14,7 @@
 #include "vec.h"
 
 enum { MOST_ITERATIONS = 40, MOST_HALVINGS = 10, MOST_HALVED = 6, FIRST_SAMPLES = 128 };
-enum { MOST_STEPS = 400000 };
+enum { MOST_STEPS = 400000, MOST_PRODUCTS = 600 };
 /* What steps of the second grid may be estimated to miss, in tolerances; of the next 1/16 of it. */
 static const double first_error = 1;
 /* Newton inside of a step ends at this part of the user's tolerances. */
@@ -42,10 +42,18 @@ static double tolerance(const ana_shot *s, int32_t i)
     return s->reltol * s->x_max[i] + s->tol_x[i];
 }
 
-/* The largest of v over the unknowns of the state, in tolerances. */
+/* The largest of v [n+1 + n_tail] over the unknowns of the state, in tolerances. *worst: an unknown,
+ * 0: what a line remembers. */
 static double size_of(const ana_shot *s, const double *v, int32_t *worst)
 {
     double most = 0;
+    for (size_t k = 0; k < s->n_tail; k++) {
+        const double t = fabs(v[s->n1 + k]) / shoot_lines_tolerance(s, k);
+        if (!(t <= most)) {
+            most = t;
+            *worst = 0;
+        }
+    }
     for (size_t k = 0; k < vec_len(s->state); k++) {
         const int32_t i = s->state[k];
         const double t = fabs(v[i]) / tolerance(s, i);
@@ -71,7 +79,7 @@ static double probe_tolerance(const ana_shot *s)
  *    M d + x_T dlnT = level - probe of x_N -- */
 
 typedef struct update {
-    double *dx; /* [n+1] */
+    double *dx; /* [n+1 + n_tail] */
     double turn;
 } update;
 
@@ -143,23 +151,24 @@ static vs_status solve_dense(ana_shot *s, const double *r, update *u)
 
 typedef struct krylov {
     ana_shot *s;
-    double *in, *out; /* [n+1] */
+    double *in, *out; /* [n+1 + n_tail] */
+    double *unit;     /* [n + n_tail] tolerances */
     vs_status st;
 } krylov;
 
-/* Unknowns 1 .. n, then ln T, all in tolerances. */
+/* Unknowns 1 .. n, the tail, then ln T, all in tolerances. */
 static void multiply(void *user, const double *x, double *y)
 {
     krylov *k = user;
     ana_shot *s = k->s;
-    const size_t n = (size_t)s->n;
+    const size_t n = (size_t)s->n + s->n_tail;
     for (size_t i = 0; i < n; i++)
-        k->in[i + 1] = x[2 * i] * tolerance(s, (int32_t)i + 1);
+        k->in[i + 1] = x[2 * i] * k->unit[i];
     const double turn = s->o.osc ? x[2 * n] * s->reltol : 0;
     const vs_status st = shoot_product(s, k->in, turn, k->out);
     k->st = k->st ? k->st : st;
     for (size_t i = 0; i < n; i++) {
-        y[2 * i] = x[2 * i] - k->out[i + 1] / tolerance(s, (int32_t)i + 1);
+        y[2 * i] = x[2 * i] - k->out[i + 1] / k->unit[i];
         y[2 * i + 1] = 0;
     }
     if (s->o.osc) {
@@ -171,26 +180,30 @@ static void multiply(void *user, const double *x, double *y)
 static void as_it_is(void *user, const double *x, double *y)
 {
     const krylov *k = user;
-    memcpy(y, x, 2 * ((size_t)k->s->n + (k->s->o.osc ? 1 : 0)) * sizeof *x);
+    memcpy(y, x, 2 * ((size_t)k->s->n + k->s->n_tail + (k->s->o.osc ? 1 : 0)) * sizeof *x);
 }
 
 static vs_status solve_krylov(ana_shot *s, const double *r, update *u)
 {
-    const size_t n = (size_t)s->n;
+    const size_t n = (size_t)s->n + s->n_tail;
     krylov k = {.s = s};
     gmres_opt o = {.n = (int64_t)n + (s->o.osc ? 1 : 0),
-                   .restart = 100,
-                   .most = 600,
+                   .restart = s->lines ? MOST_PRODUCTS : 100,
+                   .most = MOST_PRODUCTS,
                    .believe = true,
                    .product = multiply,
                    .precondition = as_it_is,
                    .user = &k};
     double *b = vs_calloc(4 * (n + 2), sizeof *b), *x = b + 2 * (n + 2), size = 0;
     int32_t made;
-    k.in = vs_calloc(2 * s->n1, sizeof *k.in);
-    k.out = k.in + s->n1;
-    for (size_t i = 0; i < n; i++)
-        b[2 * i] = r[i + 1] / tolerance(s, (int32_t)i + 1);
+    k.in = vs_calloc(3 * (n + 1), sizeof *k.in);
+    k.out = k.in + n + 1;
+    k.unit = k.out + n + 1;
+    for (size_t i = 0; i < n; i++) {
+        k.unit[i] = i < (size_t)s->n ? tolerance(s, (int32_t)i + 1)
+                                     : shoot_lines_tolerance(s, i - (size_t)s->n);
+        b[2 * i] = r[i + 1] / k.unit[i];
+    }
     if (s->o.osc)
         b[2 * n] = (s->level - probe(s, shoot_end(s))) / probe_tolerance(s);
     for (size_t i = 0; i <= n; i++)
@@ -198,7 +211,7 @@ static vs_status solve_krylov(ana_shot *s, const double *r, update *u)
     o.tol = fmax(smallest, fmin(0.1, fmax(left, little / sqrt(size))));
     const vs_status st = size > 0 ? gmres(&o, b, x, &made) : VS_OK;
     for (size_t i = 0; i < n; i++)
-        u->dx[i + 1] = x[2 * i] * tolerance(s, (int32_t)i + 1);
+        u->dx[i + 1] = x[2 * i] * k.unit[i];
     u->turn = s->o.osc ? x[2 * n] * s->reltol : 0;
     vs_free(b);
     vs_free(k.in);
@@ -213,18 +226,22 @@ typedef struct report {
     double r, dx; /* tolerances */
 } report;
 
-/* x_N - x_0 */
-static void residual(const ana_shot *s, double *r)
+/* The state, [n+1 + n_tail], for the caller to free. */
+static double *state_of(const ana_shot *s)
 {
-    const double *end = shoot_end(s);
-    for (size_t i = 0; i < s->n1; i++)
-        r[i] = end[i] - s->x0[i];
+    double *x = vs_malloc((s->n1 + s->n_tail) * sizeof *x);
+    memcpy(x, s->x0, s->n1 * sizeof *x);
+    for (size_t i = 0; i < s->n_tail; i++)
+        x[s->n1 + i] = s->tail[i];
+    return x;
 }
 
 static void move(ana_shot *s, const double *from, double period, const update *u, double by)
 {
     for (size_t i = 1; i < s->n1; i++)
         s->x0[i] = from[i] + by * u->dx[i];
+    for (size_t i = 0; i < s->n_tail; i++)
+        s->tail[i] = from[s->n1 + i] + by * u->dx[s->n1 + i];
     s->period = period * exp(by * u->turn);
 }
 
@@ -232,17 +249,16 @@ static void move(ana_shot *s, const double *from, double period, const update *u
  * much. */
 static vs_status search(ana_shot *s, const update *u, double first, double before, double *r)
 {
-    double *from = vs_malloc(s->n1 * sizeof *from), part = first;
+    double *from = state_of(s), part = first;
     const double period = s->period;
     int32_t worst;
-    memcpy(from, s->x0, s->n1 * sizeof *from);
     vs_status st = VS_NOCONV;
     for (int k = 0; k < MOST_HALVINGS && st == VS_NOCONV; k++, part *= 0.5) {
         move(s, from, period, u, part);
         st = shoot_pass(s, true);
         if (st != VS_OK)
             continue;
-        residual(s, r);
+        shoot_residual(s, r);
         if (!(size_of(s, r, &worst) <= (k < 3 ? 2 : 10) * before + 1))
             st = VS_NOCONV;
     }
@@ -271,8 +287,8 @@ static double swing(const ana_shot *s)
 
 static vs_status newton(ana_shot *s, report *rep)
 {
-    update u = {.dx = vs_calloc(s->n1, sizeof(double))};
-    double *r = vs_calloc(s->n1, sizeof *r);
+    update u = {.dx = vs_calloc(s->n1 + s->n_tail, sizeof(double))};
+    double *r = vs_calloc(s->n1 + s->n_tail, sizeof *r);
     vs_status st = shoot_pass(s, true);
     *rep = (report){0};
     for (int it = 1; st == VS_OK; it++) {
@@ -280,7 +296,7 @@ static vs_status newton(ana_shot *s, report *rep)
             st = died(s);
             break;
         }
-        residual(s, r);
+        shoot_residual(s, r);
         rep->iterations = it;
         rep->r = size_of(s, r, &rep->worst);
         st = s->dense ? solve_dense(s, r, &u) : solve_krylov(s, r, &u);
@@ -292,8 +308,7 @@ static vs_status newton(ana_shot *s, report *rep)
             break;
         }
         if (rep->dx <= strict && fabs(u.turn) <= strict_turn) {
-            double *from = vs_malloc(s->n1 * sizeof *from);
-            memcpy(from, s->x0, s->n1 * sizeof *from);
+            double *from = state_of(s);
             move(s, from, s->period, &u, 1);
             vs_free(from);
             if (rep->dx > nothing)
@@ -354,7 +369,10 @@ static vs_status solve_grid(ana_shot *s, int level, bool known, report *rep)
         shoot_split(s, first_error * pow(16, 1 - level));
     else
         shoot_make_grid(s, level);
+    shoot_lines_place(s);
     vs_status st = newton(s, rep);
+    if (st == VS_OK)
+        shoot_lines_estimate(s);
     if (st == VS_OK && s->rule == ANA_SHOOT_SDIRK4)
         st = shoot_improve(s);
     return st;
@@ -402,14 +420,12 @@ static vs_status refuse(const ana_shot *s)
     double by;
     const char *who = ckt_vary_refuses(a->c);
     const int32_t wrapped = who ? -1 : ckt_wrapped(a->c, 0, s->x0, &by);
-    const char *why = ckt_has_delays(a->c)  ? "lines and delays remember waves of a whole past"
-                      : who || wrapped >= 0 ? "its state is not among the circuit's unknowns"
-                                            : NULL;
-    if (!why)
+    if (!who && wrapped < 0)
         return VS_OK;
     const char *what = who ? who : wrapped > 0 ? ana_unknown_text(a, wrapped) : NULL;
-    diag_error(a->d, s->o.span, "shooting is not possible%s%s: %s", what ? " with " : "",
-               what ? what : "", why);
+    diag_error(a->d, s->o.span,
+               "shooting is not possible%s%s: its state is not among the circuit's unknowns",
+               what ? " with " : "", what ? what : "");
     diag_note(a->d, s->o.span, "harmonic balance may be: .hb, or method=hb");
     return VS_EINPUT;
 }
@@ -463,6 +479,8 @@ void ana_shot_free(ana_shot **shot)
     if (!s)
         return;
     shoot_pass_free(s);
+    shoot_lines_free(&s->lines);
+    vs_free(s->tail);
     cycle_fini(&s->c);
     vec_free(s->corner);
     vec_free(s->step);
@@ -510,7 +528,9 @@ static vs_status find(ana_shot *s, report *rep)
     s->level = probe(s, s->x0);
     for (size_t i = 0; i < vec_len(s->c.x); i++)
         s->scale[i % s->n1] = fmax(s->scale[i % s->n1], fabs(s->c.x[i]));
-    st = shoot_find_corners(s);
+    st = shoot_lines_make(s);
+    if (st == VS_OK)
+        st = shoot_find_corners(s);
     if (st == VS_OK)
         st = refine_tightly(s, rep);
     if (st == VS_NOCONV)

@@ -54,6 +54,9 @@ typedef struct shoot_wave {
     double *x;               /* of x at the last stage */
 } shoot_wave;
 
+typedef struct shoot_lines shoot_lines; /* shoot_line.c */
+typedef struct shoot_track shoot_track;
+
 struct ana_shot {
     ana *a;
     ana_hb_opt o;
@@ -74,6 +77,9 @@ struct ana_shot {
     int32_t n_sample, *sample_at; /* steps at whose end the samples m / n_sample, m > 0, are */
     int32_t *shown_at;            /* [n_shown] the same of points to be written; -1: at t_0 */
     double *x0;                   /* [n+1] the state at t_0 */
+    shoot_lines *lines;           /* NULL: no device remembers */
+    double *tail;                 /* [n_tail] the rest of the state: what they do */
+    size_t n_tail;
     double *x_max, *r_max; /* [stride] largest values of unknowns, of terms of rows in the pass */
     double *xs;            /* vec: [n+1] at t_0 and at the end of each step */
     int32_t *state;        /* vec: unknowns that have charge at t_0 */
@@ -115,12 +121,43 @@ int32_t shoot_n_stage(const ana_shot *s); /* of all steps of the grid together *
 VS_MUST_USE vs_status shoot_pass(ana_shot *s, bool derive);
 /* x_N of the last pass, [n+1], the shot's. */
 const double *shoot_end(const ana_shot *s);
-/* to [n+1] = M v + dx_N/dlnT dlnt, v [n+1], after a pass with `derive`. Status: VS_OK,
+/* What the last pass made of the state, less the state: to [n+1 + n_tail], x and then the tail. */
+void shoot_residual(ana_shot *s, double *to);
+/* to = M v + dx_N/dlnT dlnt, v and to [n+1 + n_tail], after a pass with `derive`. Status: VS_OK,
  * VS_ESINGULAR, VS_STOP. */
 VS_MUST_USE vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to);
 /* Currents that only slopes of charges determine, at all points (see there). Status as shoot_pass.
  */
 VS_MUST_USE vs_status shoot_improve(ana_shot *s);
 void shoot_pass_free(ana_shot *s);
+
+/* -- shoot_line.c: lines and delays. All do nothing if there are none -- */
+/* After the transient. Status: VS_OK; VS_EINPUT: a delay changes, a line has losses (message). */
+VS_MUST_USE vs_status shoot_lines_make(ana_shot *s);
+void shoot_lines_free(shoot_lines **lines);
+/* There are new steps: s->tail and s->n_tail become those that belong to them, with the waves as
+ * they were. */
+void shoot_lines_place(ana_shot *s);
+double shoot_lines_tolerance(const ana_shot *s, size_t k); /* of tail[k] */
+/* What one pass knows, and what a product does; NULL: nothing. It begins with a tail [n_tail] and
+ * ends with another. */
+shoot_track *shoot_lines_pass(ana_shot *s);
+shoot_track *shoot_lines_change(ana_shot *s);
+void shoot_lines_begin(ana_shot *s, shoot_track *t, const double *tail);
+void shoot_lines_end(ana_shot *s, shoot_track *t, double *tail);
+/* At a stage of `step`: what arrives; the equations of the devices for the next loads, or what the
+ * change of them is on the right side of a stage's equation [n+1]; and, with the stage's x [n+1],
+ * what goes on. */
+void shoot_lines_stage(ana_shot *s, shoot_track *t, const shoot_stage *g, int32_t step,
+                       double dlnt);
+void shoot_lines_hold(ana_shot *s, const shoot_track *t);
+void shoot_lines_drive(ana_shot *s, const shoot_track *t, double *rhs);
+void shoot_lines_advance(ana_shot *s, shoot_track *t, const shoot_stage *g, int32_t step,
+                         const double *x);
+/* After a pass: sizes for tolerances; errors of waves into those of steps. */
+void shoot_lines_measure(ana_shot *s);
+void shoot_lines_estimate(ana_shot *s);
+/* Equations that x at the end of a step solves. */
+void shoot_lines_rest(ana_shot *s, const double *x);
 
 #endif

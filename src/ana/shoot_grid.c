@@ -115,28 +115,6 @@ static vs_status check_source(const ana_shot *s, int32_t i)
     return VS_EINPUT;
 }
 
-vs_status shoot_find_corners(ana_shot *s)
-{
-    double t = s->t0;
-    for (int32_t i = 0; i < ckt_n_source(s->a->c); i++) {
-        const vs_status st = check_source(s, i);
-        if (st != VS_OK)
-            return st;
-    }
-    vec_clear(s->corner);
-    while (!s->o.osc && vec_len(s->corner) < MOST_CORNERS) {
-        t = ckt_next_break(s->a->c, t * (1 + 4e-16));
-        const double part = (t - s->t0) / s->period;
-        if (!(part < 1 - same))
-            return VS_OK;
-        if (part > same)
-            vec_push(s->corner, part);
-    }
-    return VS_OK;
-}
-
-/* -- steps -- */
-
 static void sort(double *v, size_t n)
 {
     for (size_t gap = n / 2; gap > 0; gap /= 2)
@@ -147,6 +125,34 @@ static void sort(double *v, size_t n)
                 v[j - gap] = t;
             }
 }
+
+vs_status shoot_find_corners(ana_shot *s)
+{
+    double t = s->t0;
+    for (int32_t i = 0; i < ckt_n_source(s->a->c); i++) {
+        const vs_status st = check_source(s, i);
+        if (st != VS_OK)
+            return st;
+    }
+    vec_clear(s->corner);
+    for (size_t i = 0; !s->o.osc && i < vec_len(s->c.corner); i++) {
+        const double part = (s->c.corner[i] - s->t0) / s->period;
+        if (part > same && part < 1 - same)
+            vec_push(s->corner, part);
+    }
+    while (!s->o.osc && vec_len(s->corner) < MOST_CORNERS) {
+        t = ckt_next_break(s->a->c, t * (1 + 4e-16));
+        const double part = (t - s->t0) / s->period;
+        if (!(part < 1 - same))
+            break;
+        if (part > same)
+            vec_push(s->corner, part);
+    }
+    sort(s->corner, vec_len(s->corner));
+    return VS_OK;
+}
+
+/* -- steps -- */
 
 static double sample_part(const ana_shot *s, int32_t m) { return (double)m / s->n_sample; }
 

@@ -55,7 +55,8 @@ static ckt_env env_at(const ana_shot *s, const shoot_stage *g)
                      .alpha = g->alpha,
                      .gmin = s->a->opt.gmin,
                      .srcfact = 1,
-                     .iter = 1};
+                     .iter = 1,
+                     .held = s->lines != NULL};
 }
 
 /* G, C at x and the factors of G + alpha C. */
@@ -117,6 +118,7 @@ static void wave_make(ana_shot *s, int32_t n_column)
 static void propagate(ana_shot *s, const shoot_stage *g, shoot_lin *l, const double *turn)
 {
     shoot_wave *w = &s->wave;
+    const shoot_track *lines = shoot_lines_change(s);
     for (int32_t col = 0; col < w->n_column; col++) {
         const size_t at = (size_t)col * s->n1;
         double *q = w->q + at, *before = w->q_before + at, *d = w->d + at, *x = w->x + at,
@@ -129,8 +131,10 @@ static void propagate(ana_shot *s, const shoot_stage *g, shoot_lin *l, const dou
                 x[i] += w->dlnt[col] * turn[i];
             k[i] = 0;
         }
+        shoot_lines_drive(s, lines, x);
         lu_solve(&l->lu, x + 1, x + 1);
         add_product(s, l->g, -1, x, k);
+        shoot_lines_drive(s, lines, k);
         if (!g->ends)
             continue;
         memcpy(before, q, s->n1 * sizeof *q);
@@ -157,9 +161,11 @@ static void begin_columns(ana_shot *s)
 vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to)
 {
     shoot_stage g[SHOOT_STAGES];
+    shoot_track *lines = shoot_lines_change(s);
     size_t at = 0;
     vs_status st = VS_OK;
     wave_make(s, 1);
+    shoot_lines_begin(s, lines, v + s->n1);
     s->wave.dlnt[0] = dlnt;
     add_product(s, s->c0, 1, v, s->wave.q);
     for (size_t k = 0; k < vec_len(s->step) && st == VS_OK; k++) {
@@ -168,13 +174,16 @@ vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to)
             st = VS_STOP;
         for (int32_t i = 0; i < n && st == VS_OK; i++, at++) {
             shoot_lin *l = s->keeps ? &s->kept[at] : &s->lin;
+            shoot_lines_stage(s, lines, &g[i], (int32_t)k, dlnt);
             if (!s->keeps)
                 st = linearise(s, &g[i], s->xk + at * s->n1, l);
             if (st == VS_OK)
                 propagate(s, &g[i], l, dlnt != 0 ? s->turn + at * s->n1 : NULL);
+            shoot_lines_advance(s, lines, &g[i], (int32_t)k, s->wave.x);
         }
     }
     memcpy(to, s->wave.x, s->n1 * sizeof *to);
+    shoot_lines_end(s, lines, to + s->n1);
     return st;
 }
 
@@ -365,6 +374,9 @@ static vs_status one_stage(ana_shot *s, now *w, const shoot_stage *g, int32_t st
                            bool derive, double *still)
 {
     shoot_lin *l = derive && s->keeps && !s->dense ? &s->kept[number] : &s->lin;
+    shoot_track *lines = shoot_lines_pass(s);
+    shoot_lines_stage(s, lines, g, step, 0);
+    shoot_lines_hold(s, lines);
     set_history(s, w, g, still);
     vs_status st = solve(s, w, g);
     if (st == VS_OK)
@@ -378,6 +390,7 @@ static vs_status one_stage(ana_shot *s, now *w, const shoot_stage *g, int32_t st
     } else if (derive) {
         keep_stage(s, w, g, still);
     }
+    shoot_lines_advance(s, lines, g, step, w->x);
     keep_path(s, w, g);
     if (g->ends && g->number == SHOOT_STAGES - 1)
         estimate(s, w, l, step);
@@ -439,6 +452,7 @@ static vs_status begin_pass(ana_shot *s, now *w)
     memcpy(s->qs, w->q, s->n1 * sizeof *w->x);
     vec_clear(s->xk);
     vec_clear(s->turn);
+    shoot_lines_begin(s, shoot_lines_pass(s), s->tail);
     begin_path(s);
     for (size_t i = 0; i < s->n1; i++) {
         s->x_max[i] = fabs(w->x[i]);
@@ -457,8 +471,8 @@ static void plan_memory(ana_shot *s, bool derive)
     const int32_t n = shoot_n_stage(s);
     const double each = 8.0 * (4.0 * s->nnz + 2.0 * fmax(s->a->lu.stat.nnz_lu, s->nnz));
     const size_t n_state = vec_len(s->state);
-    s->keeps = n_state > DENSE_STATES && n * each < most_bytes;
-    s->dense = n_state <= (s->keeps ? DENSE_STATES : DENSE_IF_NOT_KEPT);
+    s->keeps = (s->lines || n_state > DENSE_STATES) && n * each < most_bytes;
+    s->dense = !s->lines && n_state <= (s->keeps ? DENSE_STATES : DENSE_IF_NOT_KEPT);
     while (derive && s->keeps && vec_len(s->kept) < (size_t)n)
         vec_push(s->kept, ((shoot_lin){0}));
     for (size_t i = 0; !s->keeps && i < vec_len(s->kept); i++)
@@ -493,9 +507,20 @@ vs_status shoot_pass(ana_shot *s, bool derive)
         if (st == VS_OK && asked_to_stop(s, s->step[k].end))
             st = VS_STOP;
     }
+    shoot_lines_measure(s);
     now_free(&w);
     vs_free(still);
     return st;
+}
+
+void shoot_residual(ana_shot *s, double *to)
+{
+    const double *end = shoot_end(s);
+    for (size_t i = 0; i < s->n1; i++)
+        to[i] = end[i] - s->x0[i];
+    shoot_lines_end(s, shoot_lines_pass(s), to + s->n1);
+    for (size_t i = 0; i < s->n_tail; i++)
+        to[s->n1 + i] -= s->tail[i];
 }
 
 const double *shoot_end(const ana_shot *s) { return s->xs + vec_len(s->xs) - s->n1; }
@@ -543,6 +568,7 @@ static vs_status improve_point(ana_shot *s, int32_t k, int32_t first, int32_t la
     const double length = s->step[k - 1].end - (k > 1 ? s->step[k - 2].end : 0);
     const shoot_stage g = {.part = s->step[k - 1].end, .alpha = 1e6 / (length * s->period)};
     const ckt_env env = env_at(s, &g);
+    shoot_lines_rest(s, x);
     vs_status st = ckt_load(a->c, &env, x, a->f, a->q, a->fmax, a->qmax, &limited);
     if (st == VS_OK)
         st = linearise(s, &g, x, &s->lin);

@@ -387,6 +387,11 @@ VS_MUST_USE vs_status ckt_detail_phasor(ckt *c, const ckt_env *env, const double
 double ckt_next_break(ckt *c, double t);
 /* Some equations depend on accepted points (lines, delays). */
 bool ckt_has_delays(const ckt *c);
+/* Those devices, 0 .. ckt_n_memory - 1, and the equation that device i has in loads with env.held
+ * from now on (nat.h). */
+int32_t ckt_n_memory(const ckt *c);
+nat_memory ckt_memory(const ckt *c, int32_t i);
+void ckt_hold(ckt *c, int32_t i, const nat_now *now);
 /* Loads of a transient depend on ckt_env.still. */
 bool ckt_asks_still(const ckt *c);
 /* Loads of a transient depend on ckt_env.weight. */

@@ -12,6 +12,12 @@ double ckt_next_break(ckt *c, double t)
 
 bool ckt_has_delays(const ckt *c) { return nat_remembers(&c->nat); }
 
+int32_t ckt_n_memory(const ckt *c) { return nat_n_memory(&c->nat); }
+
+nat_memory ckt_memory(const ckt *c, int32_t i) { return nat_memory_of(&c->nat, i); }
+
+void ckt_hold(ckt *c, int32_t i, const nat_now *now) { nat_hold(&c->nat, i, now); }
+
 bool ckt_gets_breaks(const ckt *c)
 {
     bool own = false;

@@ -36,12 +36,45 @@ bool nat_only_sources(const nat_list *l)
     return true;
 }
 
+static bool kind_remembers(const nat_list *l, int k) { return l->set[k] && kinds[k]->remembers; }
+
 bool nat_remembers(const nat_list *l)
 {
     for (int k = 0; k < NAT_N_KIND; k++)
-        if (l->set[k] && kinds[k]->remembers)
+        if (kind_remembers(l, k))
             return true;
     return false;
+}
+
+int32_t nat_n_memory(const nat_list *l)
+{
+    int32_t n = 0;
+    for (int k = 0; k < NAT_N_KIND; k++)
+        n += kind_remembers(l, k) ? kinds[k]->count(l->set[k]) : 0;
+    return n;
+}
+
+/* The kind of device *i of those that remember; *i becomes its number in the kind. */
+static int kind_of_memory(const nat_list *l, int32_t *i)
+{
+    int k = 0;
+    while (!kind_remembers(l, k) || *i >= kinds[k]->count(l->set[k])) {
+        *i -= kind_remembers(l, k) ? kinds[k]->count(l->set[k]) : 0;
+        k++;
+    }
+    return k;
+}
+
+nat_memory nat_memory_of(const nat_list *l, int32_t i)
+{
+    const int k = kind_of_memory(l, &i);
+    return kinds[k]->memory(l->set[k], i);
+}
+
+void nat_hold(nat_list *l, int32_t i, const nat_now *now)
+{
+    const int k = kind_of_memory(l, &i);
+    kinds[k]->hold(l->set[k], i, now);
 }
 
 bool nat_accepts(const nat_list *l)

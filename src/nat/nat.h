@@ -41,6 +41,8 @@ typedef struct nat_env { /* what a load sees besides x */
     /* TRAN: of a periodic state: devices that remember add only what load_ac gives as G; at_omega
      * adds their other terms, harmonic by harmonic */
     bool steady;
+    /* TRAN: devices that remember have the equations that nat_hold gave, and look at no past */
+    bool held;
 } nat_env;
 
 typedef struct nat_host { /* what the circuit lends; it outlives the devices */
@@ -75,6 +77,25 @@ typedef struct nat_ac { /* where the linearised devices add */
     void (*source)(void *user, int32_t device, int32_t k, const int32_t end[2]);
     void *user;
 } nat_ac;
+
+/* What a device that remembers does at a time, its past being known. With u = v, zi = z i of a port,
+ * q the other one,
+ *   line    0 = cv v_p - ci zi_p - k (cv v_q + ci zi_q) + s_p
+ *   delay   0 = y - k u + s_0 */
+typedef struct nat_now {
+    double cv, ci, k, s[2]; /* 1, 1, 1, volt */
+} nat_now;
+
+/* What such a device remembers: a line the waves v + zi of both ports (of a lossy one see rlgc.h),
+ * a delay its input u. */
+typedef struct nat_memory {
+    const char *name; /* of a line; a delay has none of its own: NULL */
+    int32_t node[4];  /* line: p1 n1 p2 n2; delay: u, then y, and what d and its largest value are,
+                       * -1: d is constant */
+    int32_t k[2];     /* line: its currents */
+    double z, delay;  /* line: ohm, s */
+    const struct rlgc *loss; /* of a lossy line (rlgc.h), else NULL */
+} nat_memory;
 
 typedef struct nat_device { /* facts about one device */
     const char *name;
@@ -119,6 +140,10 @@ struct nat_kind {
      * Negative: it has nothing to do with the row. */
     double (*share)(nat_set *s, const nat_env *env, const double *x, int32_t device, int32_t row);
 
+    /* -- of kinds that remember -- */
+    nat_memory (*memory)(const nat_set *s, int32_t i);
+    void (*hold)(nat_set *s, int32_t i, const nat_now *now);
+
     /* -- time -- */
     /* The point of the last load is accepted. corner: it is a breakpoint.
      * Status: VS_OK; VS_STOP: a device ends the run; VS_EINPUT (message). */
@@ -155,7 +180,12 @@ void nat_free(nat_list *l);
 nat_set *nat_need(nat_list *l, nat_kind_id id, size_t size);
 /* Whether there is no device other than independent sources. */
 bool nat_only_sources(const nat_list *l);
-bool nat_remembers(const nat_list *l);      /* some kind in use does */
+bool nat_remembers(const nat_list *l); /* some kind in use does */
+/* Devices that remember, 0 .. nat_n_memory - 1; the equation that device i has in loads with
+ * env->held from now on. */
+int32_t nat_n_memory(const nat_list *l);
+nat_memory nat_memory_of(const nat_list *l, int32_t i);
+void nat_hold(nat_list *l, int32_t i, const nat_now *now);
 bool nat_accepts(const nat_list *l);        /* nat_accept has something to do */
 const char *nat_no_redo(const nat_list *l); /* devices that cannot take other values, NULL: none */
 

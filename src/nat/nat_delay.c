@@ -10,6 +10,7 @@ typedef struct delay {
     int32_t slot[2];       /* (y,y) (y,u) */
     past past;             /* of u */
     double ac;             /* s, d at the operating point */
+    nat_now held;
 } delay;
 
 typedef struct delays {
@@ -86,6 +87,8 @@ static delayed ahead_of_history(const past *p, double t, double at)
 static delayed signal_at(const delay *l, const nat_env *env, const double *x)
 {
     const size_t n = vec_len(l->past.point);
+    if (env->held)
+        return (delayed){-l->held.s[0], l->held.k};
     if (env->steady)
         return (delayed){0, 0};
     if (env->mode != NAT_TRAN || env->initial_step || n == 0)
@@ -121,9 +124,10 @@ static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to
 static void load_ac(nat_set *set, const nat_env *env, const double *x, nat_ac *to)
 {
     delay *all = delays_of(set);
-    (void)env;
     for (size_t i = 0; i < vec_len(all); i++) {
         to->g[all[i].slot[0]] += 1;
+        if (env->held)
+            to->g[all[i].slot[1]] -= all[i].held.k;
         all[i].ac = delay_at(&all[i], x);
     }
 }
@@ -134,6 +138,14 @@ static void at_omega(const nat_set *set, double omega, const csc *a, double *val
     for (size_t i = 0; i < vec_len(all); i++)
         nat_add_complex(a, val, all[i].slot[1], -cexp(-I * omega * all[i].ac));
 }
+
+static nat_memory memory(const nat_set *set, int32_t i)
+{
+    const delay *l = &delays_of(set)[i];
+    return (nat_memory){.node = {l->u, l->y, l->d, l->most}};
+}
+
+static void hold(nat_set *set, int32_t i, const nat_now *now) { delays_of(set)[i].held = *now; }
 
 /* -- accepted points -- */
 
@@ -196,6 +208,8 @@ const nat_kind nat_delay_kind = {
     .load = load,
     .load_ac = load_ac,
     .at_omega = at_omega,
+    .memory = memory,
+    .hold = hold,
     .accept = accept,
     .next_break = next_break,
     .fresh = fresh,

@@ -22,7 +22,7 @@ typedef struct line {
                        * likewise */
     past past;
     double t_last; /* NAN: none yet */
-    line_eq eq;    /* at t_last */
+    nat_now eq;    /* at t_last, or the one that is held */
 } line;
 
 typedef struct lines {
@@ -130,7 +130,7 @@ static void place(nat_set *set, const csc *a, bool reactive)
 /* -- history -- */
 
 /* The equation at a time; the same time as in the last call costs nothing. */
-static const line_eq *equation_at(line *l, double t)
+static const nat_now *equation_at(line *l, double t)
 {
     if (l->t_last == t)
         return &l->eq;
@@ -138,7 +138,7 @@ static const line_eq *equation_at(line *l, double t)
     if (l->loss)
         l->eq = lossy_equation(l->loss, t, l->past.point, a);
     else
-        l->eq = (line_eq){.cv = 1, .ci = 1, .s = {-a[1], -a[0]}};
+        l->eq = (nat_now){.cv = 1, .ci = 1, .s = {-a[1], -a[0]}};
     l->t_last = t;
     return &l->eq;
 }
@@ -179,10 +179,15 @@ static void load_static(const line *l, const double *x, double *f, double *fmax,
         load_row(l, p, &w[p], x, f, fmax, val);
 }
 
-static void load_tran(line *l, double t, const double *x, double *f, double *fmax, double *val)
+static row row_of(const line *l, const nat_now *e)
 {
-    const line_eq *e = equation_at(l, t);
-    const row w = {e->cv, -e->ci * l->z, -e->k * e->cv, -e->k * e->ci * l->z};
+    return (row){e->cv, -e->ci * l->z, -e->k * e->cv, -e->k * e->ci * l->z};
+}
+
+static void load_tran(const line *l, const nat_now *e, const double *x, double *f, double *fmax,
+                      double *val)
+{
+    const row w = row_of(l, e);
     for (int p = 0; p < 2; p++) {
         load_row(l, p, &w, x, f, fmax, val);
         nat_add(f, fmax, l->k[p], e->s[p]);
@@ -220,7 +225,8 @@ static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to
         else if (env->steady)
             load_steady(l, x, to->f, to->fmax, to->val);
         else
-            load_tran(l, env->time, x, to->f, to->fmax, to->val);
+            load_tran(l, env->held ? &l->eq : equation_at(l, env->time), x, to->f, to->fmax,
+                      to->val);
         /* a corner is seen one point later, which must not be td later */
         if (l->limited && l->td / 2 < to->bound)
             to->bound = l->td / 2;
@@ -231,28 +237,46 @@ static void terms(nat_set *set, const nat_env *env, double *to)
 {
     line *all = lines_of(set);
     for (size_t i = 0; i < vec_len(all) && env->mode == NAT_TRAN && !env->steady; i++) {
-        const line_eq *e = equation_at(&all[i], env->time);
+        const nat_now *e = env->held ? &all[i].eq : equation_at(&all[i], env->time);
         to[all[i].k[0]] += e->s[0];
         to[all[i].k[1]] += e->s[1];
     }
 }
 
-/* Load for .ac: the part of the equations that is the same at all frequencies. */
+/* Load for .ac: the part of the equations that is the same at all frequencies. For a held equation
+ * all of it. */
 static void load_ac(nat_set *set, const nat_env *env, const double *x, nat_ac *to)
 {
     const line *all = lines_of(set);
-    (void)env;
     (void)x;
     for (size_t i = 0; i < vec_len(all); i++) {
         const line *l = &all[i];
         for (int j = 0; j < 4; j++)
             to->g[l->slot[j]] += j % 2 ? -l->m : l->m;
-        for (int p = 0; p < 2 && !l->loss; p++) {
-            to->g[l->slot[4 + 6 * p]] += 1;
-            to->g[l->slot[5 + 6 * p]] -= 1;
-            to->g[l->slot[6 + 6 * p]] -= l->z;
+        const row w = env->held ? row_of(l, &l->eq) : (row){1, -l->z, 0, 0};
+        for (int p = 0; p < 2 && (env->held || !l->loss); p++) {
+            const double value[6] = {w.v, -w.v, w.i, w.v_other, -w.v_other, w.i_other};
+            for (int j = 0; j < 6; j++)
+                to->g[l->slot[4 + 6 * p + j]] += value[j];
         }
     }
+}
+
+static nat_memory memory(const nat_set *set, int32_t i)
+{
+    const line *l = &lines_of(set)[i];
+    nat_memory m = {
+        .name = l->name, .z = l->z, .delay = l->td, .loss = l->loss ? lossy_rlgc(l->loss) : NULL};
+    memcpy(m.node, l->node, sizeof m.node);
+    memcpy(m.k, l->k, sizeof m.k);
+    return m;
+}
+
+static void hold(nat_set *set, int32_t i, const nat_now *now)
+{
+    line *l = &lines_of(set)[i];
+    l->eq = *now;
+    l->t_last = NAN;
 }
 
 /* Coefficients of a lossy line's row: v, i of its own port, of the other one. Waves lose digits
@@ -398,6 +422,8 @@ const nat_kind nat_line_kind = {
     .terms = terms,
     .load_ac = load_ac,
     .at_omega = at_omega,
+    .memory = memory,
+    .hold = hold,
     .accept = accept,
     .next_break = next_break,
     .fresh = fresh,

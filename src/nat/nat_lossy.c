@@ -173,14 +173,14 @@ static double reach(const lossy *o)
     return sum * dt / o->h;
 }
 
-line_eq lossy_equation(lossy *o, double t, const line_point *past, const double delayed[2])
+nat_now lossy_equation(lossy *o, double t, const line_point *past, const double delayed[2])
 {
     const double zero[2] = {0, 0}, dt = t - o->t - o->r.delay;
     set_step(o, t - o->t);
     drive_past(o, t, past);
     drive_step(o, zero);
     const double y = o->r.y0 + o->c;
-    line_eq eq = {.cv = o->r.on_current ? 1 : y, .ci = o->r.on_current ? y : 1, .k = reach(o)};
+    nat_now eq = {.cv = o->r.on_current ? 1 : y, .ci = o->r.on_current ? y : 1, .k = reach(o)};
     double y_past[2];
     for (int p = 0; p < 2; p++)
         y_past[p] = filter_history(o, p);

@@ -15,7 +15,7 @@
 #ifndef NAT_LOSSY_H
 #define NAT_LOSSY_H
 
-#include "image.h"
+#include "nat.h"
 #include "rlgc.h"
 
 typedef struct lossy lossy;
@@ -23,9 +23,6 @@ typedef struct line_point { /* of a line's history */
     double t, a[2]; /* wave of port 1, 2: v + z i; lossy: A of rlgc.h, deviation from rest */
     bool corner;
 } line_point;
-typedef struct line_eq {
-    double cv, ci, k, s[2]; /* 1, 1, 1, volt */
-} line_eq;
 
 lossy *lossy_new(const rlgc *r, arena *mem); /* r is copied, its arrays are not */
 const rlgc *lossy_rlgc(const lossy *o);
@@ -35,7 +32,7 @@ void lossy_start(lossy *o, double t, const double v[2], const double zi[2], cons
 void lossy_wave(const lossy *o, double a[2]); /* of the last accepted point */
 /* The equation at t after the last accepted point; past: vec of accepted points; delayed [2]: the
  * wave of each port one delay before t, if that is not after the last accepted point. */
-line_eq lossy_equation(lossy *o, double t, const line_point *past, const double delayed[2]);
+nat_now lossy_equation(lossy *o, double t, const line_point *past, const double delayed[2]);
 /* The point at t is accepted: state advances; a [2] becomes A of the ports. past: without this
  * point. */
 void lossy_accept(lossy *o, double t, const line_point *past, const double v[2], const double zi[2],

@@ -228,6 +228,76 @@ r2 out 0 1k
         # (1 + 2) / 2 and (1 + 2) / 4: one of 64 steps hits the sine's top
         self.assertEqual(['%.6g' % float(y) for y in top], ['1.5', '0.75'], done.stdout)
 
+    # -- lines and delays --
+
+    def test_a_line_answers_as_in_ac(self):
+        # reltol=1e-6: the last refinement changed 1e-7 at most. The delay is less than the period
+        # here, and 2.37 periods in the second deck
+        for td in ('1.7n', '23.7n'):
+            p = self.run_deck('''line
+v1 in 0 dc 1 sin(1 2 100meg) ac 2
+r1 in a 30
+t1 a 0 b 0 z0=50 td=%s
+c1 b 0 3p
+r2 b 0 120
+.options reltol=1e-6 vntol=1e-9
+.pss 100meg 20n b 101 5 method=shooting
+.ac lin 1 100meg 100meg
+.op
+.end
+''' % td)
+            hb, ac, op = self.plot(p, 'Harmonic'), self.plot(p, 'AC'), self.plot(p, 'Operating')
+            for name in ('v(a)', 'v(b)', 'i(v1)'):
+                self.close(hb[name][1], -1j * ac[name][0], 1e-7)
+                self.close(hb[name][0], op[name][0], 1e-7, abs(ac[name][0]))
+
+    def test_a_square_wave_is_reflected(self):
+        # The wave into the line is w(t) = s(t) + r1 r2 w(t - 2 td), s the divided source, and the
+        # far end has (1 + r2) w(t - td): a sum over echoes, with corners where they arrive. Bound: ten
+        # times reltol of the swing. td is 2.37 periods.
+        p = self.run_deck('''square
+v1 in 0 pulse(0 1 0 0.1n 0.1n 4.9n 10n)
+r1 in a 25
+t1 a 0 b 0 z0=50 td=23.7n
+r2 b 0 100
+.options reltol=1e-5
+.pss 100meg 100n b 401 20 method=shooting
+.end
+''')
+        w, r1, r2 = self.plot(p, 'Periodic Steady'), -1 / 3, 1 / 3
+
+        def source(t):
+            t %= 10e-9
+            up, down = min(t, 0.1e-9) / 0.1e-9, min(max(t - 5e-9, 0), 0.1e-9) / 0.1e-9
+            return 50 / 75 * (up - down)
+
+        for t, y in zip(w['time'], w['v(b)']):
+            exact = sum((1 + r2) * (r1 * r2)**k * source(t - (2 * k + 1) * 23.7e-9)
+                        for k in range(12))
+            self.assertLess(abs(y - exact), 1e-4)
+
+    def test_lines_by_each_rule_beside_harmonic_balance(self):
+        # rules of order 2 end where halving the steps changes 0.1 of reltol; an error of the last
+        # grid is a third of a change; ten tolerances are far from that
+        for rule in ('sdirk4', 'trap', 'gear'):
+            p = self.run_deck('''coupled
+v1 in 0 dc 0.2 sin(0.2 1 100meg)
+r1 in a1 50
+r2 a2 0 50
+r3 b1 0 50
+c3 b1 0 2p
+r4 b2 0 50
+p1 a1 a2 0 b1 b2 0 pl
+.model pl cpl l=300n 50n 300n c=120p -20p 120p len=0.5
+.options reltol=1e-4
+.pss 100meg 20n b1 101 5 method=shooting integration=%s
+.ac lin 1 100meg 100meg
+.end
+'''.replace('sin(0.2 1 100meg)', 'sin(0.2 1 100meg) ac 1') % rule)
+            hb, ac = self.plot(p, 'Harmonic'), self.plot(p, 'AC')
+            for name in ('v(a1)', 'v(b1)', 'v(b2)'):
+                self.close(hb[name][1], -1j * ac[name][0], 1e-3, 0.1)
+
     # -- what cannot be --
 
     def test_messages(self):
@@ -236,7 +306,8 @@ r2 out 0 1k
                 ('v1 b 0 sin(0 1 1.1meg)\nr1 b 0 1k\n', 1, "'v1' does not repeat"),
                 ('v1 a 0 1\nr1 a b 1k\nc1 b 0 1n\n', 1, 'died away'),
                 ('v1 a 0 sin(0 1 1meg)\nc1 a b 1n\nc2 b 0 1n\n', 3, "leaves node 'b' as it is"),
-                ('v1 a 0 sin(0 1 1meg)\nt1 a 0 b 0 z0=50 td=1n\nr1 b 0 50\n', 1, 'waves of a whole'),
+                ('v1 a 0 sin(0 1 1meg)\no1 a 0 b 0 ll\nr1 b 0 50\n'
+                 '.model ll ltra r=1 l=250n c=100p len=1\n', 1, "not possible with 'o1'"),
                 ('l1 b 0 1u ic=0\nc1 b 0 1n ic=1\nr1 b 0 1k\n', 3, 'no periodic solution'),
         ):
             text = self.run_deck('bad\n' + deck + (pss if 'ic=1' not in deck else pss.replace(
