@@ -454,6 +454,11 @@ struct pool *ckt_pool(const ckt *c)
     (void)c;
     return NULL;
 }
+double ckt_parallel_min(const ckt *c)
+{
+    (void)c;
+    return INFINITY;
+}
 
 bool ckt_has_delays(const ckt *c)
 {
