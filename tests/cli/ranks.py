@@ -44,6 +44,18 @@ def children(pid):
         return []
 
 
+def all_ended(pid):
+    """Whether all children of the process are zombies."""
+    states = []
+    for child in children(pid):
+        try:
+            with open('/proc/%d/stat' % child) as f:
+                states.append(f.read().rpartition(') ')[2][0])
+        except OSError:
+            pass
+    return bool(states) and set(states) == {'Z'}
+
+
 def hit(pid, sig):
     try:
         os.kill(pid, sig)
@@ -399,8 +411,18 @@ class Kept(Base):
         self.fail('processes of the run before do not end')
 
     def done(self, p):
-        out, err = p.communicate(timeout=PATIENCE)
-        return p.returncode, out, err
+        """Open MPI's mpirun with --enable-recovery now and then waits for ever when all its processes have ended: it is killed
+        then, as its user would."""
+        over = False
+        for _ in range(PATIENCE // 5):
+            try:
+                out, err = p.communicate(timeout=5)
+                return p.returncode, out, err
+            except subprocess.TimeoutExpired:
+                if over and all_ended(p.pid):
+                    p.kill()
+                over = all_ended(p.pid)
+        self.fail('no end within %d s' % PATIENCE)
 
     def finished(self, ranks, one):
         """Lets runs go on until one comes to the end; what the last one said."""
