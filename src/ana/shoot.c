@@ -42,8 +42,8 @@ static double tolerance(const ana_shot *s, int32_t i)
     return s->reltol * s->x_max[i] + s->tol_x[i];
 }
 
-/* The largest of v [n+1 + n_tail] over the unknowns of the state, in tolerances. *worst: an unknown,
- * 0: what a line remembers. */
+/* The largest of v [n+1 + n_tail] over the unknowns of the state, in tolerances. *worst: an
+ * unknown, 0: what a line remembers. */
 static double size_of(const ana_shot *s, const double *v, int32_t *worst)
 {
     double most = 0;

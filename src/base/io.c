@@ -59,6 +59,17 @@ int io_open(const char *path, int flags)
     return fd;
 }
 
+int io_nameless(char *name)
+{
+    const int fd = mkstemp(name);
+    if (fd < 0)
+        return fd;
+    heap_hold(drop_fd, (void *)(intptr_t)fd, 0);
+    unlink(name);
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fd;
+}
+
 int io_close(int fd)
 {
     heap_unhold(drop_fd, (void *)(intptr_t)fd);

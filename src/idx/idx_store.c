@@ -122,12 +122,7 @@ static int nameless_in(const char *folder)
     if (fd >= 0)
         return fd;
     char *name = vs_text("%s/vsim-XXXXXX", folder);
-    const int made = mkstemp(name); /* for file systems without nameless files */
-    if (made >= 0) {
-        fd = io_open(name, O_RDWR);
-        unlink(name);
-        close(made);
-    }
+    fd = io_nameless(name); /* for file systems without nameless files */
     vs_free(name);
     return fd;
 }

@@ -262,7 +262,7 @@ static bool load_llvm(jit *j, const char **why)
     *why = "the code generator (" MODULE_FILE ") was not found";
     if (j->llvm_failed)
         return false;
-    j->llvm = jit_load(j->opt.plugin_dir);
+    j->llvm = jit_load(&j->opt);
     j->llvm_failed = true;
     if (!j->llvm)
         return false;

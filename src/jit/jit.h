@@ -63,6 +63,9 @@ typedef struct jit_opt {
      * returns, so it is looked for again before it is compiled. NULL: it is compiled at once */
     void (*missing)(void *user);
     void *missing_user;
+    /* Runs work(arg) in a process of its own, with the same memory and limits, and returns what it
+     * returned; -1: it ended otherwise. NULL: LLVM is loaded untried (jit_load.c). */
+    int (*apart)(int (*work)(const void *arg), const void *arg);
 } jit_opt;
 typedef struct jit_stat {
     int n_compiled, n_from_cache, n_cache_bad;

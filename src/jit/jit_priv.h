@@ -59,8 +59,8 @@ enum { JIT_NO_MEMORY = 2 };
 typedef int (*jit_emit_fn)(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, int32_t q,
                            const jit_emit_opt *opt, void **obj, size_t *size, char **err);
 /* Opens the module with LLVM (jit_load.c). NULL: there is none in the places where it may be. Where
- * memory is missing it does not return (vs_no_memory).  dir  as jit_opt.plugin_dir */
-void *jit_load(const char *dir);
+ * memory is missing it does not return (vs_no_memory). */
+void *jit_load(const jit_opt *o);
 /* Around a thread's calls to LLVM (jit_memory.c), for guard_run within: where LLVM finds no memory
  * the guard returns VS_ENOMEM. jit_memory_left: it was LLVM that found none, so that its objects of
  * this call are in no state to be freed. */

@@ -78,8 +78,8 @@ typedef struct nat_ac { /* where the linearised devices add */
     void *user;
 } nat_ac;
 
-/* What a device that remembers does at a time, its past being known. With u = v, zi = z i of a port,
- * q the other one,
+/* What a device that remembers does at a time, its past being known. With u = v, zi = z i of a
+ * port, q the other one,
  *   line    0 = cv v_p - ci zi_p - k (cv v_q + ci zi_q) + s_p
  *   delay   0 = y - k u + s_0 */
 typedef struct nat_now {

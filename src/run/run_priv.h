@@ -1,5 +1,6 @@
 /* run_priv.h - between the files of the run of a deck:
  *     run.c         the run: reading, building, analyses, blocks, sweeps, result files
+ *     run_apart.c     work in a child
  *     run_checkpoint.c  transients in a file, and runs that go on from it
  *     run_undo.c    what blocks add to files behind a checkpoint, taken away again
  *     run_rights.c  what the author of the deck may do
@@ -145,6 +146,9 @@ void run_tell(diag *d, const vsim_inside_streams *s);
 VS_MUST_USE vs_status run_open_models(mdl_lib **lib, diag *d, str_pool *names,
                                       const vsim_settings *set, const vsim_inside_streams *s,
                                       const vsim_inside_debug *debug, rank_link *link);
+
+/* -- run_apart.c: jit_opt.apart. What could not be tried, or found no end, returns 0. -- */
+int run_apart(int (*work)(const void *arg), const void *arg);
 
 /* -- run_ranks.c -- */
 struct vsim_inside_ranks {

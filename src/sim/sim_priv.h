@@ -13,6 +13,7 @@
  *     sim_alter.c       values that were altered, in the netlist or beside it
  *     sim_redo.c        changed values, into the netlist and circuit there are
  *     sim_carry.c       the same while a transient rests
+ *     sim_limit.c       limits of safe operation
  *     sim_memo.c        operating points that outlive their analysis
  *     sim_reduce.c      .option rcreduce
  *     sim_checkpoint.c  checkpoints of transients

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io.h"
 #include "pool.h"
 #include "stream.h"
 
@@ -87,11 +88,11 @@ static int open_spool_file(const char *name)
 {
     int fd = -1;
     if (files_claim(name, FILES_JOURNAL))
-        fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        fd = io_open(name, O_RDWR | O_CREAT);
     if (fd < 0 || (file_lock(fd) && !ftruncate(fd, 0)))
         return fd;
     const int why = errno;
-    close(fd);
+    (void)io_close(fd);
     errno = why;
     return -1;
 }
@@ -102,11 +103,7 @@ int swp_spool(const swp *w, int i)
     char *name = visible                             ? swp_spool_name(w, i)
                  : swp_has_name(w) && !swp_is_far(w) ? vs_text("%s.part-XXXXXX", w->o->out)
                                                      : vs_strdup("/tmp/vsim.part-XXXXXX");
-    int fd = visible ? open_spool_file(name) : mkstemp(name);
-    if (fd >= 0 && !visible) {
-        unlink(name);
-        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-    }
+    const int fd = visible ? open_spool_file(name) : io_nameless(name);
     vs_free(name);
     return fd;
 }
@@ -117,7 +114,7 @@ void swp_end_spool(swp *w, int i, int fd, bool keep)
     if (fd < 0)
         return;
     keep &= is_visible(w) && !fstat(fd, &sb) && sb.st_size > 0;
-    close(fd);
+    (void)io_close(fd);
     if (!is_visible(w))
         return;
     if (!keep)

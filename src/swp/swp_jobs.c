@@ -473,7 +473,7 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
         vs_free(c.wait[i].bytes);
     }
     if (c.copy >= 0)
-        close(c.copy);
+        (void)io_close(c.copy);
     swp_ranks_free(c.ranks);
     vec_free(c.again);
     arena_fini(&mem);

@@ -259,6 +259,18 @@ static void listing_fini(listing *l)
 
 static char *path_of(const listing *l, size_t i) { return vs_text("%s%s", l->folder, l->name[i]); }
 
+/* A process that was killed has its locks until it has ended, a moment later. */
+static bool can_lock(int fd)
+{
+    enum { ROUNDS = 100, PAUSE = 10000 /* us */ };
+    bool can = file_lock(fd);
+    for (int i = 0; i < ROUNDS && !can; i++) {
+        usleep(PAUSE);
+        can = file_lock(fd);
+    }
+    return can;
+}
+
 /* Whether no process of an earlier run computes any more. Rank 0 has the lock of the results, but
  * other ranks may live on for a while when it died. */
 static bool are_alone(swp *w, const listing *l)
@@ -269,7 +281,7 @@ static bool are_alone(swp *w, const listing *l)
             continue;
         char *path = path_of(l, i);
         const int fd = io_open(path, O_RDWR);
-        alone = fd < 0 || file_lock(fd);
+        alone = fd < 0 || can_lock(fd);
         if (!alone)
             snprintf(w->book.why, sizeof w->book.why,
                      "'%s': %s: a process of the run before, which computes a point", path,

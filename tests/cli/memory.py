@@ -104,14 +104,6 @@ class Compiling(Folder):
             ends.append(done.returncode)
         self.assertIn(7, ends)
 
-    def test_a_process_that_could_not_load_goes_on(self):
-        self.write('two.py', PROGRAM)
-        n = self.calls([sys.executable, 'two.py'], 'SHIM_WHILE', 500)
-        for k in 60, 200, n // 2:
-            done = self.run_short([sys.executable, 'two.py'], self.PLENTY, 'SHIM_WHILE', SHIM_MALLOC=str(k), SHIM_PERSIST='1')
-            self.assertEqual(done.returncode, 0, (k, done.stderr))
-            self.assertEqual(done.stdout.split(), ['memory', 'memory'], (k, done.stderr))
-
     def test_a_process_goes_on_and_compiles_later(self):
         self.write('two.py', PROGRAM)
         n = self.calls([sys.executable, 'two.py'])

@@ -21,6 +21,7 @@ CLIENTS = ('cli/', 'ng/')
 
 # What may name a standard stream outside of the command, and why.
 STREAMS = {
+    'run/run_apart.c': 'a child of the command, which is silent',
     'rank/rank.c': 'the first process of a rank, which ends with its simulator',
     'rank/rank_mpi.c': 'the first process of a rank, which ends with its simulator',
     'sandbox/sandbox_files.c': 'files behind them stay open to be written',
@@ -45,6 +46,8 @@ WRITING = {
     'idx/idx_store.c': 'indexes beside results, and copies without a name',
     'swp/swp_book.c': 'results of sweeps, likewise',
     'swp/swp.c': 'results of points under way, beside them',
+    'swp/swp_keep.c': 'locks of such files',
+    'run/run_apart.c': '/dev/null of a child',
     'rank/rank.c': 'closed streams of a rank',
 }
 
