@@ -106,6 +106,22 @@ static hb_cplx phase_row(const ana_orbit *h, int32_t j, int32_t l)
     return h->index[l][0] == 1 ? sign / (2 * I) : h->index[l][0] == -1 ? -sign / (2 * I) : 0;
 }
 
+/* Adds what lines and delays have in d R_ik / d ln omega_0. */
+static void add_slopes(const ana_orbit *h, hb_cplx *val)
+{
+    const csc *a = h->a->jac;
+    const size_t nk = (size_t)h->n_k, nz = (size_t)h->nnz + 1;
+    hb_cplx *slope = vs_malloc(nz * sizeof *slope);
+    for (size_t k = 0; k < nk; k++) {
+        memset(slope, 0, nz * sizeof *slope);
+        ckt_ac_delays_slope(h->a->c, h->omega[k], (double *)slope);
+        for (int32_t j = 0; j < h->n; j++)
+            for (int32_t p = a->colptr[j]; p < a->colptr[j + 1]; p++)
+                val[(size_t)a->row[p] * nk + k] += slope[p] * h->x[(size_t)(j + 1) * nk + k];
+    }
+    vs_free(slope);
+}
+
 /* d R_ik / d ln omega_0 */
 static void fill_frequency(ana_orbit *h, hb_cplx *val)
 {
@@ -116,8 +132,10 @@ static void fill_frequency(ana_orbit *h, hb_cplx *val)
             grid[m] = h->qs[(size_t)m * h->stride + (size_t)i];
         hb_forward(h, grid, q);
         for (size_t k = 0; k < nk; k++)
-            *val++ = I * h->omega[k] * q[k];
+            val[(size_t)(i - 1) * nk + k] = I * h->omega[k] * q[k];
     }
+    if (h->y)
+        add_slopes(h, val);
     vs_free(q);
 }
 

@@ -296,6 +296,8 @@ VS_MUST_USE vs_status ckt_load_apart(ckt *c, const ckt_env *env, const double *x
                                      double *cap);
 /* Adds what lines and delays contribute to G + j omega C to val [2 nnz], re and im in turn. */
 void ckt_ac_delays(const ckt *c, double omega, double *val);
+/* The same of the derivatives of that by ln omega. */
+void ckt_ac_delays_slope(const ckt *c, double omega, double *val);
 /* Whether G and C depend on env->freq: an expression has `hertz`. */
 bool ckt_uses_freq(const ckt *c);
 /* The right side b of A x = b from the ac values of the independent sources: [2 (n+1)], re and im

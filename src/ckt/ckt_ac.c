@@ -256,6 +256,11 @@ void ckt_ac_delays(const ckt *c, double omega, double *val)
     nat_at_omega(&c->nat, omega, &c->a, val);
 }
 
+void ckt_ac_delays_slope(const ckt *c, double omega, double *val)
+{
+    nat_by_omega(&c->nat, omega, &c->a, val);
+}
+
 bool ckt_uses_freq(const ckt *c)
 {
     for (size_t g = 0; g < vec_len(c->group); g++) {

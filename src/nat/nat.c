@@ -166,6 +166,13 @@ void nat_at_omega(const nat_list *l, double omega, const csc *a, double *val)
             kinds[k]->at_omega(l->set[k], omega, a, val);
 }
 
+void nat_by_omega(const nat_list *l, double omega, const csc *a, double *val)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->by_omega)
+            kinds[k]->by_omega(l->set[k], omega, a, val);
+}
+
 void nat_drive(const nat_list *l, double *b)
 {
     for (int k = 0; k < NAT_N_KIND; k++)

@@ -131,6 +131,8 @@ struct nat_kind {
     void (*load_ac)(nat_set *s, const nat_env *env, const double *x, nat_ac *to);
     /* Adds to val [2 nnz], re and im in turn, terms that are neither G nor j omega C. */
     void (*at_omega)(const nat_set *s, double omega, const csc *a, double *val);
+    /* The same of their derivatives by ln omega. */
+    void (*by_omega)(const nat_set *s, double omega, const csc *a, double *val);
     /* Adds what ac values drive to the right side b [2 (n+1)] of A x = b, re and im in turn. */
     void (*drive)(const nat_set *s, double *b);
     /* Noise density of source k of a device at f hertz after load_ac; its name. */
@@ -199,6 +201,7 @@ void nat_load(nat_list *l, bool first, const nat_env *env, const double *x, nat_
 void nat_terms(nat_list *l, const nat_env *env, double *to);
 void nat_load_ac(nat_list *l, bool first, const nat_env *env, const double *x, nat_ac *to);
 void nat_at_omega(const nat_list *l, double omega, const csc *a, double *val);
+void nat_by_omega(const nat_list *l, double omega, const csc *a, double *val);
 void nat_drive(const nat_list *l, double *b);
 /* `take` is called for every device with a share in the row. */
 void nat_share(nat_list *l, bool first, const nat_env *env, const double *x, int32_t row,

@@ -139,6 +139,15 @@ static void at_omega(const nat_set *set, double omega, const csc *a, double *val
         nat_add_complex(a, val, all[i].slot[1], -cexp(-I * omega * all[i].ac));
 }
 
+static void by_omega(const nat_set *set, double omega, const csc *a, double *val)
+{
+    const delay *all = delays_of(set);
+    for (size_t i = 0; i < vec_len(all); i++) {
+        const double complex turn = I * omega * all[i].ac;
+        nat_add_complex(a, val, all[i].slot[1], turn * cexp(-turn));
+    }
+}
+
 static nat_memory memory(const nat_set *set, int32_t i)
 {
     const delay *l = &delays_of(set)[i];
@@ -208,6 +217,7 @@ const nat_kind nat_delay_kind = {
     .load = load,
     .load_ac = load_ac,
     .at_omega = at_omega,
+    .by_omega = by_omega,
     .memory = memory,
     .hold = hold,
     .accept = accept,

@@ -299,6 +299,45 @@ static void lossy_row(const rlgc *o, double complex s, double complex w[4])
     w[3] = e * w[1];
 }
 
+/* Derivatives of these coefficients by ln s; s is not 0. With `turn` that of ln lambda, those of
+ * lambda coth(lambda) = a and lambda/sinh(lambda) = b are (a - b^2) turn and b (1 - a) turn. */
+static void lossy_slope(const rlgc *o, double complex s, double complex w[4])
+{
+    const double complex lambda = rlgc_lambda(o, s), e = cexp(-lambda);
+    const double complex series = s * o->l / (o->r + s * o->l),
+                         across = s * o->c / (o->g + s * o->c);
+    const double complex turn = 0.5 * (series + across);
+    if (cabs(lambda) < 0.5) {
+        double complex a, b;
+        rlgc_hyperbolic(lambda, &a, &b);
+        const double complex da = (a - b * b) * turn, db = b * (1 - a) * turn;
+        w[0] = o->on_current ? s * o->c : da;
+        w[1] = o->on_current ? -da : -s * o->l;
+        w[2] = o->on_current ? 0 : -db;
+        w[3] = o->on_current ? -db : 0;
+        return;
+    }
+    double complex now[4];
+    lossy_row(o, s, now);
+    const double complex dy =
+        rlgc_y(o, s) * 0.5 * (o->on_current ? series - across : across - series);
+    w[0] = o->on_current ? 0 : dy;
+    w[1] = o->on_current ? -dy * o->z : 0;
+    w[2] = -lambda * turn * now[2] - e * w[0];
+    w[3] = -lambda * turn * now[3] + e * w[1];
+}
+
+/* Adds the coefficients w of both rows, each with its own port first. */
+static void add_rows(const line *l, const double complex w[4], const csc *a, double *val)
+{
+    for (int p = 0; p < 2; p++)
+        for (int j = 0; j < 6; j++) {
+            const int32_t k = j % 3 == 2 ? 1 : 0;
+            nat_add_complex(a, val, l->slot[4 + 6 * p + j],
+                            (j % 3 == 1 ? -1 : 1) * w[j / 3 * 2 + k]);
+        }
+}
+
 static void at_omega(const nat_set *set, double omega, const csc *a, double *val)
 {
     const line *all = lines_of(set);
@@ -308,12 +347,20 @@ static void at_omega(const nat_set *set, double omega, const csc *a, double *val
         double complex w[4] = {0, 0, -e, -e * l->z};
         if (l->loss)
             lossy_row(lossy_rlgc(l->loss), I * omega, w);
-        for (int p = 0; p < 2; p++)
-            for (int j = 0; j < 6; j++) {
-                const int32_t k = j % 3 == 2 ? 1 : 0;
-                nat_add_complex(a, val, l->slot[4 + 6 * p + j],
-                                (j % 3 == 1 ? -1 : 1) * w[j / 3 * 2 + k]);
-            }
+        add_rows(l, w, a, val);
+    }
+}
+
+static void by_omega(const nat_set *set, double omega, const csc *a, double *val)
+{
+    const line *all = lines_of(set);
+    for (size_t i = 0; i < vec_len(all) && omega != 0; i++) {
+        const line *l = &all[i];
+        const double complex turn = I * omega * l->td, e = turn * cexp(-turn);
+        double complex w[4] = {0, 0, e, e * l->z};
+        if (l->loss)
+            lossy_slope(lossy_rlgc(l->loss), I * omega, w);
+        add_rows(l, w, a, val);
     }
 }
 
@@ -422,6 +469,7 @@ const nat_kind nat_line_kind = {
     .terms = terms,
     .load_ac = load_ac,
     .at_omega = at_omega,
+    .by_omega = by_omega,
     .memory = memory,
     .hold = hold,
     .accept = accept,
