@@ -38,10 +38,11 @@ Row = collections.namedtuple('Row', 'kind measure param got want error wrong sec
 
 
 class Deck:
-    """Cards, the parameters of the gradients, name -> value, and which of these move corners of sources."""
+    """Cards, the parameters of the gradients, name -> value, which of these move corners of sources,
+    and which --every never leaves out."""
 
-    def __init__(self, corners=''):
-        self.cards, self.by, self.corners = [], {}, set(corners.split())
+    def __init__(self, corners='', always=''):
+        self.cards, self.by, self.corners, self.always = [], {}, set(corners.split()), set(always.split())
 
     def card(self, text):
         self.cards.append(text)
@@ -93,7 +94,7 @@ def ladder():
 
 
 def filters():
-    d = Deck()
+    d = Deck(always='l2 l3 coupling')
     d.param(vo=0.3, va=1.1, fr=31e6, th=4e6, vdc=0.7)
     d.card('v1 a0 0 dc {vdc} ac 1 sin({vo} {va} {fr} 0 {th})')
     d.element('rs', 'a0 b0', 50.0)
@@ -569,7 +570,7 @@ def common_slope(pairs):
 def check(vsim, name, every, pool):
     """A Row for each measure and parameter."""
     d = CIRCUITS[name]()
-    by = dict(list(d.by.items())[::every])
+    by = {p: v for k, (p, v) in enumerate(d.by.items()) if k % every == 0 or p in d.always}
     deck = f'{name}\n' + '\n'.join(d.cards) + f'\n{HELD}\n'
     measures = dict((m, k) for k, m in re.findall(r'^\.meas (\w+) (\w+)', deck, re.M))
     cards = ''

@@ -305,6 +305,8 @@ vs_status elab_redo_end(elab *e, ckt_redone *what)
     return e->failed ? VS_REJECT : st;
 }
 
+bool elab_redo_coupled(const elab *e) { return e->couple && vec_len(e->coupled); }
+
 int32_t elab_find(elab *e, const char *name)
 {
     if (!e->inst_of.n)

@@ -68,6 +68,8 @@ void elab_redo_model(elab *e, const flat_model *m);
 void elab_redo(elab *e, int32_t inst);
 void elab_redo_starts(elab *e);
 VS_MUST_USE vs_status elab_redo_end(elab *e, ckt_redone *what);
+/* Whether the last one changed inductances, or what meters add up, and others follow these. */
+bool elab_redo_coupled(const elab *e);
 /* Tells the warnings that setup has for the circuit as it is, whether or not they were told before:
  * one of each kind, of a card and a wording (diag_kind). */
 void elab_tell_setup(elab *e);

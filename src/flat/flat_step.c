@@ -102,7 +102,7 @@ static bool find_target(flat_ctx *c, const char *name, diag_span at, flat_target
     const int32_t k = find_element(c, name);
     if (k < 0 && is_param(c, name))
         return set_param(c, name, at, t);
-    if (k >= 0 && !strchr("virlcefghb", c->f->inst[k].letter)) {
+    if (k >= 0 && !strchr("virlcefghbk", c->f->inst[k].letter)) {
         diag_error(c->d, at, "'%s' has no main value; a parameter of it is @%s[name]", name, name);
         return false;
     }

@@ -109,24 +109,33 @@ static vs_status change_source(place at, flat_inst *in, const sim_change *c)
     return VS_OK;
 }
 
-/* The main value of R, C and L has several names. */
+/* The main value of R, C, L and K has several names. */
 static vs_status change_instance(place to, flat_inst *in, const sim_change *c)
 {
-    static const char *const alias[][4] = {{"resistance", "r", "value", NULL},
+    static const char *const alias[][5] = {{"resistance", "r", "value", NULL},
                                            {"capacitance", "c", "value", NULL},
                                            {"inductance", "l", "value", NULL},
+                                           {"coupling", "k", "coef", "value"},
                                            {"gain", NULL},
                                            {NULL}};
-    const char *const *drop = alias[4];
+    const char *const *drop = alias[5];
     const char *name = c->param;
     if (in->rare->source)
         return change_source(to, in, c);
-    const char *at = strchr("rcl", in->letter);
+    static const char letters[] = "rclk";
+    const char *at = strchr(letters, in->letter);
     if (at && *at)
-        drop = alias[at - "rcl"];
+        drop = alias[at - letters];
     else if (strchr("efgh", in->letter))
-        drop = alias[3];
+        drop = alias[4];
     if (!strcmp(name, "m")) {
+        if (in->letter == 'k') {
+            diag_error(to.s->d, c->span,
+                       "the mutual inductance of '%s' follows from its coupling and its inductors; "
+                       "@%s[k] can be altered",
+                       in->name, in->name);
+            return VS_EINPUT;
+        }
         in->m = c->value[0];
         return VS_OK;
     }
@@ -136,7 +145,7 @@ static vs_status change_instance(place to, flat_inst *in, const sim_change *c)
     if (main_value && in->rare->expr)
         flat_own_rare(to.mem, in)->expr = NULL;
     else if (!main_value)
-        drop = alias[4];
+        drop = alias[5];
     if (main_value)
         name = str_intern0(to.s->names, strchr("efgh", in->letter) ? "gain" : "value");
     in->param = replace_param(to, in->param, drop,
@@ -320,7 +329,8 @@ vs_status sim_aside_end(sim_aside **pa)
         a->model[i].m->param = a->model[i].was;
         elab_redo_model(a->s->elab, a->model[i].m);
     }
-    if (a->in && a->in->rare->source) /* waveforms are not noted but taken */
+    /* waveforms are not noted but taken; couplings read what an element was made with last */
+    if ((a->in && a->in->rare->source) || elab_redo_coupled(a->s->elab))
         st = make_again(a);
     ckt_redo_note(a->s->ckt, false);
     vec_free(a->model);

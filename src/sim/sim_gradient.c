@@ -147,6 +147,19 @@ static bool given_value(const sim *s, const flat_target *t, const char *what, do
     return false;
 }
 
+/* The coupling of inductors has several names. */
+static bool given_coupling(const sim *s, const flat_target *t, double *value)
+{
+    static const char *const name[] = {"", "value", "k", "coupling", "coef"};
+    const int32_t i = t->kind == FLAT_SET_INST && s->elab ? elab_find(s->elab, t->name) : -1;
+    bool asked = false, any = false;
+    for (size_t k = 0; k < VS_COUNT(name) && i >= 0 && s->flat.inst[i].letter == 'k'; k++)
+        asked |= !strcmp(t->param, name[k]);
+    for (size_t k = 0; k < VS_COUNT(name) && asked && !any; k++)
+        any = given_value(s, t, name[k], value);
+    return any;
+}
+
 static bool find_value(gradient *g, gradient_by *b)
 {
     sim *s = g->s;
@@ -161,7 +174,7 @@ static bool find_value(gradient *g, gradient_by *b)
         return sim_param(s, t->name, &b->value);
     const char *who = t->kind == FLAT_SET_MODEL ? device_of_model(s, t->name) : t->name;
     const char *what = *t->param ? t->param : main_value(t->name);
-    if (given_value(s, t, what, &b->value))
+    if (given_coupling(s, t, &b->value) || given_value(s, t, what, &b->value))
         return true;
     double *x = vs_calloc((size_t)ckt_n(s->ckt) + 1, sizeof *x);
     const bool ok = ckt_find_param(s->ckt, who, what, &d) == CKT_FOUND &&

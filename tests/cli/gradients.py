@@ -209,6 +209,30 @@ c1 c 0 100p
 .meas ac gain find vm(c) at=1meg
 """ + HELD, {'one': 1, 'two': 2})
 
+    def test_coupled_inductors(self):
+        # inductances stand before the couplings that follow them: each is put back behind its turn
+        deck = """two windings and a third
+v1 a 0 sin(0 1 10meg) ac 1
+rs a b 50
+l1 b 0 1u
+l2 c 0 2u
+l3 d 0 4u
+k1 l1 l2 0.31
+k2 l1 l2 l3 k=0.2
+rl c 0 70
+rm d 0 90
+.tran 1n 0.3u 0 1n
+.ac lin 1 10meg 10meg
+.noise v(c) v1 lin 1 10meg 10meg
+.meas tran at find v(c) at=0.21u
+.meas ac gain find vm(c) at=10meg
+.meas noise dens find onoise_spectrum at=10meg
+""" + HELD
+        self.against_differences(deck, {'l1': 1e-6, 'l2': 2e-6, 'l3': 4e-6, 'k1': 0.31,
+                                        '@k2[coupling]': 0.2, '@k1[k]': 0.31})
+        self.assertIn('follows from its coupling', self.run_deck(
+            deck + '.step @k1[m] list 1u 2u\n.end\n', True))
+
     STARTS = """start values
 .param v0=1.5 i0=1m rr=1k cc=1n nl=1m
 c1 a 0 {cc} IC
