@@ -222,19 +222,23 @@ static vs_status add_place(const work *w, const place *p, double by)
     return st == VS_OK ? add_curve(w, p->c->val, weight) : st;
 }
 
-/* The piece [k, k + 1] of the axis with t in it, and how far t is in it, 0 .. 1. */
+static bool goes_up(const work *w) { return w->x[w->n - 1] >= w->x[0]; }
+
+/* The piece [k, k + 1] of the axis, which rises or falls, with t in it, and how far t is in it,
+ * 0 .. 1. */
 static int64_t piece_at(const work *w, double t, double *part)
 {
+    const bool up = goes_up(w);
     int64_t lo = 0, hi = w->n - 1;
     while (hi - lo > 1) {
         const int64_t mid = lo + (hi - lo) / 2;
-        if (w->x[mid] <= t)
+        if (up ? w->x[mid] <= t : w->x[mid] >= t)
             lo = mid;
         else
             hi = mid;
     }
     const double h = w->n > 1 ? w->x[lo + 1] - w->x[lo] : 0;
-    *part = h > 0 ? fmin(fmax((t - w->x[lo]) / h, 0), 1) : 0;
+    *part = h != 0 ? fmin(fmax((t - w->x[lo]) / h, 0), 1) : 0;
     return lo;
 }
 
@@ -282,11 +286,11 @@ static vs_status find(const work *w, const meas_plan *plan)
     return add_place(w, &p, slope_at(w, y, k + 1, p.t));
 }
 
-/* The part of a curve from a to b, both ends between points. */
+/* The part of a curve from a to b > a, both ends between points. */
 typedef struct stretch {
     int64_t n;
     double *x, *y, *d; /* [n]; d measure / dy */
-    int64_t first;     /* point 1 is that of the curve; point 0 and the last lie in pieces */
+    int64_t *of;       /* [n] point of the curve; point 0 and the last lie in pieces */
     int64_t piece[2];
     double part[2];
 } stretch;
@@ -295,17 +299,20 @@ static void cut(const work *w, const double *y, double a, double b, stretch *s)
 {
     *s = (stretch){.x = arena_array(w->e->mem, double, w->n + 3),
                    .y = arena_array(w->e->mem, double, w->n + 3),
-                   .d = arena_array(w->e->mem, double, w->n + 3)};
-    a = fmax(a, w->x[0]);
-    b = fmin(b, w->x[w->n - 1]);
+                   .d = arena_array(w->e->mem, double, w->n + 3),
+                   .of = arena_array(w->e->mem, int64_t, w->n + 3)};
+    const bool up = goes_up(w);
+    a = fmax(a, w->x[up ? 0 : w->n - 1]);
+    b = fmin(b, w->x[up ? w->n - 1 : 0]);
     for (int end = 0; end < 2; end++)
         s->piece[end] = piece_at(w, end ? b : a, &s->part[end]);
     s->x[s->n] = a;
     s->y[s->n++] = post_interpolate(w->x, y, w->n, a);
-    for (int64_t k = 0; k < w->n; k++) {
+    for (int64_t i = 0; i < w->n; i++) {
+        const int64_t k = up ? i : w->n - 1 - i;
         if (!(w->x[k] > a && w->x[k] < b))
             continue;
-        s->first = s->n == 1 ? k : s->first;
+        s->of[s->n] = k;
         s->x[s->n] = w->x[k];
         s->y[s->n++] = y[k];
     }
@@ -366,7 +373,7 @@ static vs_status range(const work *w, const meas_plan *plan)
         extreme_slope(&s, plan->range);
     weight = arena_array(w->e->mem, double, w->n + 2);
     for (int64_t k = 1; k + 1 < s.n; k++)
-        weight[s.first + k - 1] += s.d[k];
+        weight[s.of[k]] += s.d[k];
     for (int end = 0; end < (s.n > 1 ? 2 : 1); end++) {
         const double d = s.d[end ? s.n - 1 : 0];
         weight[s.piece[end]] += d * (1 - s.part[end]);

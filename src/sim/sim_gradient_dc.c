@@ -12,12 +12,14 @@ typedef struct static_gradient {
     ana_push *push; /* vec */
 } static_gradient;
 
-static bool ascends(const flat_sweep *w)
+static bool is_monotonic(const flat_sweep *w)
 {
-    bool up = true;
-    for (size_t k = 1; k < vec_len(w->value); k++)
+    bool up = true, down = true;
+    for (size_t k = 1; k < vec_len(w->value); k++) {
         up &= w->value[k] > w->value[k - 1];
-    return up;
+        down &= w->value[k] < w->value[k - 1];
+    }
+    return up || down;
 }
 
 static vs_status refuse(const gradient *g)
@@ -37,10 +39,10 @@ static vs_status refuse(const gradient *g)
                    g->run.n_sweep);
         return VS_EUNSUPPORTED;
     }
-    if (g->run.kind == FLAT_DCSWEEP && !ascends(&g->run.sweep[0])) {
+    if (g->run.kind == FLAT_DCSWEEP && !is_monotonic(&g->run.sweep[0])) {
         diag_error(s->d, g->span,
-                   ".sens dc: the values of the deck's .dc do not ascend; there are gradients of "
-                   "sweeps upwards");
+                   ".sens dc: the values of the deck's .dc go up and down; there are gradients of "
+                   "sweeps in one direction");
         return VS_EUNSUPPORTED;
     }
     return sim_gradient_refuse_small(g);

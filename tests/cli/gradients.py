@@ -512,8 +512,18 @@ ry y 0 1k
         self.assertGreater(abs(got['vo']['vin']), 0.1)
 
     def test_sweeps_of_sources(self):
-        got = self.against_differences(self.AMPLIFIER + """.dc vin 0.55 0.75 0.01
-.meas dc at find v(o2) at=0.6
+        self.sweep('.dc vin 0.55 0.75 0.01')
+
+    def test_sweeps_downwards(self):
+        self.sweep('.dc vin 0.75 0.55 -0.01')
+
+    def test_sweeps_of_a_list(self):
+        self.sweep('.dc vin list 0.76 0.74 0.71 0.68 0.66 0.64 0.63 0.62 0.605 0.59 0.57 0.55')
+
+    def sweep(self, card):
+        got = self.against_differences(self.AMPLIFIER + card + """
+.meas dc at find v(o2) at=0.607
+.meas dc mean rms v(o) from=0.561 to=0.7
 .meas dc area integ v(x) from=0.56 to=0.73
 .meas dc most max i(v2)
 .meas dc pp pp v(y)
@@ -543,8 +553,8 @@ r2 b 0 3k
                 "sweeps 'r1', which is no source")
         refuses('.dc v1 0 1 0.1 r1 1k 2k 500\n.meas dc m find v(b) at=0.5\n.sens dc m param=r2',
                 'has 2 loops')
-        refuses('.dc v1 1 0 -0.1\n.meas dc m find v(b) at=0.5\n.sens dc m param=r2',
-                'do not ascend')
+        refuses('.dc v1 list 0 1 0.5\n.meas dc m find v(b) at=0.5\n.sens dc m param=r2',
+                'go up and down')
         refuses('.dc temp 0 50 10\n.meas dc m find v(b) at=20\n.sens dc m param=r2',
                 'which is no source')
         refuses('.op\n.meas op m find v(b)\n.sens dc m param=r2', 'needs a .dc card')
