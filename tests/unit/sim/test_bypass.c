@@ -2,23 +2,17 @@
  * their held linearisation, the others are evaluated, and no load is off by more than was allowed.
  *
  * Element k is i = G v^3, q = C v^2 from node k to ground, so both are known in closed form. */
-#include <check.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "sim.h"
+#include "tran_deck.h"
 
 enum { N = 100 }; /* more than small circuits have: they hold groups as a whole */
 #define CONDUCTANCE 1e-3
 #define CAPACITANCE 1e-12
 #define ALPHA 1e9
 
-static diag d;
-static str_pool names;
-static mdl_lib *lib;
-static sim *s;
+static tran_deck built;
 static ckt *c;
 static int32_t node[N];
 static double *x, *f, *q, *fmx, *qmx, *weight;
@@ -33,29 +27,20 @@ static void write_power(FILE *deck, int k)
 
 static void write_diode(FILE *deck, int k) { fprintf(deck, "d%d n%d 0 dm\n", k, k); }
 
-static void make(void (*write)(FILE *deck, int k))
+static void write_deck(FILE *deck, void (*write)(FILE *deck, int k))
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *deck = open_memstream(&text, &size);
     fprintf(deck, "deck\n.option bypass=1\n.tran 1n 10n\n.model dm d is=1e-14 tnom=27\n");
     for (int k = 0; k < N; k++)
         write(deck, k);
     fprintf(deck, ".end\n");
-    fclose(deck);
-    diag_init(&d);
-    str_pool_init(&names);
-    s = sim_new(&d, &names);
-    const mdl_opt mo = {.interpret = true};
-    const net_opt no = {0};
-    ck_assert_int_eq(mdl_lib_new(&lib, &d, &names, &mo), VS_OK);
-    sim_opts(s)->lib = lib;
-    ck_assert_int_eq(sim_read_text(s, "deck.sp", text, size, &no), VS_OK);
-    free(text);
-    ck_assert_int_eq(sim_read_options(s), VS_OK);
-    ck_assert_int_eq(sim_flatten(s), VS_OK);
-    ck_assert_int_eq(sim_build_for(s, FLAT_TRAN), VS_OK);
-    c = sim_ckt(s);
+}
+
+static void write_powers(FILE *deck) { write_deck(deck, write_power); }
+static void write_diodes(FILE *deck) { write_deck(deck, write_diode); }
+
+static void make(void (*write)(FILE *deck))
+{
+    c = tran_deck_init(&built, write);
     double **v[] = {&x, &f, &q, &fmx, &qmx, &weight};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = calloc((size_t)ckt_n(c) + 1 + CKT_PADDING, sizeof **v);
@@ -70,18 +55,15 @@ static void make(void (*write)(FILE *deck, int k))
         weight[i] = 1 / 1e-6; /* an ampere may leave out a millionth */
 }
 
-static void setup(void) { make(write_power); }
-static void setup_diodes(void) { make(write_diode); }
+static void setup(void) { make(write_powers); }
+static void setup_diodes(void) { make(write_diodes); }
 
 static void teardown(void)
 {
     double *v[] = {x, f, q, fmx, qmx, weight};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         free(v[i]);
-    sim_free(&s);
-    mdl_lib_free(&lib);
-    str_pool_fini(&names);
-    diag_fini(&d);
+    tran_deck_fini(&built);
 }
 
 /* One load; how many elements it evaluated. */

@@ -2,21 +2,15 @@
  * what the same load gives without one. A chain of elements i = G v^3, q = C v^2 whose nodes also
  * hang on a supply (more of them than ckt_hubs.c asks for) and, by resistors, on a source of their
  * own; its far end sleeps. */
-#include <check.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "ckt_latent.h"
-#include "sim.h"
+#include "tran_deck.h"
 
 enum { N = 400, AWAKE = 6 }; /* nodes; cells that stay awake besides pinned ones */
 #define ALPHA 1e9
 
-static diag d;
-static str_pool names;
-static mdl_lib *lib;
-static sim *s;
+static tran_deck built;
 static ckt *c;
 static double *start, *x, *weight, *sum[4]; /* sum: f, q, fmax, qmax */
 
@@ -77,24 +71,7 @@ static void fall_asleep(void)
 
 static void setup(void)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *deck = open_memstream(&text, &size);
-    write_deck(deck);
-    fclose(deck);
-    diag_init(&d);
-    str_pool_init(&names);
-    s = sim_new(&d, &names);
-    const mdl_opt mo = {.interpret = true};
-    const net_opt no = {0};
-    ck_assert_int_eq(mdl_lib_new(&lib, &d, &names, &mo), VS_OK);
-    sim_opts(s)->lib = lib;
-    ck_assert_int_eq(sim_read_text(s, "deck.sp", text, size, &no), VS_OK);
-    free(text);
-    ck_assert_int_eq(sim_read_options(s), VS_OK);
-    ck_assert_int_eq(sim_flatten(s), VS_OK);
-    ck_assert_int_eq(sim_build_for(s, FLAT_TRAN), VS_OK);
-    c = sim_ckt(s);
+    c = tran_deck_init(&built, write_deck);
     const size_t room = (size_t)CKT_SEATS(ckt_n(c)) + CKT_PADDING;
     double **v[] = {&start, &x, &weight, &sum[0], &sum[1], &sum[2], &sum[3]};
     for (size_t i = 0; i < VS_COUNT(v); i++)
@@ -118,10 +95,7 @@ static void teardown(void)
     for (size_t i = 0; i < VS_COUNT(v); i++)
         free(v[i]);
     ckt_latent_end(c);
-    sim_free(&s);
-    mdl_lib_free(&lib);
-    str_pool_fini(&names);
-    diag_fini(&d);
+    tran_deck_fini(&built);
 }
 
 /* Sums of some hundred terms of at most 1 (the largest are sources' rows and alpha C), in another
