@@ -413,9 +413,11 @@ typedef struct ana_shoot_opt {
     ana_shoot_rule rule;
     int64_t points; /* to be written, both ends of the period among them, at least 2 */
     int halvings; /* of the steps at most, which are the transient's if 0; -1: as tolerances ask */
+    const ana_orbit *from; /* where it begins, instead of behind a transient; NULL */
 } ana_shoot_opt;
 typedef struct ana_shot ana_shot;
-/* Begins behind a transient of o->tstab; o->from is not used. Form MDL_AC is needed.
+/* Begins behind a transient of o->tstab, or at w->from, of the same circuit and tone, which is used
+ * in this call alone; o->from is not used. Form MDL_AC is needed.
  * Status: VS_OK; VS_NOCONV, VS_EINPUT, VS_ESINGULAR with messages; VS_STOP. *shot is NULL unless
  * VS_OK. The sink must stay as long. */
 VS_MUST_USE vs_status ana_shoot(ana_shot **shot, ana *a, const ana_hb_opt *o,

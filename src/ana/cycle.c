@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "hb.h"
 #include "vec.h"
 
 /* Fractions of tstab: the probe's range is taken from `settle` on, its rises are looked for from
@@ -169,4 +170,36 @@ vs_status cycle_record(ana *a, const ana_hb_opt *o, const ana_sink *sink, double
     c->begin = o->osc ? w.rise[0] : w.from;
     c->period = o->osc ? w.rise[1] - w.rise[0] : period;
     return VS_OK;
+}
+
+/* Where in the period the probe rises through the middle of its range, n points being looked at. */
+static double rise_of(const ana_orbit *orbit, const ana_hb_opt *o, int32_t n, double *x)
+{
+    double *v = vs_malloc(((size_t)n + 1) * sizeof *v), lo = INFINITY, hi = -INFINITY, part = 0;
+    for (int32_t k = 0; k <= n; k++) {
+        ana_orbit_at(orbit, (double)k / n, x);
+        v[k] = x[o->probe.hi] - x[o->probe.lo];
+        lo = fmin(lo, v[k]);
+        hi = fmax(hi, v[k]);
+    }
+    const double middle = 0.5 * (lo + hi);
+    for (int32_t k = n; k > 0; k--)
+        if (v[k - 1] < middle && v[k] >= middle)
+            part = (k - 1 + (middle - v[k - 1]) / (v[k] - v[k - 1])) / n;
+    vs_free(v);
+    return part;
+}
+
+void cycle_of_orbit(const ana_orbit *orbit, const ana_hb_opt *o, double tstab, int32_t n, cycle *c)
+{
+    const double period = ana_orbit_period(orbit),
+                 skip = fmax(ceil(tstab / period), round(orbit->offset / period));
+    const size_t n1 = (size_t)orbit->n + 1;
+    *c = (cycle){.begin = skip * period, .period = period};
+    vec_extend(c->x, n1 * ((size_t)n + 1));
+    const double from = o->osc ? rise_of(orbit, o, n, c->x) : 0;
+    for (int32_t k = 0; k <= n; k++) {
+        vec_push(c->t, c->begin + period * k / n);
+        ana_orbit_at(orbit, from + (double)k / n, c->x + (size_t)k * n1);
+    }
 }

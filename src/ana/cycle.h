@@ -1,5 +1,6 @@
-/* cycle.h - the last period of a transient, recorded: where periodic states begin.
- * Use:    cycle_record; cycle_at; cycle_fini */
+/* cycle.h - the last period of a transient, recorded, or that of an orbit: where periodic states
+ * begin.
+ * Use:    cycle_record or cycle_of_orbit; cycle_at; cycle_fini */
 #ifndef CYCLE_H
 #define CYCLE_H
 
@@ -18,6 +19,9 @@ typedef struct cycle {
  * Status: VS_OK; VS_EINPUT: no oscillation (message); those of ana_tran. *c is for cycle_fini. */
 VS_MUST_USE vs_status cycle_record(ana *a, const ana_hb_opt *o, const ana_sink *sink, double tstab,
                                    cycle *c);
+/* The same of an orbit that harmonic balance found: n points of its period. Behind tstab, and where
+ * its sources have started; that of an oscillator begins at a rise too. */
+void cycle_of_orbit(const ana_orbit *orbit, const ana_hb_opt *o, double tstab, int32_t n, cycle *c);
 /* x [n+1] at t s, on straight lines between points. *k: where the search begins, 0 at first; times
  * that are asked for ascend. */
 void cycle_at(const cycle *c, size_t n1, double t, size_t *k, double *x);

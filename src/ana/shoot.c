@@ -513,13 +513,32 @@ static vs_status refine_tightly(ana_shot *s, report *rep)
     return st;
 }
 
-static vs_status find(ana_shot *s, report *rep)
+/* Where echoes of corners are is known from transients only. */
+static vs_status refuse_echoes(const ana_shot *s)
+{
+    if (!s->lines || !vec_len(s->corner))
+        return VS_OK;
+    diag_error(s->a->d, s->o.span,
+               "start=hb is not possible with lines or delays and sources that have corners");
+    diag_note(s->a->d, s->o.span, "echoes of corners are found by a transient: start=tran");
+    return VS_EINPUT;
+}
+
+static vs_status begin(ana_shot *s, const ana_orbit *from)
+{
+    if (!from)
+        return cycle_record(s->a, &s->o, s->sink, s->o.tstab, &s->c);
+    const int32_t n = 8 * s->o.harm[0];
+    cycle_of_orbit(from, &s->o, s->o.tstab, n > FIRST_SAMPLES ? n : FIRST_SAMPLES, &s->c);
+    return VS_OK;
+}
+
+static vs_status find(ana_shot *s, const ana_orbit *from, report *rep)
 {
     size_t k = 0;
-    const double tstab = s->o.tstab;
     vs_status st = refuse(s);
     if (st == VS_OK)
-        st = cycle_record(s->a, &s->o, s->sink, tstab, &s->c);
+        st = begin(s, from);
     if (st != VS_OK)
         return st;
     s->t0 = s->c.begin;
@@ -531,6 +550,8 @@ static vs_status find(ana_shot *s, report *rep)
     st = shoot_lines_make(s);
     if (st == VS_OK)
         st = shoot_find_corners(s);
+    if (st == VS_OK && from)
+        st = refuse_echoes(s);
     if (st == VS_OK)
         st = refine_tightly(s, rep);
     if (st == VS_NOCONV)
@@ -557,7 +578,7 @@ vs_status ana_shoot(ana_shot **shot, ana *a, const ana_hb_opt *o, const ana_shoo
     allocate(s);
     s->reltol = a->opt.reltol;
     memcpy(s->tol_x, a->tol_x, s->n1 * sizeof *s->tol_x);
-    const vs_status st = find(s, &rep);
+    const vs_status st = find(s, w->from, &rep);
     if (st != VS_OK)
         ana_shot_free(&s);
     *shot = s;

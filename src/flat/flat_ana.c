@@ -557,8 +557,9 @@ static int one_of(cur *q, const char *const *word, size_t n, const char *what)
 /* What may follow the numbers of .pss. */
 static bool read_pss_words(cur *q, flat_ana *a)
 {
-    static const char *const method[] = {"hb", "shooting"}, *const rule[] = {"sdirk4", "trap",
-                                                                             "gear", "euler"};
+    static const char *const method[] = {"hb", "shooting"},
+                             *const rule[] = {"sdirk4", "trap", "gear", "euler"},
+                             *const start[] = {"tran", "hb"};
     while (cur_more(q)) {
         int k = 0;
         if (key(q, "method")) {
@@ -567,6 +568,9 @@ static bool read_pss_words(cur *q, flat_ana *a)
         } else if (key(q, "integration")) {
             k = one_of(q, rule, VS_COUNT(rule), "sdirk4, trap, gear or euler is expected");
             a->hb.rule = k < 0 ? 0 : (unsigned)k;
+        } else if (key(q, "start")) {
+            k = one_of(q, start, VS_COUNT(start), "tran or hb is expected");
+            a->hb.after_hb = k == 1;
         } else if (key(q, "halvings")) {
             double n = 0;
             k = whole(q, "a number of halvings", 0, 10, &n) ? 0 : -1;
@@ -575,7 +579,7 @@ static bool read_pss_words(cur *q, flat_ana *a)
             a->uic = true;
             q->i++;
         } else {
-            cur_unexpected(q, "method=, integration=, halvings= or uic is expected");
+            cur_unexpected(q, "method=, integration=, start=, halvings= or uic is expected");
             return false;
         }
         if (k < 0)
@@ -618,7 +622,8 @@ static bool read_oscillating_node(cur *q, int32_t *node, const char **name)
 }
 
 /* pss = ".pss" frequency tstab node points harmonics [iterations [coefficient]] [uic]
- *       [method = hb | shooting] [integration = sdirk4 | trap | gear | euler] [halvings = n] */
+ *       [method = hb | shooting] [integration = sdirk4 | trap | gear | euler] [halvings = n]
+ *       [start = tran | hb] */
 static bool read_pss(cur *q, flat_ana *a)
 {
     double points, harm, skipped;
@@ -639,6 +644,11 @@ static bool read_pss(cur *q, flat_ana *a)
     a->hb.halvings = -1;
     if (!read_pss_words(q, a))
         return false;
+    if (a->hb.after_hb && !a->hb.shooting) {
+        diag_error(q->c->d, a->span,
+                   "start=hb needs method=shooting, which begins from that orbit");
+        return false;
+    }
     a->out_name = name;
     a->hb.n_tone = 1;
     a->hb.points = (int64_t)points;

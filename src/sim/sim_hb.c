@@ -80,9 +80,14 @@ static vs_status shoot(sim *s, ana_shot **shot)
                                           [FLAT_TRAP] = ANA_SHOOT_TRAP,
                                           [FLAT_GEAR] = ANA_SHOOT_GEAR,
                                           [FLAT_EULER] = ANA_SHOOT_EULER};
+    ana_orbit *from = NULL;
+    vs_status st = s->hb.hb.after_hb ? find(s, &from) : VS_OK;
+    if (st)
+        return st;
     const ana_hb_opt o = settings_now(s);
-    const ana_shoot_opt w = {rule[s->hb.hb.rule], s->hb.hb.points, s->hb.hb.halvings};
-    const vs_status st = ana_shoot(shot, s->ana, &o, &w, sim_sink(s, &sink));
+    const ana_shoot_opt w = {rule[s->hb.hb.rule], s->hb.hb.points, s->hb.hb.halvings, from};
+    st = ana_shoot(shot, s->ana, &o, &w, sim_sink(s, &sink));
+    ana_orbit_free(&from);
     if (st)
         return st;
     const size_t n = 2 * ((size_t)ckt_n(s->ckt) + 1) * (2 * (size_t)o.harm[0] + 1);

@@ -213,6 +213,45 @@ c2 end 0 5p
             self.close(a['v(out)'][k], b['v(out)'][k], 1e-2, abs(b['v(out)'][0]))
         self.assertNotEqual(a['v(out)'], b['v(out)'])
 
+    def test_the_orbit_of_harmonic_balance_is_a_start(self):
+        # the same orbit: each is within 0.1 of reltol of every sample
+        same = TIGHT + '.pss 1meg 2u out 65 40 method=shooting\n.pss 1meg 0 out 65 40 method=shooting start=hb\n.end\n'
+        p = self.run_deck(RECTIFIER + same)
+        a, b = self.plot(p, 'Harmonic'), self.plot(p, 'Harmonic', 1)
+        for name in ('v(a)', 'v(out)'):
+            for x, y in zip(a[name], b[name]):
+                self.close(x, y, 1e-6, max(abs(z) for z in a[name]))
+        card = '.pss 5meg 20u a 65 15 uic method=shooting'
+        p = self.run_deck(OSCILLATOR + card + '\n' + card + ' start=hb\n.end\n')
+        a, b = self.plot(p, 'Harmonic'), self.plot(p, 'Harmonic', 1)
+        self.close(a['frequency'][1], b['frequency'][1], 1e-4)
+        for k in range(4):
+            self.close(a['v(a)'][k], b['v(a)'][k], 1e-3, abs(a['v(a)'][1]))  # the phase, too
+        v, w = self.plot(p, 'Periodic Steady')['v(a)'], self.plot(p, 'Periodic Steady', 1)['v(a)']
+        self.close(v[0], w[0], 1e-3, max(v))
+
+    def test_it_saves_the_way_to_a_slow_orbit(self):
+        # a peak detector that keeps its charge for 1,000 periods: Newton's method by shooting has far to go from rest
+        iterations = {}
+        for start in ('tran', 'hb'):
+            self.write('deck.sp', RECTIFIER.replace('200p', '1u') + '.pss 1meg 0 out 65 20 method=shooting integration=trap '
+                       'halvings=0 start=%s\n.end\n' % start)
+            done = subprocess.run([periodic.VSIM, '-r', 'out.raw', '--stats', 'stats.json', 'deck.sp'], cwd=self.tmp.name,
+                                  capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(os.path.join(self.tmp.name, 'stats.json')) as f:
+                iterations[start] = json.load(f)['newton_iterations']
+        self.assertLess(iterations['hb'], iterations['tran'])
+
+    def test_what_a_start_by_harmonic_balance_cannot_be(self):
+        err = self.run_deck('bad\nv1 a 0 sin(0 1 1meg)\nr1 a 0 1k\n.pss 1meg 0 a 65 4 start=hb\n', 1)
+        self.assertIn('start=hb needs method=shooting', err)
+        err = self.run_deck('bad\nv1 a 0 sin(0 1 1meg)\nr1 a 0 1k\n.pss 1meg 0 a 65 4 method=shooting start=ac\n', 1)
+        self.assertIn('tran or hb is expected', err)
+        err = self.run_deck('bad\nv1 a 0 pulse(0 1 0 10n 10n 0.4u 1u)\nr1 a b 50\nt1 b 0 c 0 z0=50 td=70n\nr2 c 0 1k\n'
+                           '.pss 1meg 0 c 65 40 method=shooting start=hb\n', 1)
+        self.assertIn('echoes of corners', err)
+
     def test_small_signals_go_on_from_its_state(self):
         deck = RECTIFIER.replace('v1 in 0', 'v1 in 0 ac 1') + TIGHT
         after = '.hbac dec 1 1k 100k\n.end\n'
