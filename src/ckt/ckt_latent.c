@@ -143,18 +143,6 @@ static void ends_to_begins(int32_t *at, int32_t n)
     at[0] = 0;
 }
 
-/* at[k]: numbers of things, to where those of k begin. Returns how many there are. */
-static int32_t counts_to_begins(int32_t *at, int32_t n)
-{
-    int32_t sum = 0;
-    for (int32_t k = 0; k <= n; k++) {
-        const int32_t here = at[k];
-        at[k] = sum;
-        sum += here;
-    }
-    return sum;
-}
-
 /* The cells of a device that let it be looked at, each once, to cell [most]: those that are not
  * pinned. */
 static int32_t cells_of(const ckt_latent *l, const dev_form *f, int32_t i, int32_t *cell,
@@ -223,7 +211,7 @@ static void list_devices(ckt *c, ckt_latent *l)
 {
     l->in_at = arena_array(&c->mem, int32_t, l->n_cell + 1);
     walk_devices(c, l, false);
-    const int32_t sum = counts_to_begins(l->in_at, l->n_cell);
+    const int32_t sum = csc_begins(l->in_at, l->n_cell);
     l->in_group = arena_array(&c->mem, int32_t, sum + 1);
     l->in_inst = arena_array(&c->mem, int32_t, sum + 1);
     walk_devices(c, l, true);

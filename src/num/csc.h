@@ -18,6 +18,18 @@ typedef struct csc {
 } csc;
 static inline int32_t csc_nnz(const csc *a) { return a->colptr[a->n]; }
 
+/* at [n + 1]: numbers of things, to where those of each begin. Returns how many there are. */
+static inline int32_t csc_begins(int32_t *at, int32_t n)
+{
+    int32_t sum = 0;
+    for (int32_t k = 0; k <= n; k++) {
+        const int32_t here = at[k];
+        at[k] = sum;
+        sum += here;
+    }
+    return sum;
+}
+
 typedef uint64_t csc_entry; /* row << 32 | col, unknowns */
 static inline csc_entry csc_entry_of(int32_t row, int32_t col)
 {

@@ -286,17 +286,8 @@ static void take_upper(filling *f, int32_t k)
     }
 }
 
-/* Counts become places of lists; returns the sum. */
-static size_t add_up(int32_t *at, int32_t n)
-{
-    int32_t sum = 0;
-    for (int32_t i = 0; i <= n; i++) {
-        const int32_t len = at[i];
-        at[i] = sum;
-        sum += len;
-    }
-    return (size_t)sum + 1;
-}
+/* Counts become places of lists; returns the room for them. */
+static size_t add_up(int32_t *at, int32_t n) { return (size_t)csc_begins(at, n) + 1; }
 
 /* Lists have moved their places to the ends. */
 static void move_back(int32_t *at, int32_t n)

@@ -69,14 +69,7 @@ static void teardown(void)
 /* One load; how many elements it evaluated. */
 static int64_t evaluations(const double *allowed)
 {
-    const ckt_env env = {.mode = CKT_TRAN,
-                         .srcfact = 1,
-                         .gmin = 1e-12,
-                         .iter = 2,
-                         .limit = true,
-                         .alpha = ALPHA,
-                         .time = 1e-9,
-                         .weight = allowed};
+    const ckt_env env = tran_deck_env(allowed, ALPHA);
     const ckt_stat before = *ckt_stats(c);
     ck_assert_int_eq(ckt_load(c, &env, x, f, q, fmx, qmx, &limited), VS_OK);
     const int64_t n = N - (ckt_stats(c)->n_bypass - before.n_bypass);

@@ -40,14 +40,7 @@ static int32_t unknown_at(int32_t place)
 
 static void load(void)
 {
-    const ckt_env env = {.mode = CKT_TRAN,
-                         .srcfact = 1,
-                         .gmin = 1e-12,
-                         .iter = 2,
-                         .limit = true,
-                         .alpha = ALPHA,
-                         .time = 1e-9,
-                         .weight = weight};
+    const ckt_env env = tran_deck_env(weight, ALPHA);
     bool limited;
     ck_assert_int_eq(ckt_load(c, &env, x, sum[0], sum[1], sum[2], sum[3], &limited), VS_OK);
 }
