@@ -403,6 +403,10 @@ static bool access_arg(va_sema *s, va_expr *a)
         ERR(s, a, "'%s' is a vector: expected an index", a->name);
         return false;
     }
+    if (a->sym->kind == SY_BRANCH && !a->sym->hi->sym) { /* declarations come before branches */
+        ERR(s, a, "'%s' has no value in a declaration: expected a constant", a->name);
+        return false;
+    }
     a->type = a->sym->kind == SY_NODE ? TY_NODE : TY_BRANCH;
     a->sym->used = true;
     if (a->sym->kind == SY_BRANCH) {
