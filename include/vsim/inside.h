@@ -129,6 +129,7 @@ typedef struct vsim_inside_job {
 
     const char *order, *svg, *mtx, *at; /* analyze (docs/analyze.md); NULL: defaults, none */
     const char *trace, *steps;          /* profile (docs/profile.md); NULL: none */
+    bool as_if;                         /* profile: threads are modelled */
 
     /* Callbacks of the client; each may be NULL. */
     const vsim_inside_witness *witness;

@@ -3,10 +3,12 @@
 #include "pool.h"
 
 #include <pthread.h>
+#include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
 
 #include "heap.h"
+#include "vec.h"
 
 /* Rounds of waiting (some 10 ns each) before a thread lets others run, and before it sleeps. The
  * gaps between the parallel parts of a Newton iteration are shorter than that, those between
@@ -18,6 +20,16 @@ enum { SPIN_ROUNDS = 200, SLEEP_ROUNDS = 4000 };
 typedef struct tally {
     _Alignas(64) _Atomic double seconds[POOL_N_KIND];
 } tally;
+
+/* The clocks of threads that are not there, s; they never go back. */
+typedef struct as_if {
+    double *free; /* [size] when a thread has ended what it took */
+    double *made; /* vec: when what a key stands for was done */
+    double next;  /* the dispenser of pieces has no thread before that */
+    double end;   /* of the job before */
+    double begun; /* the thread's clock at `since` */
+    double since; /* by the real clock: the piece began, or something is added to `begun` */
+} as_if;
 
 struct pool {
     int size, n_started;
@@ -33,9 +45,10 @@ struct pool {
     bool watched;        /* changes between jobs */
     pool_kind kind;      /* of the job, while it is watched */
     pool_time spent[POOL_N_KIND];
-    tally *busy; /* [size]; NULL: was never watched */
-    void *block; /* that holds it */
-    heap *heap;  /* of who made the pool: its threads allocate there */
+    tally *busy;  /* [size]; NULL: was never watched */
+    void *block;  /* that holds it */
+    as_if *as_if; /* NULL: real threads */
+    heap *heap;   /* of who made the pool: its threads allocate there */
     heap_owned own;
     pthread_mutex_t lock; /* for sleeping */
     pthread_cond_t wake;
@@ -208,6 +221,11 @@ void pool_free(pool **pp)
     heap_disown(&p->own);
     end(p);
     vs_free(p->block);
+    if (p->as_if) {
+        vec_free(p->as_if->made);
+        vs_free(p->as_if->free);
+        vs_free(p->as_if);
+    }
     vs_free(p->thread);
     vs_free(p);
     *pp = NULL;
@@ -248,6 +266,102 @@ static void run(pool *p, int32_t n, pool_fn fn, void *user)
         vs_no_memory();
 }
 
+/* -- as if -- */
+
+/* s, one line of the cache from one thread's to another's: of processors of some 64 cores, 20 to 40
+ * ns within a group of cores, 100 between groups, 200 between sockets (docs/numerics.md, section
+ * 8). */
+static const double TRANSFER = 200e-9;
+
+void pool_as_if(pool *p)
+{
+    if (!p || p->as_if || p->size < 2)
+        return;
+    (void)pool_watch(p, true);
+    p->as_if = vs_calloc(1, sizeof *p->as_if);
+    p->as_if->free = vs_calloc((size_t)p->size, sizeof *p->as_if->free);
+}
+
+bool pool_is_as_if(const pool *p) { return p && p->as_if; }
+
+/* Now, by the clock of the thread whose piece this is. */
+static double time_as_if(const as_if *a) { return a->begun + (vs_seconds() - a->since); }
+
+void pool_made(pool *p, int32_t key)
+{
+    as_if *a = p->as_if;
+    while ((int32_t)vec_len(a->made) <= key)
+        vec_push(a->made, 0.0);
+    a->made[key] = fmax(a->made[key], time_as_if(a));
+}
+
+void pool_need(pool *p, int32_t key)
+{
+    as_if *a = p->as_if;
+    const double from = key < (int32_t)vec_len(a->made) ? a->made[key] + TRANSFER : 0,
+                 now = time_as_if(a);
+    a->begun += from > now ? from - now : 0;
+}
+
+static int free_first(const pool *p)
+{
+    int w = 0;
+    for (int i = 1; i < p->size; i++)
+        w = p->as_if->free[i] < p->as_if->free[w] ? i : w;
+    return w;
+}
+
+/* Thread w works from a time of its clock on, and is free behind that. */
+static void work_as_if(pool *p, int w, double from, pool_kind kind, pool_fn fn, void *user,
+                       int32_t i)
+{
+    as_if *a = p->as_if;
+    a->begun = from;
+    a->since = vs_seconds();
+    fn(user, i, w);
+    const double s = vs_seconds() - a->since;
+    a->free[w] = a->begun + s;
+    add_seconds(p, w, kind, s);
+}
+
+/* Pieces, and their ordered parts where there are any. A thread takes ordered parts as long as they
+ * are ready; who makes one meanwhile leaves it to that thread (drain). */
+typedef struct job_as_if {
+    pool_fn fn, take;
+    void *user;
+} job_as_if;
+
+static void run_as_if(pool *p, pool_kind kind, int32_t n, int32_t slots, const job_as_if *j)
+{
+    as_if *a = p->as_if;
+    const double t0 = vs_seconds(), begin = a->end;
+    double taken[POOL_MAX_SLOTS]; /* when a slot became free */
+    int taker = 0;
+    for (int32_t i = 0; i < slots && j->take; i++)
+        taken[i] = begin;
+    for (int w = 0; w < p->size; w++)
+        a->free[w] = begin + w * TRANSFER;
+    a->next = begin;
+    for (int32_t i = 0; i < n; i++) {
+        const int w = free_first(p);
+        a->next = fmax(a->next, a->free[w]) + TRANSFER;
+        work_as_if(p, w, j->take ? fmax(a->next, taken[i % slots]) : a->next, kind, j->fn, j->user,
+                   i);
+        if (!j->take)
+            continue;
+        if (i == 0 || a->free[w] >= taken[(i - 1) % slots])
+            taker = w;
+        work_as_if(p, taker, a->free[taker], kind, j->take, j->user, i);
+        taken[i % slots] = a->free[taker];
+    }
+    for (int w = 0; w < p->size; w++)
+        a->end = fmax(a->end, a->free[w]);
+    a->end += TRANSFER;
+    p->spent[kind].jobs++;
+    p->spent[kind].seconds += a->end - begin;
+    p->spent[kind].taken += vs_seconds() - t0;
+}
+
 void pool_run(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user)
 {
     if (!p || p->size == 1 || n < 2) {
@@ -255,13 +369,19 @@ void pool_run(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user)
             fn(user, i, 0);
         return;
     }
+    if (p->as_if) {
+        run_as_if(p, kind, n, n, &(job_as_if){fn, NULL, user});
+        return;
+    }
     start_threads(p);
     const double t0 = p->watched ? vs_seconds() : 0;
     p->kind = kind;
     run(p, n, fn, user);
     if (p->watched) {
+        const double s = vs_seconds() - t0;
         p->spent[kind].jobs++;
-        p->spent[kind].seconds += vs_seconds() - t0;
+        p->spent[kind].seconds += s;
+        p->spent[kind].taken += s;
     }
 }
 
@@ -348,6 +468,10 @@ void pool_run_ordered(pool *p, pool_kind kind, int32_t n, int32_t slots, pool_fn
                       void *user)
 {
     assert(slots >= 1 && slots <= POOL_MAX_SLOTS);
+    if (p && p->as_if && n > 1) {
+        run_as_if(p, kind, n, slots, &(job_as_if){fn, take, user});
+        return;
+    }
     ordered o = {.p = p, .fn = fn, .take = take, .user = user, .n = n, .slots = slots};
     pool_run(p, kind, n, run_ordered, &o);
 }

@@ -58,11 +58,24 @@ void pool_resume(pool *p, int worker, double paused);
 bool pool_watch(pool *p, bool yes);
 typedef struct pool_time {
     int64_t jobs;
-    double seconds; /* of the caller in pool_run; each thread worked or waited for as long */
+    double seconds; /* of the jobs; each thread worked or waited for as long */
+    double taken;   /* of the caller in pool_run: the same, but for a pool "as if" */
 } pool_time;
 /* What was timed since pool_new. Between jobs; a thread may still add a moment to the last one. */
 pool_time pool_spent(const pool *p, pool_kind kind);
 double pool_busy(const pool *p, pool_kind kind, int worker); /* s, work alone */
+
+/* From now on the caller does all pieces, and the pool is watched as if its threads did: each has a
+ * clock. A piece begins on the thread that is free first, ends as much later as it takes, and waits
+ * at pool_need. To see a job, to take a piece and to see the end cost a transfer of a line of the
+ * cache, one thread after the other. What threads take from each other otherwise (bandwidth of the
+ * memory) is not in it. For pieces that wait for earlier ones only. Between jobs; allocates. */
+void pool_as_if(pool *p);
+bool pool_is_as_if(const pool *p); /* false for NULL */
+/* What `key` (from 0) stands for is done by a piece, or by one more of several; a piece needs it.
+ * Only where pool_is_as_if; it stands beside what real threads do. pool_made allocates. */
+void pool_made(pool *p, int32_t key);
+void pool_need(pool *p, int32_t key);
 
 /* Processors that this process may use. */
 int pool_processors(void);

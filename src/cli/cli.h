@@ -67,6 +67,7 @@ typedef struct cli_opt {
     const char *cache_dir;              /* --cache-dir, or the user's; NULL: there is none */
     const char *order, *svg, *mtx, *at; /* analyze */
     const char *trace, *steps;          /* profile */
+    bool as_if;                         /* profile --as-if */
     const char *measures;               /* --measures: the table of .meas results */
     uint64_t seed;                      /* --seed; 0: statistical functions are nominal */
     const char **variable;              /* [n_variable] -D of ngspice's variables, "name=text" */

@@ -63,6 +63,7 @@ enum {
     OPT_TIME_SHIFT,
     OPT_COMMON,
     OPT_STEPS,
+    OPT_AS_IF,
     OPT_INDEX,
     OPT_VIEW,
     OPT_NO_OPEN,
@@ -106,6 +107,7 @@ static const struct option options[] = {
     {"at", required_argument, NULL, OPT_AT},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"steps", required_argument, NULL, OPT_STEPS},
+    {"as-if", no_argument, NULL, OPT_AS_IF},
     {"measures", required_argument, NULL, OPT_MEASURES},
     {"allow-shell", no_argument, NULL, OPT_ALLOW_SHELL},
     {"allow-native", no_argument, NULL, OPT_ALLOW_NATIVE},
@@ -506,6 +508,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_AT: o->at = text; return true;
     case OPT_TRACE: o->trace = text; return true;
     case OPT_STEPS: o->steps = text; return true;
+    case OPT_AS_IF: o->as_if = true; return true;
     case OPT_MEASURES: o->measures = text; return true;
     case OPT_ALLOW_SHELL: o->allow_shell = true; return true;
     case OPT_ALLOW_NATIVE: o->allow_native = true; return true;
@@ -674,6 +677,10 @@ static bool check_arguments(const cli_opt *o)
         return usage("only analyze and profile take", "--svg");
     if (o->steps && o->command != CMD_PROFILE)
         return usage("only profile takes", "--steps");
+    if (o->as_if && o->command != CMD_PROFILE)
+        return usage("only profile takes", "--as-if");
+    if (o->as_if && o->threads < 2)
+        return usage("--as-if models the threads of --threads N, at least 2", NULL);
     if (deck && n != 1)
         return usage(n ? "one deck at a time; not expected:" : "no deck given",
                      n ? o->arg[1] : NULL);
@@ -829,6 +836,8 @@ static const char help_main[] =
     "  --steps FILE.raw             profile: steps, errors and iterations over time; with --view "
     "in\n"
     "                               a browser\n"
+    "  --as-if                      profile: one thread works, and what --threads N would take is\n"
+    "                               modelled from what it took\n"
     "\n"
     "Plot (docs/results.md): without expressions the vectors are listed\n"
     "  -o FILE.svg|png|pdf|html|txt the picture; its ending decides\n"

@@ -144,6 +144,7 @@ static vsim_inside_job job_of(const cli_opt *o, const cli_out *out, cli_progress
                              .at = o->at,
                              .trace = o->trace,
                              .steps = o->steps,
+                             .as_if = o->as_if,
                              .begin = begin_progress,
                              .progress = show_progress,
                              .end = end_progress,

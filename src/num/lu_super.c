@@ -381,12 +381,15 @@ static void await(lu_super *s, int32_t o, int worker)
     for (int n = 0; atomic_load_explicit(&s->done[o], memory_order_acquire) != s->round; n++)
         pool_wait(n);
     pool_resume(s->pool, worker, paused);
+    if (s->as_if)
+        pool_need(s->pool, o);
 }
 
 /* Supernode o is used by supernode `by`. */
 static inline void use(lu_super *s, int32_t o, int32_t by, shift w)
 {
-    if (w.waits && o != by && atomic_load_explicit(&s->done[o], memory_order_acquire) != s->round)
+    if (w.waits && o != by &&
+        (s->as_if || atomic_load_explicit(&s->done[o], memory_order_acquire) != s->round))
         await(s, o, w.worker);
 }
 
@@ -575,6 +578,8 @@ static void do_supernode(lu_super *s, int32_t sn, shift w)
         (void)factor_supernode(s, sn, w);
     }
     atomic_store_explicit(&s->done[sn], s->round, memory_order_release);
+    if (s->as_if)
+        pool_made(s->pool, sn);
 }
 
 /* Pieces are the parts, each of which has what it needs, then the supernodes that join them. Such a
@@ -594,6 +599,7 @@ static void run_piece(void *user, int32_t i, int worker)
 static void factor_by_threads(lu_super *s)
 {
     s->round++;
+    s->as_if = pool_is_as_if(s->pool);
     pool_run(s->pool, POOL_FACTOR, s->split.n_task + s->split.n_top, run_piece, s);
 }
 

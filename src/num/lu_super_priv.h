@@ -53,7 +53,7 @@ struct lu_super {
     double *y;       /* [n] right side */
     /* threads */
     pool *pool;
-    bool parallel;
+    bool parallel, as_if; /* as_if: of the pool, in the present factorisation */
     lu_split split;
     _Atomic uint32_t *done; /* [n_super] number of the factorisation that has them */
     uint32_t round;

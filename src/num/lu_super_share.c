@@ -65,6 +65,7 @@ struct lu_share {
     upper_run *upper_run;   /* by joining unit, columns descending, its own among them */
     _Atomic uint32_t *done; /* [n_unit] joining ones: the last pass that has it */
     _Atomic int32_t n_done; /* below: parts, above: joining units */
+    bool as_if;             /* of the pool; keys: units, and n_unit for those counted in n_done */
     uint32_t pass;
     lu_super *s; /* of the present solution */
 };
@@ -383,6 +384,8 @@ int32_t lu_share_block(const lu_share *h) { return h->block; }
 
 static void await(lu_share *h, int32_t u, int worker)
 {
+    if (h->as_if)
+        pool_need(h->s->pool, u);
     if (atomic_load_explicit(&h->done[u], memory_order_acquire) == h->pass)
         return;
     const double paused = pool_pause(h->s->pool);
@@ -394,6 +397,8 @@ static void await(lu_share *h, int32_t u, int worker)
 /* The parts below, the joining units above. */
 static void await_all(lu_share *h, int32_t all, int worker)
 {
+    if (h->as_if)
+        pool_need(h->s->pool, h->n_unit);
     if (atomic_load_explicit(&h->n_done, memory_order_acquire) == all)
         return;
     const double paused = pool_pause(h->s->pool);
@@ -405,11 +410,15 @@ static void await_all(lu_share *h, int32_t all, int worker)
 static inline void finish(lu_share *h, int32_t u)
 {
     atomic_store_explicit(&h->done[u], h->pass, memory_order_release);
+    if (h->as_if)
+        pool_made(h->s->pool, u);
 }
 
 static inline void count(lu_share *h)
 {
     atomic_fetch_add_explicit(&h->n_done, 1, memory_order_release);
+    if (h->as_if)
+        pool_made(h->s->pool, h->n_unit);
 }
 
 /* z[r] = what m columns do to a row, as subtract_product subtracts it. */
@@ -547,6 +556,7 @@ static void solve_upper(void *user, int32_t i, int worker)
 void lu_share_solve(lu_share *h, lu_super *s)
 {
     h->s = s;
+    h->as_if = pool_is_as_if(s->pool);
     h->pass++;
     atomic_store(&h->n_done, 0);
     pool_run(s->pool, POOL_SOLVE, h->n_unit, solve_lower, h);

@@ -43,6 +43,7 @@ typedef struct rep_profile_opt {
     const char *svg;   /* file for a picture of the activity (rep_activity.h), NULL: none */
     const char *steps; /* result file for the steps (rep_steps), NULL: none */
     bool json;
+    bool as_if; /* threads are modelled: pool_as_if */
 } rep_profile_opt;
 /* Watches the phases and steps of a run. rep_profile_end frees the profile and prints the report
  * unless out is NULL; the circuit must still exist. NULL of _begin: a message in the diag of s. */

@@ -367,7 +367,7 @@ rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s)
         fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", p->trace);
     sim_opts(s)->watch = &p->watch;
     p->activity = rep_activity_new();
-    p->threads = rep_threads_new();
+    p->threads = rep_threads_new(o->as_if);
     calibrate(p);
     p->start = p->since = vs_seconds();
     return p;

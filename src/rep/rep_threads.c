@@ -14,19 +14,22 @@ static const char *const name_of[POOL_N_KIND] = {[POOL_OTHER] = "other",
 
 typedef struct of_kind {
     int64_t jobs;
-    double shared, *busy; /* s; vec [n], s of each thread */
+    double shared, taken; /* s: of the jobs, of the thread that waited for them */
+    double *busy;         /* vec [n], s of each thread */
 } of_kind;
 
 struct rep_threads {
+    bool as_if;
     int n; /* of the largest pool */
     of_kind sum[POOL_N_KIND];
     const pool *pool;
     of_kind last[POOL_N_KIND]; /* what the pool had counted */
 };
 
-rep_threads *rep_threads_new(void)
+rep_threads *rep_threads_new(bool as_if)
 {
     rep_threads *t = vs_calloc(1, sizeof *t);
+    t->as_if = as_if;
     t->n = 1;
     return t;
 }
@@ -52,6 +55,8 @@ static void make_room(of_kind *k, int n)
 static void begin_pool(rep_threads *t, pool *p)
 {
     t->pool = p;
+    if (t->as_if)
+        pool_as_if(p);
     t->n = pool_size(p) > t->n ? pool_size(p) : t->n;
     for (int k = 0; k < POOL_N_KIND; k++) {
         make_room(&t->sum[k], t->n);
@@ -70,8 +75,10 @@ void rep_threads_see(rep_threads *t, pool *p)
         of_kind *sum = &t->sum[k], *last = &t->last[k];
         sum->jobs += now.jobs - last->jobs;
         sum->shared += now.seconds - last->shared;
+        sum->taken += now.taken - last->taken;
         last->jobs = now.jobs;
         last->shared = now.seconds;
+        last->taken = now.taken;
         for (int w = 0; w < pool_size(p); w++) {
             const double busy = pool_busy(p, (pool_kind)k, w);
             sum->busy[w] += busy - last->busy[w];
@@ -96,13 +103,39 @@ static double shared_of(const rep_threads *t)
     return sum;
 }
 
-/* Time of one thread for all, and of n threads that never wait. */
-static double alone(const rep_threads *t, double total, double n)
+/* What one thread did while the others had nothing to do. */
+static double alone(const rep_threads *t, double total)
+{
+    double taken = 0;
+    for (int k = 0; k < POOL_N_KIND; k++)
+        taken += t->sum[k].taken;
+    return fmax(total - taken, 0);
+}
+
+static double work(const rep_threads *t)
 {
     double busy = 0;
     for (int k = 0; k < POOL_N_KIND; k++)
         busy += busy_in(&t->sum[k]);
-    return fmax(total - shared_of(t), 0) + busy / n;
+    return busy;
+}
+
+static void print_gain(const rep_threads *t, double total, FILE *out)
+{
+    char b[3][16];
+    const double one = alone(t, total), all = one + (t->as_if ? shared_of(t) : work(t) / t->n);
+    if (t->as_if)
+        fprintf(out,
+                "\n  as if: one thread alone has %s of %s of work; %d threads would take %s, %.2f "
+                "times as fast as one\n",
+                rep_si(b[0], one, "s"), rep_si(b[1], one + work(t), "s"), t->n,
+                rep_si(b[2], all, "s"), (one + work(t)) / all);
+    else
+        fprintf(out,
+                "\n  of %s one thread alone had %s; without waiting %d threads take %s, %.2f times "
+                "as fast as one\n",
+                rep_si(b[0], total, "s"), rep_si(b[1], one, "s"), t->n, rep_si(b[2], all, "s"),
+                (one + work(t)) / all);
 }
 
 static void print_thread(const rep_threads *t, int w, FILE *out)
@@ -119,7 +152,7 @@ static void print_thread(const rep_threads *t, int w, FILE *out)
 
 void rep_threads_text(const rep_threads *t, const rep_threads_of *of, FILE *out)
 {
-    char b[3][16];
+    char b[16];
     if (t->n < 2)
         return;
     int64_t jobs = 0;
@@ -140,25 +173,23 @@ void rep_threads_text(const rep_threads *t, const rep_threads_of *of, FILE *out)
         fprintf(out, " %16lld", (long long)t->sum[k].jobs);
     fprintf(out, "\n  %-18s", "one thread alone");
     for (int k = 1; k < POOL_N_KIND; k++)
-        fprintf(out, " %16s", rep_si(b[0], fmax(of->phase[k] - t->sum[k].shared, 0), "s"));
-    const double one = alone(t, of->total, 1), all = alone(t, of->total, t->n);
-    fprintf(out,
-            "\n  of %s one thread alone had %s; without waiting %d threads take %s, %.2f times as "
-            "fast as one\n",
-            rep_si(b[0], of->total, "s"), rep_si(b[1], fmax(of->total - shared_of(t), 0), "s"),
-            t->n, rep_si(b[2], all, "s"), one / all);
+        fprintf(out, " %16s", rep_si(b, fmax(of->phase[k] - t->sum[k].taken, 0), "s"));
+    print_gain(t, of->total, out);
 }
 
 void rep_threads_json(const rep_threads *t, const rep_threads_of *of, FILE *out)
 {
-    fprintf(out, "  \"threads\": {\"n\": %d, \"shared\": %.9g, \"alone\": %.9g, \"phases\": [",
-            t->n, shared_of(t), fmax(of->total - shared_of(t), 0));
+    fprintf(out,
+            "  \"threads\": {\"n\": %d, \"as_if\": %s, \"shared\": %.9g, \"alone\": %.9g, "
+            "\"phases\": [",
+            t->n, t->as_if ? "true" : "false", shared_of(t), alone(t, of->total));
     for (int k = 1; k < POOL_N_KIND; k++) {
         const of_kind *s = &t->sum[k];
         fprintf(out,
                 "%s\n    {\"phase\": \"%s\", \"seconds\": %.9g, \"jobs\": %lld, \"shared\": %.9g, "
-                "\"busy\": [",
-                k > 1 ? "," : "", name_of[k], of->phase[k], (long long)s->jobs, s->shared);
+                "\"taken\": %.9g, \"busy\": [",
+                k > 1 ? "," : "", name_of[k], of->phase[k], (long long)s->jobs, s->shared,
+                s->taken);
         for (size_t w = 0; w < vec_len(s->busy); w++)
             fprintf(out, "%s%.9g", w ? ", " : "", s->busy[w]);
         fputs("]}", out);

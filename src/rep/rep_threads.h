@@ -10,10 +10,11 @@
 #include "pool.h"
 
 typedef struct rep_threads rep_threads;
-rep_threads *rep_threads_new(void);
+rep_threads *rep_threads_new(bool as_if);
 void rep_threads_free(rep_threads **t);
 /* Takes what the pool has counted since the call before; another pool than then begins at 0. NULL:
- * one thread. The pool is watched from its first call on. */
+ * one thread. The pool is watched from its first call on, as if its threads worked with `as_if` of
+ * _new. */
 void rep_threads_see(rep_threads *t, pool *p);
 /* seconds: of all analyses, and of the phases that have jobs of a kind. */
 typedef struct rep_threads_of {

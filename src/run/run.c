@@ -506,7 +506,8 @@ static vs_status profile_deck(run *r)
                                .trace = r->j->trace,
                                .svg = r->j->svg,
                                .steps = r->j->steps,
-                               .json = r->j->json};
+                               .json = r->j->json,
+                               .as_if = r->j->as_if};
     rep_profile *p = rep_profile_begin(&o, r->sim);
     vs_status st = p ? run_deck(r) : VS_EIO;
     const vs_status written = p ? rep_profile_end(p, sim_ckt(r->sim) ? r->log : NULL) : VS_OK;

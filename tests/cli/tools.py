@@ -243,6 +243,23 @@ class Profile(Tool):
         text = subprocess.run(run, env=env, check=True, capture_output=True, text=True).stdout
         self.assertRegex(text, r'thread 3 .*s\n +shared jobs')
         self.assertRegex(text, r'without waiting 3 threads take .*s, [0-9.]+ times as fast as one')
+        self.a_model_of_threads(run[2:], env, t)
+
+    def a_model_of_threads(self, args, env, real):
+        """--as-if: one thread works; each of the others has a clock."""
+        run = [VSIM, 'profile', '--as-if', *args]
+        r = json.loads(subprocess.run([*run, '--json'], env=env, check=True, capture_output=True, text=True).stdout)
+        t = r['threads']
+        self.assertTrue(t['as_if'] and not real['as_if'])
+        self.assertEqual([p['jobs'] for p in t['phases']], [p['jobs'] for p in real['phases']])
+        for p in t['phases']:  # no thread works longer than the job lasts, nor all longer than the phase
+            self.assertLessEqual(max(p['busy']), p['shared'])
+            self.assertLessEqual(sum(p['busy']), p['seconds'] + 1e-3 * r['seconds'])
+        self.assertLess(t['alone'], r['seconds'])
+        text = subprocess.run(run, env=env, check=True, capture_output=True, text=True).stdout
+        self.assertRegex(text, r'3 threads would take .*s, [0-9.]+ times as fast as one')
+        self.assertIn('only profile', self.vsim('--as-if', args[-1], code=2).stderr)
+        self.assertIn('--threads N', self.vsim('profile', '--as-if', args[-1], code=2).stderr)
 
     def test_newton_rejections_are_told_apart(self):
         deck = 'few iterations\nV1 in 0 SIN(0 5 1k)\nD1 in out dm\nR1 out 0 1k\nC1 out 0 1n\n.model dm d(is=1e-14)\n' \

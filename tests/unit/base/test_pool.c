@@ -184,6 +184,86 @@ START_TEST(work_is_counted_by_thread_and_kind_without_waiting)
 }
 END_TEST
 
+/* Pieces that burn `each`; the odd ones need the one before them. */
+typedef struct chain {
+    pool *p;
+    double each;
+    int32_t next; /* pieces come in order */
+    _Atomic int wrong;
+} chain;
+
+static void burn_piece(void *user, int32_t i, int worker)
+{
+    chain *c = user;
+    (void)worker;
+    c->wrong += i != c->next++;
+    if (i % 2)
+        pool_need(c->p, i - 1);
+    burn(c->each);
+    pool_made(c->p, i);
+}
+
+static void burn_alone(void *user, int32_t i, int worker)
+{
+    (void)i;
+    (void)worker;
+    burn(((chain *)user)->each);
+}
+
+/* burn ends at `each` or, where the machine does other things, later: bounds from below hold
+ * always, those from above are in what the caller took. */
+START_TEST(threads_that_are_not_there_share_and_wait)
+{
+    chain c = {.p = pool_new(8), .each = 1e-4};
+    ck_assert(!pool_is_as_if(c.p));
+    pool_as_if(c.p);
+    ck_assert(pool_is_as_if(c.p));
+    for (int k = 1; k <= 2; k++) { /* four pieces need nothing, four wait for those */
+        c.next = 0;
+        pool_run(c.p, POOL_SOLVE, 8, burn_piece, &c);
+        const pool_time t = pool_spent(c.p, POOL_SOLVE);
+        ck_assert_int_eq(t.jobs, k);
+        ck_assert(t.taken >= k * 8 * c.each);
+        ck_assert(t.seconds >= k * 2 * c.each);
+        ck_assert(t.seconds <= t.taken);
+        double busy = 0;
+        for (int w = 0; w < 8; w++) {
+            ck_assert(pool_busy(c.p, POOL_SOLVE, w) >= k * c.each);
+            busy += pool_busy(c.p, POOL_SOLVE, w);
+        }
+        ck_assert(busy <= t.taken);
+    }
+    ck_assert_int_eq(c.wrong, 0);
+    ck_assert_int_eq(pool_spent(c.p, POOL_STAMP).jobs, 0);
+    pool_free(&c.p);
+    ck_assert(!pool_is_as_if(NULL));
+    pool_as_if(NULL);
+}
+END_TEST
+
+/* What comes one by one bounds any number of threads, and one slot leaves one piece at a time. */
+START_TEST(ordered_parts_bound_threads_that_are_not_there)
+{
+    for (int32_t slots = 1; slots <= 16; slots *= 16) {
+        chain c = {.p = pool_new(16), .each = 1e-4};
+        pool_as_if(c.p);
+        pool_run_ordered(c.p, POOL_EVALUATE, 16, slots, burn_alone, burn_alone, &c);
+        const pool_time t = pool_spent(c.p, POOL_EVALUATE);
+        ck_assert(t.taken >= 32 * c.each);
+        ck_assert(t.seconds >= (slots == 1 ? 32 : 17) * c.each);
+        pool_free(&c.p);
+    }
+    sums ref = {0}, s = {0};
+    pool *p = pool_new(5);
+    pool_as_if(p);
+    pool_run_ordered(NULL, POOL_OTHER, 1000, 7, make_term, add_term, &ref);
+    pool_run_ordered(p, POOL_OTHER, 1000, 7, make_term, add_term, &s);
+    ck_assert_int_eq(s.wrong, 0);
+    ck_assert(s.sum == ref.sum);
+    pool_free(&p);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("pool");
@@ -194,6 +274,8 @@ int main(void)
     tcase_add_test(t, two_threads_work_at_the_same_time);
     tcase_add_test(t, ordered_parts_come_one_by_one);
     tcase_add_test(t, work_is_counted_by_thread_and_kind_without_waiting);
+    tcase_add_test(t, threads_that_are_not_there_share_and_wait);
+    tcase_add_test(t, ordered_parts_bound_threads_that_are_not_there);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
