@@ -32,7 +32,8 @@ static void history_image(tran *t, image *im)
 static void check_times(const tran *t, image *im)
 {
     bool ok = isfinite(t->t) && t->t >= 0 && t->t <= t->o.tstop && t->t_new >= 0 &&
-              isfinite(t->h) && t->h > 0 && t->brk >= t->t && t->most > 0;
+              isfinite(t->h) && t->h > 0 && t->brk >= t->t && t->brk_prev >= 0 &&
+              t->brk_prev <= t->t && t->brk_prev < t->brk && t->most > 0;
     for (int i = 0; i < TRAN_KEEP; i++)
         ok &= isfinite(t->past[i]) && t->past[i] >= 0;
     if (im->giving && !ok)
