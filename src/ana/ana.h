@@ -27,6 +27,8 @@ typedef struct ana_stat {
  * VS_PAUSED. */
 typedef struct ana_sink {
     vs_status (*point)(void *user, double axis, const double *x);
+    /* dc sweep: the point `axis` has no solution; may be NULL */
+    vs_status (*gap)(void *user, double axis);
     /* ac: phasors z [2 (n+1)], re and im in turn, and the operating point x [n+1]; may be NULL */
     vs_status (*zpoint)(void *user, double axis, const double *x, const double *z);
     /* called every few milliseconds at most, for a progress display: fraction 0..1; may be NULL */
@@ -98,11 +100,20 @@ void ana_memo_fini(ana_memo *k);
  * caller. If Newton's method fails from there it starts again from zero. NULL: start from zero. */
 void ana_begin_from(ana *a, const double *op, const double *tran_op);
 
-/* Nested sweep over sources. values [n], the outer loops are the caller's; every point to the sink.
- * The source has its old value afterwards. Status: VS_OK; VS_STOP: on request of the sink or of a
- * device; VS_NOCONV with messages: points before the failing one were delivered. */
+/* What the points of nested sweeps have in common; all 0 at the start. */
+typedef struct ana_sweep {
+    bool warm;         /* x is the solution of a point nearby */
+    bool lost;         /* the last point had no solution: for the next one Newton alone is tried */
+    int64_t n, n_lost; /* points; those without solution, of which the first has messages */
+} ana_sweep;
+
+/* Nested sweep over sources. values [n], the outer loops are the caller's; every point to the sink,
+ * and a gap for one without solution, behind which the sweep goes on. The source has its old value
+ * afterwards. Status: VS_OK, also with gaps; VS_STOP: on request of the sink or of a device. */
 VS_MUST_USE vs_status ana_dc(ana *a, int32_t source, const double *value, size_t n, double *x,
-                             bool warm, const ana_sink *sink);
+                             ana_sweep *w, const ana_sink *sink);
+/* A point of a sweep that is no source's: as ana_op, and a lost one is counted. */
+VS_MUST_USE vs_status ana_dc_op(ana *a, double value, double *x, ana_sweep *w);
 
 typedef struct ana_tran_opt {
     double tstep, tstop, tstart, tmax; /* s; tmax 0: min(tstep, (tstop-tstart)/50) as ngspice */

@@ -47,13 +47,41 @@ static vs_status walk(ana *a, int32_t source, double from, double to, double *x)
     return VS_OK;
 }
 
-static vs_status solve_point(ana *a, int32_t source, double from, double to, bool have, double *x)
+/* The operating point, from x or without an initial guess, by op_solve or ana_op. Behind a point
+ * without solution only Newton is tried: many such points in a row do not take the time of all
+ * methods each. Of them only the first has messages. */
+static vs_status solve_alone(ana *a, vs_status (*solve)(ana *, double *, bool, bool), double *x,
+                             ana_sweep *w)
 {
-    vs_status st = have ? walk(a, source, from, to, x) : VS_NOCONV;
-    if (st == VS_NOCONV) {
-        ckt_set_source_dc(a->c, source, to);
-        st = op_solve(a, x, false, false);
+    const bool all = !a->only_newton;
+    const diag_mark before = diag_try(a->d);
+    a->only_newton |= w->lost;
+    vs_status st = solve(a, x, w->warm, false);
+    if (st == VS_NOCONV && w->lost && w->warm)
+        st = solve(a, x, false, false);
+    if (all)
+        a->only_newton = false;
+    if (st == VS_NOCONV && w->n_lost > 0)
+        diag_take_back(a->d, before);
+    return st;
+}
+
+/* from: the value whose solution x is, NAN: none of this loop. */
+static vs_status solve_point(ana *a, int32_t source, double from, double to, double *x,
+                             ana_sweep *w)
+{
+    if (from == to)
+        return w->lost ? VS_NOCONV : VS_OK;
+    if (!isnan(from) && !w->lost) {
+        const vs_status st = walk(a, source, from, to, x);
+        if (st != VS_NOCONV)
+            return st;
     }
+    ckt_set_source_dc(a->c, source, to);
+    const bool guess = w->warm;
+    w->warm &= isnan(from) || w->lost; /* the walk has failed from there */
+    const vs_status st = solve_alone(a, op_solve, x, w);
+    w->warm = guess;
     return st;
 }
 
@@ -91,28 +119,58 @@ static void tell_current(ana *a, double value, const double *x)
 bool ana_told_current(const ana *a) { return a->told_current; }
 void ana_tell_no_current(ana *a) { a->told_current = true; }
 
-vs_status ana_dc(ana *a, int32_t source, const double *value, size_t n, double *x, bool warm,
+/* Counts a point; of the first without solution tells where it is. x: what `good` keeps, the last
+ * solution, in place of one that was not found. */
+static void count_point(ana *a, double value, vs_status st, const double *good, double *x,
+                        ana_sweep *w)
+{
+    w->n++;
+    w->lost = st == VS_NOCONV;
+    if (!w->lost) {
+        w->warm |= st == VS_OK;
+        return;
+    }
+    memcpy(x, good, sizeof(double) * (size_t)(a->n + 1));
+    ckt_reset_limits(a->c);
+    if (w->n_lost++ == 0)
+        diag_note(a->d, DIAG_NOWHERE, "in the dc sweep, at the value %.6g", value);
+}
+
+vs_status ana_dc_op(ana *a, double value, double *x, ana_sweep *w)
+{
+    double *good = vs_malloc(sizeof(double) * (size_t)(a->n + 1));
+    memcpy(good, x, sizeof(double) * (size_t)(a->n + 1));
+    const vs_status st = solve_alone(a, ana_op, x, w);
+    count_point(a, value, st, good, x, w);
+    vs_free(good);
+    return st;
+}
+
+vs_status ana_dc(ana *a, int32_t source, const double *value, size_t n, double *x, ana_sweep *w,
                  const ana_sink *sink)
 {
-    double original = ckt_source_dc(a->c, source);
+    const double original = ckt_source_dc(a->c, source);
+    double *good = vs_malloc(sizeof(double) * (size_t)(a->n + 1));
+    double from = NAN;
     vs_status st = VS_OK;
-    a->told_current &= warm;
+    a->told_current &= w->warm;
     for (size_t k = 0; k < n && st == VS_OK; k++) {
-        if (k == 0) {
-            ckt_set_source_dc(a->c, source, value[0]);
-            st = op_solve(a, x, warm, false);
-        } else if (value[k] != value[k - 1]) {
-            st = solve_point(a, source, value[k - 1], value[k], true, x);
-        }
-        if (st == VS_NOCONV)
-            diag_note(a->d, DIAG_NOWHERE, "in the dc sweep, at the value %.6g", value[k]);
+        memcpy(good, x, sizeof(double) * (size_t)(a->n + 1));
+        st = solve_point(a, source, from, value[k], x, w);
+        count_point(a, value[k], st, good, x, w);
         if (st == VS_OK) {
             tell_current(a, value[k], x);
             st = deliver(a, value[k], k == 0, x, sink);
+            from = value[k];
+        } else if (st == VS_NOCONV) {
+            st = sink->gap ? sink->gap(sink->user, value[k]) : VS_OK;
+            if (st == VS_OK && sink->stop && sink->stop(sink->user))
+                st = VS_STOP;
         }
         if (sink->progress && st == VS_OK)
             sink->progress(sink->user, (double)(k + 1) / (double)n, value[k], &a->st);
     }
+    vs_free(good);
     ckt_set_source_dc(a->c, source, original);
     ana_warn_limit(a, st, false, "itl2", a->opt.itl2);
     return st;

@@ -199,13 +199,22 @@ static const char *clamped(behav *b, const char *x, const net_expr *first, const
     return hold(b, elab_printf(b->e, "min(max(%s, %s), %s)", x, lo, hi));
 }
 
-static const char *pwl(behav *b, const net_expr *x)
+/* x = table(v, x1,y1, x2,y2 ...), constant outside of its points, or pwl(...), whose first and last
+ * line go on there. */
+static const char *table(behav *b, const net_expr *x)
 {
     const int32_t n = (x->n_arg - 1) / 2;
     if (n == 1)
         return num(b, x->arg[2]);
-    const char *w = clamped(b, num(b, x->arg[0]), x->arg[1], x->arg[2 * n - 1]);
-    return between(b, &(curve){&x->arg[1], 2, 1}, w, 0, n - 1);
+    const net_expr *const *first = &x->arg[1], *const *last = &x->arg[2 * n - 1];
+    const bool down =
+        (*first)->op == NET_NUM && (*last)->op == NET_NUM && (*last)->num < (*first)->num;
+    const curve c = down ? (curve){last, -2, 1} : (curve){first, 2, 1};
+    const char *v = num(b, x->arg[0]);
+    const char *w = x->fn == NET_FN_PWLF ? hold(b, v)
+                    : down               ? clamped(b, v, *last, *first)
+                                         : clamped(b, v, *first, *last);
+    return between(b, &c, w, 0, n - 1);
 }
 
 static const char *list(behav *b, const double *c, int degree)
@@ -379,7 +388,8 @@ static const char *call(behav *b, const net_expr *x)
         const char *v = num(b, x->arg[0]), *lo = num(b, x->arg[1]);
         return elab_printf(e, "min(max(%s, %s), %s)", v, lo, num(b, x->arg[2]));
     }
-    case NET_FN_PWLF: return pwl(b, x);
+    case NET_FN_PWLF:
+    case NET_FN_TABLE: return table(b, x);
     case NET_FN_FMOD: {
         const char *l = num(b, x->arg[0]);
         return elab_printf(e, "(%s %% %s)", l, divisor(b, x->arg[1]));

@@ -478,18 +478,18 @@ static void becomes(ereader *r, const net_expr *e, diag_span at)
     r->e->expr = (rhs){.e = e, .span = at, .given = true, .maybe_dynamic = true};
 }
 
-/* pwl(x, point[0], point[1], ...) */
-static void becomes_pwl(ereader *r, const net_expr *x, const rhs *point, diag_span at)
+/* table(x, point[0], point[1], ...) */
+static void becomes_table(ereader *r, const net_expr *x, const rhs *point, diag_span at)
 {
     const int32_t n = (int32_t)vec_len(point);
-    net_expr *e = flat_call(r->q.c, NET_FN_PWLF, "pwl", n + 1, at);
+    net_expr *e = flat_call(r->q.c, NET_FN_TABLE, "table", n + 1, at);
     e->arg[0] = x;
     for (int32_t i = 0; i < n; i++)
         e->arg[i + 1] = point[i].e;
     becomes(r, e, at);
 }
 
-/* table = "table" ["="] expr "=" ("(" x "," y ")")* ; becomes pwl(expr, x, y, ...) */
+/* table = "table" ["="] expr "=" ("(" x "," y ")")* ; becomes table(expr, x, y, ...) */
 static bool read_table(ereader *r)
 {
     diag_span at = cur_span(&r->q);
@@ -506,7 +506,7 @@ static bool read_table(ereader *r)
         ok = false;
     }
     if (ok)
-        becomes_pwl(r, x.e, point, at);
+        becomes_table(r, x.e, point, at);
     vec_free(point);
     return ok;
 }
@@ -617,7 +617,7 @@ static bool read_gate(ereader *r, const struct gate_word *w)
         ok = false;
     }
     if (ok)
-        becomes_pwl(r, x, point, at);
+        becomes_table(r, x, point, at);
     vec_free(point);
     return ok;
 }

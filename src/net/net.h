@@ -63,7 +63,8 @@ typedef enum net_op {
     X(GE0, "ge0", 1, 1) X(LE0, "le0", 1, 1) /* comparisons with 0: 1 or 0 */                      \
     X(URAMP, "uramp", 1, 1)   /* max(x, 0) */                                                     \
     X(LIMIT, "limit", 2, 3)   /* clamp(x, lo, hi); two arguments: HSPICE's variation, nominal x */ \
-    X(PWLF, "pwl", 3, 100000) /* x, x1,y1, x2,y2 ...; flat outside */                             \
+    X(PWLF, "pwl", 3, 100000) /* x, x1,y1, x2,y2 ...: the first and last line go on outside */    \
+    X(TABLE, "table", 3, 100000) /* the same, constant outside */                                 \
     X(HYPOT, "hypot", 2, 2) X(FMOD, "fmod", 2, 2) X(SQR, "sqr", 1, 1)                             \
     X(GAUSS, "gauss", 3, 3) X(AGAUSS, "agauss", 3, 3) X(UNIF, "unif", 2, 2)                       \
     X(AUNIF, "aunif", 2, 2)   /* the first argument: nominal */                                   \

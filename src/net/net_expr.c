@@ -206,9 +206,9 @@ static net_fn find_fn(const char *name)
     static const struct {
         const char *name;
         net_fn fn;
-    } alias[] = {{"log", NET_FN_LN},      {"table", NET_FN_PWLF}, {"stp", NET_FN_U},
-                 {"arctan", NET_FN_ATAN}, {"trunc", NET_FN_INT},  {"mod", NET_FN_FMOD},
-                 {"sign", NET_FN_SGN},    {"fabs", NET_FN_ABS},   {"ceiling", NET_FN_CEIL}};
+    } alias[] = {{"log", NET_FN_LN},    {"stp", NET_FN_U},       {"arctan", NET_FN_ATAN},
+                 {"trunc", NET_FN_INT}, {"mod", NET_FN_FMOD},    {"sign", NET_FN_SGN},
+                 {"fabs", NET_FN_ABS},  {"ceiling", NET_FN_CEIL}};
     for (int i = 0; i < NET_FN_USER; i++)
         if (!strcmp(fn_info[i].name, name))
             return (net_fn)i;
@@ -223,7 +223,7 @@ static void check_arity(eparse *p, const char *name, net_fn fn, int32_t n, diag_
     if (fn == NET_FN_USER)
         return;
     int32_t lo = fn_info[fn].lo, hi = fn_info[fn].hi;
-    bool odd = fn == NET_FN_PWLF && n >= 3 && n % 2 == 0;
+    bool odd = (fn == NET_FN_PWLF || fn == NET_FN_TABLE) && n >= 3 && n % 2 == 0;
     bool broken = fn == NET_FN_FREQTABLE && n >= 5 && n % 3 != 2;
     if (n >= lo && n <= hi && !odd && !broken)
         return;
@@ -621,19 +621,21 @@ static bool apply_power(double a, double b, double *y, char *why, size_t size)
     return true;
 }
 
-/* pwl(x, x1,y1, x2,y2, ...): straight lines between the points, constant outside */
-static double apply_pwl(const double *x, int32_t n)
+/* Straight lines through (x1, y1), (x2, y2) ..., x all upwards or all downwards. `ends`: constant
+ * outside; else the first and the last line go on. x: x, x1,y1, x2,y2, ... */
+static double apply_table(const double *x, int32_t n, bool ends)
 {
-    int32_t points = (n - 1) / 2;
-    const double *p = x + 1;
-    if (x[0] <= p[0])
+    const int32_t points = (n - 1) / 2;
+    const double *p = x + 1, *last = p + 2 * (points - 1);
+    const double up = last[0] < p[0] ? -1 : 1;
+    if (points == 1 || (ends && up * x[0] <= up * p[0]))
         return p[1];
-    for (int32_t i = 1; i < points; i++) {
-        const double *a = p + 2 * (i - 1), *b = p + 2 * i;
-        if (x[0] < b[0])
-            return a[1] + (b[1] - a[1]) * (x[0] - a[0]) / (b[0] - a[0]);
-    }
-    return p[2 * points - 1];
+    if (ends && up * x[0] >= up * last[0])
+        return last[1];
+    const double *b = p + 2;
+    while (b < last && up * x[0] >= up * b[0])
+        b += 2;
+    return b[-1] + (b[1] - b[-1]) * (x[0] - b[-2]) / (b[0] - b[-2]);
 }
 
 static double least(const double *x, int32_t n, double sign)
@@ -715,7 +717,8 @@ static bool apply_fn(net_fn fn, const double *x, int32_t n, double *y, char *why
     case NET_FN_LE0: *y = a <= 0; break;
     case NET_FN_URAMP: *y = a > 0 ? a : 0; break;
     case NET_FN_LIMIT: *y = n == 2 ? a : a < x[1] ? x[1] : a > x[2] ? x[2] : a; break;
-    case NET_FN_PWLF: *y = apply_pwl(x, n); break;
+    case NET_FN_PWLF:
+    case NET_FN_TABLE: *y = apply_table(x, n, fn == NET_FN_TABLE); break;
     case NET_FN_HYPOT: *y = hypot(a, x[1]); break;
     case NET_FN_FMOD: return net_apply(NET_MOD, fn, x, 2, y, why, size);
     case NET_FN_SQR: *y = a * a; break;

@@ -148,7 +148,7 @@ static vs_status run_tran(sim *s, const flat_ana *a)
 typedef struct dc_job {
     sim *s;
     const flat_ana *a;
-    bool warm;
+    ana_sweep sweep;
     double at[4]; /* the value of each loop */
 } dc_job;
 
@@ -179,7 +179,7 @@ static vs_status dc_rebuild(dc_job *j, int level)
     if (!st) {
         s->x_valid = true; /* whether it is a solution, `warm` says */
         sim_solution(s, &x, &fits);
-        j->warm &= fits;
+        j->sweep.warm &= fits;
     }
     return st;
 }
@@ -233,25 +233,24 @@ static vs_status dc_level(dc_job *j, int level)
         int32_t src = sweep_source(s, w);
         if (src < 0)
             return VS_EINPUT;
-        vs_status st = ana_dc(s->ana, src, w->value, vec_len(w->value), s->x, j->warm, &sink);
-        j->warm = st == VS_OK;
-        return st;
+        return ana_dc(s->ana, src, w->value, vec_len(w->value), s->x, &j->sweep, &sink);
     }
     for (size_t k = 0; k < vec_len(w->value); k++) {
         vs_status st = dc_set(j, level, j->at[level] = w->value[k]);
         if (!st && level) {
             st = dc_level(j, level - 1);
         } else if (!st) {
-            st = ana_op(s->ana, s->x, j->warm, false);
+            st = ana_dc_op(s->ana, w->value[k], s->x, &j->sweep);
             s->own_axis = true;
             s->axis = w->value[k];
             if (!st)
                 st = sim_plot_point(s, w->value[k], s->x, NULL);
+            else if (st == VS_NOCONV)
+                st = sim_plot_gap(s, w->value[k]);
             sim_count(s);
         }
         if (st)
             return st;
-        j->warm = true;
         if (sim_stopped(s))
             return VS_STOP;
     }
@@ -313,12 +312,19 @@ static vs_status run_dc(sim *s, const flat_ana *a)
         vec_push(change, s->change[i]);
     double temp = s->temp;
     const double *begin = sim_begin(s, false);
-    dc_job j = {.s = s, .a = a, .warm = begin != NULL};
+    dc_job j = {.s = s, .a = a, .sweep.warm = begin != NULL};
     if (begin)
         memcpy(x, begin, ((size_t)s->n_x + 1) * sizeof *x);
     if (s->opt.hook.begin)
         s->opt.hook.begin(s->opt.hook.user, "dc");
     st = dc_level(&j, a->n_sweep - 1);
+    if (!st && j.sweep.n_lost > 0) {
+        diag_error(
+            s->d, a->span,
+            "%lld of %lld points of this sweep have no operating point: their values are nan",
+            (long long)j.sweep.n_lost, (long long)j.sweep.n);
+        st = VS_NOCONV;
+    }
     s->x_valid = st == VS_OK;
     if (s->ana)
         sim_count(s);

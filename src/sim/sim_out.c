@@ -387,6 +387,36 @@ vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
     return st || !h->point ? st : h->point(h->user, axis, s->op_x ? s->op_x : x, s->z);
 }
 
+vs_status sim_plot_gap(sim *s, double axis)
+{
+    double *x = vs_malloc(((size_t)ckt_n(s->ckt) + 1) * sizeof *x);
+    for (int32_t i = 0; i <= ckt_n(s->ckt); i++)
+        x[i] = NAN;
+    if (s->own_axis)
+        axis = s->axis;
+    size_t n = 0, k = 0;
+    s->st.written += s->opt.out || s->plot;
+    if (s->plot) {
+        post_vec_push(s->plot->vec[k++], axis, 0);
+        while (k < vec_len(s->plot->vec))
+            post_vec_push(s->plot->vec[k++], NAN, NAN);
+        if (s->part_wait)
+            sim_part_point(s);
+    }
+    vs_status st = VS_OK;
+    if (s->opt.out) {
+        s->row[n++] = axis;
+        while (n <= vec_len(s->vec))
+            s->row[n++] = NAN;
+        st = out_point(s->opt.out, s->row);
+    }
+    const sim_hook *h = &s->opt.hook;
+    if (!st && h->point)
+        st = h->point(h->user, axis, x, NULL);
+    vs_free(x);
+    return st;
+}
+
 vs_status sim_plot_begin_own(sim *s, const char *word, const char *what, const out_vector *v,
                              int32_t n, const sim_axis *axis, bool complex)
 {
@@ -427,6 +457,8 @@ static vs_status take_point(void *user, double axis, const double *x)
     return sim_plot_point(user, axis, x, NULL);
 }
 
+static vs_status take_gap(void *user, double axis) { return sim_plot_gap(user, axis); }
+
 static void show_progress(void *user, double fraction, double axis, const ana_stat *st)
 {
     sim *s = user;
@@ -458,6 +490,7 @@ static double ask_next(void *user, double t)
 const ana_sink *sim_sink(sim *s, ana_sink *sink)
 {
     *sink = (ana_sink){.point = take_point,
+                       .gap = take_gap,
                        .progress = show_progress,
                        .stop = sim_asked_to_stop,
                        .pause = s->opt.hook.due ? sim_is_due : NULL,

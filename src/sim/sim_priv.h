@@ -238,6 +238,8 @@ double sim_value(const sim *s, const elab_out *o, const double *x);
 ckt_env sim_env(const sim *s, double time);
 /* A point of it, x[n+1]; xi: imaginary parts, NULL for a real plot. */
 VS_MUST_USE vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi);
+/* A point of a dc sweep without solution: all vectors but the axis are NaN. */
+VS_MUST_USE vs_status sim_plot_gap(sim *s, double axis);
 /* A plot of vectors of the analysis' own (noise densities, poles, ...), the axis first if there is
  * one. */
 VS_MUST_USE vs_status sim_plot_begin_own(sim *s, const char *word, const char *what,

@@ -215,6 +215,16 @@ class Gains(folder.Folder):
         self.close(op['v(c)'][0], 6)
         self.close(op['v(d)'][0], 6)
 
+    def test_the_ends_of_tables_and_of_pwl(self):
+        """pwl() goes on beyond its points, as in ngspice; tables do not. Points may come from the right."""
+        text = 'v1 a 0 {at}\n'
+        for name, form in (('p', 'pwl(v(a), {up})'), ('q', 'pwl(v(a), {down})'), ('t', 'table(v(a), {up})'), ('s', 'table(v(a), {down})')):
+            text += 'b%s %s 0 v=%s\nr%s %s 0 1k\n' % (name, name, form.format(up='-10,-8, 2,4, 12,24', down='12,24, 2,4, -10,-8'), name, name)
+        for at, line, table in ((-100, -98, -8), (-10, -8, -8), (0.5, 2.5, 2.5), (2, 4, 4), (7, 14, 14), (100, 200, 24)):
+            op = self.run_deck(text.replace('{at}', str(at)) + '.op\n')[0][1]
+            for name, value in (('p', line), ('q', line), ('t', table), ('s', table)):
+                self.assertAlmostEqual(op['v(%s)' % name][0], value, delta=1e-9 * abs(value), msg='%s at %g' % (name, at))
+
     def test_resistors_by_tables_are_switches_of_both_directions(self):
         """HSPICE's: of an n-channel switch the gate's voltage above the lower node counts, of a p-channel
         one that below the higher node."""

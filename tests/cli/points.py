@@ -90,6 +90,33 @@ class Points(folder.Folder):
                 self.assertEqual(self.sweep(5, outer, begin).count('straight lines there'), 1, outer)
         self.assertEqual(self.sweep(1), '')
 
+    def rows(self, deck):
+        """Exit code, rows of a dc sweep by name, and what was said."""
+        self.write('deck.sp', 'gaps\n' + deck + '.end\n')
+        done = subprocess.run([VSIM, '-n', '--csv', '-r', 'out.csv', 'deck.sp'], cwd=self.tmp.name, capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL, timeout=300)
+        with open(os.path.join(self.tmp.name, 'out.csv')) as f:
+            names, *rows = [line.strip().split(',') for line in f]
+        return done.returncode, [dict(zip(names, map(float, row))) for row in rows], done.stderr
+
+    def test_a_sweep_goes_on_behind_points_without_solution(self):
+        """x = x^2 + 1 has no real solution; elsewhere x is the source's voltage."""
+        deck = ('v1 t 0 {at}\nv2 u 0 1\nr0 t 0 1k\nr1 o 0 {r}\n.param r=1k at=0\n'
+                'b1 o 0 v=v(u)*v(t)>0.55 & v(t)<0.75 ? v(o)*v(o)+1 : v(u)*v(t)\n')
+        for sweep, n, lost in (('v1 0 1 0.1', 11, 2), ('v1 0.6 1 0.1', 5, 2), ('v1 0.7 0 -0.1', 8, 2), ('at 0 1 0.1', 11, 2),
+                               ('v1 0 1 0.1 v2 0 1 1', 22, 2), ('v1 0.6 0.7 0.1 v2 1 0 -1', 4, 2), ('v1 0 1 0.1 r 1k 2k 1k', 22, 4)):
+            code, rows, said = self.rows(deck + '.dc %s\n' % sweep)
+            self.assertEqual((code, len(rows)), (3, n), said)
+            self.assertIn('%d of %d points of this sweep have no operating point' % (lost, n), said)
+            self.assertEqual(said.count('no operating point found'), 1, said)
+            self.assertEqual(sum(math.isnan(row['v(o)']) for row in rows), lost)
+            for row in rows:
+                at = list(row.values())[0]
+                if math.isnan(row['v(o)']):
+                    self.assertTrue(0.55 < at < 0.75, row)
+                elif row['v(u)'] > 0:
+                    self.assertAlmostEqual(row['v(o)'], at, delta=1e-6)
+
     def test_a_diode_across_a_pulse_is_told_once(self):
         """At its end a transient tells of the largest current at any of its points."""
         deck = 'v1 a 0 pulse(%g %g 1n 1n 1n 5n)\nd1 a 0 dm\n.model dm d is=1e-14 cjo=1p\n.tran 0.1n %gn\n'

@@ -258,7 +258,7 @@ START_TEST(sweep_delivers_every_value_and_restores_the_source)
     double v[101];
     for (int i = 0; i <= 100; i++)
         v[i] = -1 + 0.1 * i;
-    ck_assert_int_eq(ana_dc(a, 0, v, 101, x, false, &sink), VS_OK);
+    ck_assert_int_eq(ana_dc(a, 0, v, 101, x, &(ana_sweep){0}, &sink), VS_OK);
     ck_assert_int_eq(r.n, 101);
     for (int i = 0; i <= 100; i++) {
         double id = 1e-14 * expm1(r.v[i] / 0.02585) + 1e-12 * r.v[i];
@@ -269,7 +269,7 @@ START_TEST(sweep_delivers_every_value_and_restores_the_source)
     ck_assert_int_eq(c.n_accept, 101);
     r.n = 0;
     r.stop_after = 5;
-    ck_assert_int_eq(ana_dc(a, 0, v, 101, x, false, &sink), VS_STOP);
+    ck_assert_int_eq(ana_dc(a, 0, v, 101, x, &(ana_sweep){0}, &sink), VS_STOP);
     ck_assert_int_eq(r.n, 5);
 }
 END_TEST
@@ -287,7 +287,7 @@ START_TEST(sweep_across_a_fold_goes_on_behind_it)
     double v[41];
     for (int i = 0; i <= 40; i++)
         v[i] = 0.05e-3 * i;
-    ck_assert_int_eq(ana_dc(a, source, v, 41, x, false, &sink), VS_OK);
+    ck_assert_int_eq(ana_dc(a, source, v, 41, x, &(ana_sweep){0}, &sink), VS_OK);
     ck_assert_double_lt(r.v[5], -0.5);
     ck_assert_double_gt(r.v[40], 2.5);
 }
