@@ -112,6 +112,7 @@ typedef struct vsim_inside_job {
     bool no_output;
     bool fsync; /* results wait for the disk at each flush */
     const char *touchstone, *stats, *measures;
+    const char *limit_log; /* what option warn tells, as ngspice's --soa-log; not of sweeps */
     /* The run writes transients of cards to a file beside the results, so that another run can go
      * on with them (docs/checkpoint.md): whenever `keep` returns true; with `checkpoint` also when
      * `stop` ends the run, and each `minutes` of them if that is not 0. */

@@ -17,6 +17,7 @@ typedef enum files_role {
     FILES_RESULTS,
     FILES_MEASURES,
     FILES_REPORT,
+    FILES_LIMITS,
     FILES_FIGURES,
     FILES_TOUCHSTONE,
     FILES_PICTURE,

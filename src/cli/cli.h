@@ -69,6 +69,7 @@ typedef struct cli_opt {
     const char *trace, *steps;          /* profile */
     bool as_if;                         /* profile --as-if */
     const char *measures;               /* --measures: the table of .meas results */
+    const char *soa_log;                /* --soa-log: what .option warn tells */
     uint64_t seed;                      /* --seed; 0: statistical functions are nominal */
     const char **variable;              /* [n_variable] -D of ngspice's variables, "name=text" */
     size_t n_variable;

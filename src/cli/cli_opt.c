@@ -52,6 +52,7 @@ enum {
     OPT_MPI,
     OPT_NGSPICE,
     OPT_SEED,
+    OPT_SOA_LOG,
     OPT_VARIABLE,
     OPT_IGNORED,
     OPT_NO_MPI,
@@ -128,7 +129,7 @@ static const struct option options[] = {
     {"pipe", no_argument, NULL, 'p'},
     {"seed", required_argument, NULL, OPT_SEED},
     {"server", no_argument, NULL, 's'},
-    {"soa-log", required_argument, NULL, OPT_IGNORED},
+    {"soa-log", required_argument, NULL, OPT_SOA_LOG},
     {"term", required_argument, NULL, 't'},
     {"threshold", required_argument, NULL, OPT_THRESHOLD},
     {"reference", required_argument, NULL, OPT_Z0},
@@ -471,6 +472,7 @@ static bool apply(cli_opt *o, int c, const char *text)
         return true;
     case OPT_VARIABLE: set_variable(o, text); return true;
     case OPT_SEED: return parse_seed(o, text);
+    case OPT_SOA_LOG: o->soa_log = text; return true;
     case OPT_NGSPICE: o->ngspice = true; return true;
     case OPT_IGNORED:
     case 't': return true; /* ngspice: kind of terminal; vsim draws on none */
@@ -681,6 +683,8 @@ static bool check_arguments(const cli_opt *o)
         return usage("only profile takes", "--as-if");
     if (o->as_if && o->threads < 2)
         return usage("--as-if models the threads of --threads N, at least 2", NULL);
+    if (o->soa_log && o->command != CMD_RUN)
+        return usage("only the run of a deck takes", "--soa-log");
     if (deck && n != 1)
         return usage(n ? "one deck at a time; not expected:" : "no deck given",
                      n ? o->arg[1] : NULL);
@@ -821,6 +825,7 @@ static const char help_main[] =
     "  --touchstone FILE            S-parameters of .sp also as FILE.s2p (.s1p, ...)\n"
     "  --stats FILE.json            figures of the run for programs\n"
     "  --measures FILE              results of .meas as a table (FILE.json: JSON, else CSV)\n"
+    "  --soa-log FILE               what .option warn tells of limits, as lines of FILE\n"
     "  --json                       explain, analyze, profile, doctor, compare, models --branches: "
     "for "
     "programs\n"

@@ -132,6 +132,7 @@ static vsim_inside_job job_of(const cli_opt *o, const cli_out *out, cli_progress
                              .touchstone = o->touchstone,
                              .stats = o->stats,
                              .measures = o->measures,
+                             .limit_log = o->soa_log,
                              .jobs = o->jobs,
                              .shard = o->shard,
                              .n_shard = o->n_shard,

@@ -103,12 +103,15 @@ void elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d, str_pool
  *   CURRENT      the size of the current of its one term, over m
  *   POWER        the sum of the sizes of current times voltage, with value - derating (Te - tnom),
  *                not below 0, above tnom
- *   TEMPERATURE  Te */
+ *   TEMPERATURE  Te
+ *   REGION       no limit: which of two junctions, the voltages of the terms, conduct: above value,
+ *                and `second`; in directions of sign */
 typedef enum elab_limit_kind {
     ELAB_LIMIT_VOLTAGE,
     ELAB_LIMIT_CURRENT,
     ELAB_LIMIT_POWER,
-    ELAB_LIMIT_TEMPERATURE
+    ELAB_LIMIT_TEMPERATURE,
+    ELAB_LIMIT_REGION
 } elab_limit_kind;
 typedef struct elab_limit_term {
     int32_t hi, lo; /* unknowns; volt */
@@ -117,8 +120,9 @@ typedef struct elab_limit_term {
 typedef struct elab_limit {
     elab_limit_kind kind;
     const char *device, *quantity, *name; /* "x1.d1", "Vd", "fv_max" */
-    diag_span span;                       /* of the number */
-    double value;                         /* volt, ampere, watt or degrees Celsius */
+    const char *card;                     /* of the device; without one its letter, "r" */
+    diag_span span;                       /* of the number, or of the element */
+    double value, second;                 /* volt, ampere, watt or degrees Celsius */
     double m;    /* the devices in parallel if the limit is that of one of them, else 1 */
     int32_t row; /* limits of a sort have the same number, below ELAB_LIMIT_ROWS */
     int sign;    /* 1, -1, 0: both directions */
@@ -130,9 +134,10 @@ typedef struct elab_limit {
 } elab_limit;
 enum { ELAB_LIMIT_ROWS = 64 };
 /* The limits that cards and lines give to the devices of c, a device after the other.
- *   out   out  vec, the caller frees it
- *   temp  of the circuit, degrees Celsius */
-void elab_limits(elab_limit **out, const ckt *c, const flat *f, double temp);
+ *   out      out  vec, the caller frees it
+ *   regions       those of VBIC transistors too
+ *   temp          of the circuit, degrees Celsius */
+void elab_limits(elab_limit **out, const ckt *c, const flat *f, bool regions, double temp);
 
 typedef struct elab_node_value { /* as ana_node_value */
     int32_t unknown;

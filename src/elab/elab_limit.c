@@ -72,7 +72,17 @@ static const struct heat {
                   {BIPOLAR, NULL, "rth0", NULL},
                   {VDMOS, "tc", NULL, "derating"}};
 
-enum { POWER_ROW = VS_COUNT(voltage_table) + VS_COUNT(current_table), HEAT_ROW = POWER_ROW + 8 };
+enum {
+    POWER_ROW = VS_COUNT(voltage_table) + VS_COUNT(current_table),
+    HEAT_ROW = POWER_ROW + 8,
+    SUBSTRATE_ROW = HEAT_ROW + 8,
+    REGION_ROW
+};
+static_assert((int)REGION_ROW < (int)ELAB_LIMIT_ROWS, "each sort of limit has a row");
+
+/* VBIC's cards: from which voltage on a junction conducts; volt. */
+#define FORWARD 0.2
+static const char *const forward_limit[] = {"vsubfwd", "vbefwd", "vbcfwd"};
 
 static family family_of(const char *module, int *flags)
 {
@@ -109,6 +119,9 @@ bool elab_is_limit(const char *module, const char *name)
             (is_one(name, "pd_max", h->rth, h->derating) || (h->node && !strcmp(name, "te_max"))))
             return true;
     }
+    for (size_t i = 0; i < VS_COUNT(forward_limit); i++)
+        if (!strcmp(module, "vbic") && !strcmp(name, forward_limit[i]))
+            return true;
     return false;
 }
 
@@ -165,15 +178,17 @@ static bool is_p_channel(const flat_model *m)
                  elab_card_number(m->param, "pchan", 0) != 0);
 }
 
+/* p NULL: the card does not give it. */
 static elab_limit limit_of(const found *f, elab_limit_kind kind, const char *quantity,
                            const char *name, const flat_param *p, size_t row)
 {
     return (elab_limit){.kind = kind,
                         .device = f->in->name,
+                        .card = f->in->rare->model ? f->in->rare->model->name : f->module->name,
                         .quantity = quantity,
                         .name = name,
-                        .span = p->span,
-                        .value = p->value,
+                        .span = p ? p->span : f->in->span,
+                        .value = p ? p->value : FORWARD,
                         .m = f->family == BIPOLAR && kind == ELAB_LIMIT_CURRENT ? f->in->m : 1,
                         .row = (int32_t)row,
                         .te_node = -1,
@@ -252,8 +267,38 @@ static void add_heat(const found *f, const struct heat *h)
     }
 }
 
-static void add_limits(const found *f)
+/* sign (hi - lo) of a junction. */
+static bool add_junction(const found *f, elab_limit *l, const char *hi, const char *lo)
 {
+    const elab_limit_term t = {.hi = unknown(f, hi), .lo = unknown(f, lo)};
+    l->sign = elab_card_number(f->in->rare->model->param, "type", 1) < 0 ||
+                      !strcmp(f->in->rare->model->type, "pnp")
+                  ? -1
+                  : 1;
+    if (t.hi >= 0 && t.lo >= 0)
+        l->term[l->n_term++] = t;
+    return t.hi >= 0 && t.lo >= 0;
+}
+
+/* What ngspice looks for at VBIC alone: a conducting substrate junction; regions. */
+static void add_vbic(const found *f, bool regions)
+{
+    elab_limit s =
+        limit_of(f, ELAB_LIMIT_VOLTAGE, "Vsc", "vsubfwd", given(f, "vsubfwd"), SUBSTRATE_ROW);
+    if (add_junction(f, &s, "s", "c"))
+        vec_push(*f->out, s);
+    elab_limit r = limit_of(f, ELAB_LIMIT_REGION, "", "its region", given(f, "vbefwd"), REGION_ROW);
+    const flat_param *second = given(f, "vbcfwd");
+    r.second = second ? second->value : FORWARD;
+    r.span = f->in->span;
+    if (regions && add_junction(f, &r, "b", "e") && add_junction(f, &r, "b", "c"))
+        vec_push(*f->out, r);
+}
+
+static void add_limits(const found *f, bool regions)
+{
+    if (!strcmp(f->module->name, "vbic") && f->in->rare->model)
+        add_vbic(f, regions);
     for (size_t i = 0; i < VS_COUNT(voltage_table); i++)
         if (voltage_table[i].family == f->family)
             add_voltage(f, i);
@@ -265,7 +310,7 @@ static void add_limits(const found *f)
             add_heat(f, &heat_table[i]);
 }
 
-void elab_limits(elab_limit **out, const ckt *c, const flat *f, double temp)
+void elab_limits(elab_limit **out, const ckt *c, const flat *f, bool regions, double temp)
 {
     for (size_t i = 0; i < vec_len(f->inst); i++) {
         const flat_inst *in = &f->inst[i];
@@ -278,6 +323,6 @@ void elab_limits(elab_limit **out, const ckt *c, const flat *f, double temp)
         w.family = family_of(w.module->name, &w.flags);
         w.temp =
             elab_card_number(in->param, "temp", temp + elab_card_number(in->param, "dtemp", 0));
-        add_limits(&w);
+        add_limits(&w, regions);
     }
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "heap.h"
+#include "stream.h"
 #include "swp.h"
 #include "vec.h"
 
@@ -111,11 +112,14 @@ typedef struct output {
     files_role role;
 } output;
 
-static size_t outputs_of(const vsim_inside_job *j, output to[8])
+enum { N_OUTPUT = 9 };
+
+static size_t outputs_of(const vsim_inside_job *j, output to[N_OUTPUT])
 {
     const output all[] = {{j->streams.log_path, "the report", FILES_REPORT},
                           {j->raw, "the results", FILES_RESULTS},
                           {j->measures, "the measures", FILES_MEASURES},
+                          {j->limit_log, "the log of limits", FILES_LIMITS},
                           {j->stats, "the figures", FILES_FIGURES},
                           {j->svg, "the picture", FILES_PICTURE},
                           {j->mtx, "the matrix", FILES_MATRIX},
@@ -131,7 +135,7 @@ static size_t outputs_of(const vsim_inside_job *j, output to[8])
 /* Registers the files that the run will write, before it reads any: a file cannot be both. */
 static vs_status claim_outputs(run *r)
 {
-    output to[8];
+    output to[N_OUTPUT];
     const size_t n = outputs_of(r->j, to);
     for (size_t i = 0; i < n; i++)
         if (!files_claim(to[i].path, to[i].role)) {
@@ -145,7 +149,7 @@ static vs_status claim_outputs(run *r)
 /* Checks the outputs against inputs that no card names: source files of models from the cache. */
 static vs_status check_outputs(run *r)
 {
-    output to[8];
+    output to[N_OUTPUT];
     const size_t n = outputs_of(r->j, to);
     for (size_t i = 0; i < n; i++)
         if (files_refused(to[i].role)) {
@@ -460,6 +464,32 @@ static vs_status run_sweep(run *r)
 
 /* -- the tasks -- */
 
+/* The log of option warn; "-": the report. */
+static vs_status open_limit_log(run *r)
+{
+    const char *path = r->j->limit_log;
+    if (!path || files_refused(FILES_LIMITS)) /* refused: a message said so */
+        return VS_OK;
+    FILE *to = strcmp(path, "-") ? stream_create(path, FILES_LIMITS) : r->log;
+    if (!to) {
+        diag_error(&r->d, DIAG_NOWHERE, "'%s' cannot be written: %s", path, files_why(errno));
+        return VS_EIO;
+    }
+    sim_opts(r->sim)->limit_log = to;
+    return VS_OK;
+}
+
+static vs_status close_limit_log(run *r)
+{
+    FILE *to = sim_opts(r->sim)->limit_log;
+    sim_opts(r->sim)->limit_log = NULL;
+    if (!to || to == r->log || !stream_close(to))
+        return VS_OK;
+    diag_error(&r->d, DIAG_NOWHERE, "'%s' could not be written: %s", r->j->limit_log,
+               strerror(errno));
+    return VS_EIO;
+}
+
 static vs_status run_deck(run *r)
 {
     if (r->empty)
@@ -472,8 +502,14 @@ static vs_status run_deck(run *r)
         run_say(r);
         return st;
     }
-    if (plain(r) && family && !ctl_has_block(r->sim))
+    if (plain(r) && family && !ctl_has_block(r->sim)) {
+        if (r->j->limit_log)
+            diag_warning(&r->d, DIAG_NOWHERE,
+                         "'%s' is not written: what the points of a sweep tell of limits stands "
+                         "with the messages",
+                         r->j->limit_log);
         return run_sweep(r);
+    }
     if (plain(r) && family)
         diag_warning(&r->d, sim_deck(r->sim)->control_at,
                      "a deck with a .control block does as the block says; its .step, .mc "
@@ -489,7 +525,11 @@ static vs_status run_deck(run *r)
     if (!st)
         st = run_restart_results(r);
     if (!st)
+        st = open_limit_log(r);
+    if (!st)
         st = run_all(r);
+    const vs_status log = close_limit_log(r);
+    st = st ? st : log;
     int why = 0;
     if (out_close(&sim_opts(r->sim)->out, &why)) {
         diag_error(&r->d, DIAG_NOWHERE, "the results could not be written: %s", strerror(why));

@@ -62,7 +62,7 @@ static const char **add_outputs(run *r, const char **folder)
     const vsim_inside_job *j = r->j;
     const char *const path[] = {
         j->streams.log_path, j->measures, j->stats, j->svg, j->mtx, j->trace, j->steps,
-        j->touchstone};
+        j->touchstone,       j->limit_log};
     for (size_t i = 0; i < VS_COUNT(path); i++)
         if (path[i] && strcmp(path[i], "-") != 0)
             vec_push(folder, folder_of(r, path[i]));

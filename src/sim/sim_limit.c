@@ -1,6 +1,6 @@
 /* sim_limit.c - points of an operating point, a dc sweep or a transient at which a device is beyond
- * a limit of its card (option warn): warnings, of each sort of limit the first `maxwarns`, and what
- * the others came to. */
+ * a limit of its card (option warn): warnings, or lines of a log as ngspice writes them, of each
+ * sort of limit the first `maxwarns`, and what the others came to. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,17 +21,24 @@ struct sim_limits {
     ckt_detail *current; /* vec: of the terms that have one, limit by limit */
     double *value;       /* vec: theirs at the point under way */
     const char *axis;    /* "time", "v-sweep"; NULL: none */
+    int64_t logged;      /* lines of the log */
     sort sort[ELAB_LIMIT_ROWS];
 };
+
+/* Terms that have a current. */
+static int n_current(const elab_limit *l)
+{
+    return l->kind == ELAB_LIMIT_CURRENT || l->kind == ELAB_LIMIT_POWER ? l->n_term : 0;
+}
 
 static void find_limits(sim *s)
 {
     sim_limits *w = s->limits;
     vec_clear(w->limit);
     vec_clear(w->current);
-    elab_limits(&w->limit, s->ckt, &s->flat, s->temp);
+    elab_limits(&w->limit, s->ckt, &s->flat, s->option.warn >= 2, s->temp);
     for (size_t i = 0; i < vec_len(w->limit); i++)
-        for (int k = 0; w->limit[i].kind != ELAB_LIMIT_VOLTAGE && k < w->limit[i].n_term; k++)
+        for (int k = 0; k < n_current(&w->limit[i]); k++)
             vec_push(w->current, w->limit[i].term[k].current);
     vec_clear(w->value);
     vec_extend(w->value, vec_len(w->current));
@@ -70,18 +77,21 @@ static double temperature(const elab_limit *l, const double *x)
     return l->te_node > 0 ? x[l->te_node] : l->te;
 }
 
+static double voltage(const elab_limit_term *t, const double *x) { return x[t->hi] - x[t->lo]; }
+
 /* What is compared with the limit; a voltage with its sign. current: of the terms. */
 static double value_of(const elab_limit *l, const double *x, const double *current)
 {
     double sum = 0;
     switch (l->kind) {
-    case ELAB_LIMIT_VOLTAGE: return x[l->term[0].hi] - x[l->term[0].lo];
+    case ELAB_LIMIT_REGION:
+    case ELAB_LIMIT_VOLTAGE: return voltage(&l->term[0], x);
     case ELAB_LIMIT_CURRENT: return fabs(current[0] / l->m);
     case ELAB_LIMIT_TEMPERATURE: return temperature(l, x);
     case ELAB_LIMIT_POWER: break;
     }
     for (int k = 0; k < l->n_term; k++)
-        sum += fabs(current[k] * (x[l->term[k].hi] - x[l->term[k].lo]));
+        sum += fabs(current[k] * voltage(&l->term[k], x));
     return sum;
 }
 
@@ -93,7 +103,7 @@ static double most_of(const elab_limit *l, const double *x)
 
 static const char *unit_of(const elab_limit *l)
 {
-    static const char *const unit[] = {"V", "A", "W", "degrees Celsius"};
+    static const char *const unit[] = {"V", "A", "W", "degrees Celsius", ""};
     return unit[l->kind];
 }
 
@@ -106,23 +116,81 @@ static const char *place(const sim *s, double axis, char *buf, size_t size)
     return buf;
 }
 
+/* Whether this one is to be told. diag keeps 4 max_error warnings: room is left for what the others
+ * came to. */
+static bool may_tell(const sim *s, const sort *k)
+{
+    return (uint64_t)k->told < s->option.maxwarns &&
+           (s->opt.limit_log || s->d->n_warning < 2 * s->d->max_error);
+}
+
+/* Begins a line of the log, as ngspice does. */
+static FILE *begin_line(sim *s, const elab_limit *l, double axis)
+{
+    FILE *to = s->opt.limit_log;
+    s->limits->logged++;
+    fprintf(to, "Instance: %s Model: %s ", l->device, l->card);
+    if (s->transient)
+        fprintf(to, "Time: %.6g ", axis);
+    return to;
+}
+
+static void end_line(sim *s, FILE *to, double axis)
+{
+    char where[64];
+    fprintf(to, "%s\n", s->transient ? "" : place(s, axis, where, sizeof where));
+}
+
 static void note_beyond(sim *s, const elab_limit *l, double axis, double value, double most)
 {
     sort *k = &s->limits->sort[l->row];
     const double ratio = fabs(value) / fmax(fabs(most), 1e-12); /* of pd_max at its end: 0 */
     char where[64];
     k->n++;
-    /* diag keeps 4 max_error warnings: room is left for what the others came to */
-    if ((uint64_t)k->told < s->option.maxwarns && s->d->n_warning < 2 * s->d->max_error) {
+    if (may_tell(s, k)) {
+        const bool size = l->kind == ELAB_LIMIT_VOLTAGE && !l->sign;
         k->told++;
-        diag_warning(s->d, l->span, "%s: %s=%.4g %s is beyond %s=%.4g %s%s", l->device, l->quantity,
-                     value, unit_of(l), l->name, most, unit_of(l),
-                     place(s, axis, where, sizeof where));
+        if (s->opt.limit_log) {
+            FILE *to = begin_line(s, l, axis);
+            fprintf(to, "%s%s%s=%.4g %s has exceeded %s=%.4g %s", size ? "|" : "", l->quantity,
+                    size ? "|" : "", size ? fabs(value) : value, unit_of(l), l->name, most,
+                    unit_of(l));
+            end_line(s, to, axis);
+        } else {
+            diag_warning(s->d, l->span, "%s: %s=%.4g %s is beyond %s=%.4g %s%s", l->device,
+                         l->quantity, value, unit_of(l), l->name, most, unit_of(l),
+                         place(s, axis, where, sizeof where));
+        }
     }
     if (!(ratio > k->ratio))
         return;
     *k = (sort){k->n, k->told, value, ratio, axis, *l};
     k->one.device = str_intern0(s->names, l->device); /* outlives the circuit */
+    k->one.card = str_intern0(s->names, l->card);
+}
+
+static void note_region(sim *s, const elab_limit *l, double axis, const double *x)
+{
+    static const char *const region[2][2] = {{"is off", "is reverse biased"},
+                                             {"is forward biased", "is in saturation"}};
+    sort *k = &s->limits->sort[l->row];
+    const bool be = l->sign * voltage(&l->term[0], x) > l->value;
+    const bool bc = l->sign * voltage(&l->term[1], x) > l->second;
+    char where[64];
+    k->n++;
+    k->one = *l;
+    k->one.device = NULL;
+    if (!may_tell(s, k))
+        return;
+    k->told++;
+    if (s->opt.limit_log) {
+        FILE *to = begin_line(s, l, axis);
+        fprintf(to, "device %s", region[be][bc]);
+        end_line(s, to, axis);
+    } else {
+        diag_warning(s->d, l->span, "%s %s%s", l->device, region[be][bc],
+                     place(s, axis, where, sizeof where));
+    }
 }
 
 vs_status sim_limits_point(sim *s, double axis, const double *x)
@@ -135,29 +203,51 @@ vs_status sim_limits_point(sim *s, double axis, const double *x)
     const double *current = w->value;
     for (size_t i = 0; i < vec_len(w->limit) && !st; i++) {
         const elab_limit *l = &w->limit[i];
+        if (l->kind == ELAB_LIMIT_REGION) {
+            note_region(s, l, axis, x);
+            continue;
+        }
         const double v = value_of(l, x, current), most = most_of(l, x);
         const double compared =
             l->kind == ELAB_LIMIT_VOLTAGE ? (l->sign ? l->sign * v : fabs(v)) : v;
-        if (l->kind != ELAB_LIMIT_VOLTAGE)
-            current += l->n_term;
+        current += n_current(l);
         if (compared > most)
             note_beyond(s, l, axis, v, most);
     }
     return st;
 }
 
+/* What the points of a sort that were not told came to. */
+static void sum_up(sim *s, const sort *k)
+{
+    const char *more = "(option maxwarns shows more)";
+    char where[64], farthest[256] = "";
+    if (k->one.kind != ELAB_LIMIT_REGION)
+        snprintf(farthest, sizeof farthest, "; the farthest: %s: %s=%.4g %s%s", k->one.device,
+                 k->one.quantity, k->worst, unit_of(&k->one),
+                 place(s, k->axis, where, sizeof where));
+    const char *what = k->one.kind == ELAB_LIMIT_REGION ? "with" : "beyond";
+    const long long n = k->n - k->told;
+    if (!s->opt.limit_log) {
+        diag_warning(s->d, k->one.span, "further points %s %s, of all devices: %lld%s %s", what,
+                     k->one.name, n, farthest, more);
+        return;
+    }
+    fprintf(s->opt.limit_log, "Further points %s %s, of all devices: %lld%s %s\n", what,
+            k->one.name, n, farthest, more);
+    s->limits->logged++;
+}
+
 void sim_limits_end(sim *s)
 {
-    char where[64];
     for (size_t i = 0; s->limits && i < ELAB_LIMIT_ROWS; i++) {
         const sort *k = &s->limits->sort[i];
         if (k->n > k->told)
-            diag_warning(
-                s->d, k->one.span,
-                "further points beyond %s, of all devices: %lld; the farthest: %s: %s=%.4g %s%s "
-                "(option maxwarns shows more)",
-                k->one.name, (long long)(k->n - k->told), k->one.device, k->one.quantity, k->worst,
-                unit_of(&k->one), place(s, k->axis, where, sizeof where));
+            sum_up(s, k);
     }
+    if (s->limits && s->limits->logged > 0)
+        diag_warning(s->d, DIAG_NOWHERE,
+                     "devices are beyond limits of their cards: %lld lines of the log tell where",
+                     (long long)s->limits->logged);
     sim_limits_free(s);
 }

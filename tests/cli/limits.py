@@ -100,6 +100,57 @@ class Limits(folder.Folder):
                                        '.model dm d(is=1e-14 rth0=200 tnom=25 pd_max=%g)' % watt)
             self.assertEqual([(d, n) for d, n, _, _ in told], [('d1', 'pd_max')] if beyond else [], said)
 
+    def run_logged(self, deck, code=0):
+        """The log, and what was said."""
+        self.write('deck.sp', 'limits\n' + deck + '\n.end\n')
+        done = subprocess.run([VSIM, '-n', '--no-output', '--soa-log', 'limits.log', 'deck.sp'], cwd=self.tmp.name,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        path = os.path.join(self.tmp.name, 'limits.log')
+        return self.read('limits.log') if os.path.exists(path) else None, done.stderr
+
+    def test_a_log_takes_them_instead(self):
+        log, said = self.run_logged('V1 1 0 pwl(0 0 1u 1)\nD1 1 0 dm\n.model dm d(is=1e-14 rs=0.1 fv_max=0.5)\nR1 1 0 1k bv_max=0.9\n'
+                                    '.option warn=1 maxwarns=1\n.tran 1n 1u 0 1n\n.op\n.dc V1 -1 1 1\n')
+        self.assertRegex(log, r'(?m)^Instance: r1 Model: resistor \|Vr\|=1 V has exceeded bv_max=0\.9 V at v-sweep=-1$')
+        self.assertRegex(log, r'(?m)^Instance: d1 Model: dm Vd=1 V has exceeded fv_max=0\.5 V at v-sweep=1$')
+        self.assertRegex(log, r'(?m)^Instance: d1 Model: dm Time: 5\.0[01]\S*e-07 Vd=0\.50\d* V has exceeded fv_max=0\.5 V$')
+        self.assertIn('Further points beyond bv_max, of all devices: 1; the farthest: r1: Vr=-1 V at v-sweep=-1', log)
+        self.assertNotIn('is beyond', said)
+        self.assertEqual(said.count('lines of the log tell where'), 2)
+
+    @unittest.skipUnless(NGSPICE, 'no ngspice')
+    def test_the_log_is_read_as_that_of_ngspice(self):
+        deck = MOSFETS + '.option warn=1 maxwarns=100 reltol=1e-6\n.dc V1 -12 12 3\n.print dc i(V1)\n'
+        theirs = sorted((d, n) for d, n, _, _ in self.run_ngspice(deck))
+        mine = sorted((m[0], m[3].lower()) for m in THEIRS.findall(self.run_logged(deck)[0]))
+        self.assertEqual(mine, theirs)
+
+    def test_a_log_is_no_input_and_not_of_a_sweep(self):
+        self.write('limits.log', '* a file of cards\n')
+        log, said = self.run_logged('V1 1 0 1\nR1 1 0 1k\n.include limits.log', 1)
+        self.assertEqual(log, '* a file of cards\n')
+        self.assertIn('limits.log', said)
+        os.unlink(os.path.join(self.tmp.name, 'limits.log'))
+        log, said = self.run_logged('V1 1 0 1\nR1 1 0 {r} bv_max=0.5\n.param r=1\n.option warn=1\n.op\n.step param r 1 2 1')
+        self.assertIsNone(log)
+        self.assertIn("'limits.log' is not written", said)
+        self.assertEqual(said.count('is beyond bv_max'), 2)
+
+    def test_regions_of_vbic(self):
+        for kind, p in ('npn', 1), ('pnp', -1):
+            q = 'Vc c 0 %g\nVb b 0 0\nVs s 0 %g\nQ1 c b 0 s qm\n.model qm %s level=4 is=1e-16 vbcfwd=0.3\n' % (0.4 * p, -p, kind)
+            deck = q + '.option warn=%d maxwarns=9\n' + '.dc Vb %g %g %g\n' % (-0.5 * p, 1.1 * p, 0.4 * p)
+            said = self.run_vsim(deck % 2)[1]
+            told = re.findall(r'warning: q1 (is [a-z ]+) at v-sweep=([-.\d]+)', said)
+            self.assertEqual([r for r, _ in told], ['is off', 'is off', 'is forward biased', 'is in saturation', 'is in saturation'])
+            self.assertEqual(self.run_vsim(deck % 1)[1], '')
+            said = self.run_vsim(q.replace('Vs s 0', 'Vs s c').replace('%g\nQ1' % -p, '%g\nQ1' % (0.3 * p))
+                                 + '.option warn=1\n.op')[1]
+            self.assertRegex(said, r'q1: Vsc=-?0\.3 V is beyond vsubfwd=0\.2 V')
+        reverse = 'Vc c 0 -1\nVb b 0 0\nQ1 c b 0 0 qm\n.model qm npn level=4 is=1e-16\n.option warn=2\n.op\n'
+        self.assertIn('q1 is reverse biased', self.run_vsim(reverse)[1])
+
     def test_a_limit_of_another_device_is_told_to_have_no_effect(self):
         said = self.run_vsim('V1 1 0 1\nR1 1 0 rm\n.model rm r r=1k vgs_max=1\n.option warn=1\n.op')[1]
         self.assertIn("parameter 'vgs_max' has no effect here", said)

@@ -2,6 +2,7 @@
 """The IHP SG13G2 kit of PyPI's ihp-gdsfactory (tests/peers.txt), its files as they are, in vsim.
 
     ihp.py VSIM [--all] [--table] [NAME...]     exit code 77 if the kit is not in $VSIM_PEERS (./bootstrap test)
+    ihp.py --write FOLDER   writes the decks at every corner and at -40, 27 and 125 degrees, for bench/tolerances.py
 
 Decks and results stand in tests/data/ihp (README.md there): every device over corners and temperatures, in dc, ac
 and noise, and small circuits. An error is the largest difference over the largest value of its vector; differences
@@ -119,6 +120,26 @@ def load(suffix):
             else:
                 d.rows[int(r[2])] = values
     return decks
+
+
+CORNERS = {'mos': 'tt ss ff sf fs', 'hbt': 'typ bcs wcs', 'res': 'typ bcs wcs', 'cap': 'typ bcs wcs', 'dio': 'tt ss ff'}
+
+
+def write_all(kit, folder):
+    """Writes every deck at all corners of its section and three temperatures; how many."""
+    n = 0
+    os.makedirs(folder, exist_ok=True)
+    for path in sorted(glob.glob(os.path.join(DATA, '*.sp'))):
+        with open(path) as f:
+            section = re.search(r'(?m)^\.lib \S+ (\w+)_@corner@', f.read())
+        for corner in CORNERS[section.group(1)].split() if section else '-':
+            for temp in '-40', '27', '125':
+                d = Deck(os.path.basename(path)[:-3], corner, temp)
+                title, body = d.text().split('\n', 1)
+                with open(os.path.join(folder, '%s_%s_%s.sp' % (d.group, corner, temp)), 'w') as f:
+                    f.write('\n'.join([title] + ['.hdl "$PDK/ngspice/va/%s"' % va for va in VA] + [body]).replace('$PDK', kit))
+                n += 1
+    return n
 
 
 def cold_columns(text):
@@ -443,6 +464,9 @@ def main():
     if not found:
         print('the IHP kit is not in', PEERS)
         return 77
+    if '--write' in sys.argv:
+        print('%d decks' % write_all(os.path.realpath(found[0]), args[0]))
+        return 0
     ngspice, vacask = load('.csv'), load('.vacask.csv')
     wanted = [n for n in ngspice if ngspice[n].kind() != 'tran']
     wanted = [n for n in wanted if (any(a in n for a in args[1:]) if args[1:] else everything or DEFAULT.match(n))]
