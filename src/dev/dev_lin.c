@@ -256,7 +256,7 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
         dev_whole_fresh(g);
         return;
     }
-    l->at = arena_array(mem, int32_t, packs *(size_t)l->n_col *w);
+    l->at = arena_array(mem, int32_t, packs * (size_t)l->n_col * w);
     for (size_t p = 0; p < packs; p++)
         for (int32_t c = 0; c < l->n_col; c++)
             memcpy(&l->at[(p * (size_t)l->n_col + (size_t)c) * w],
@@ -272,14 +272,14 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
     l->buffer = arena_array(mem, struct dev_lin_buffer, buffers);
     l->n_buffer = buffers;
     for (int i = 0; i < buffers; i++) {
-        l->buffer[i].map = arena_array(mem, int32_t, most *(size_t)f->n_u *w);
+        l->buffer[i].map = arena_array(mem, int32_t, most * (size_t)f->n_u * w);
         l->buffer[i].row = arena_array(mem, int32_t, most);
-        l->buffer[i].lane = arena_array(mem, int32_t, most *w);
+        l->buffer[i].lane = arena_array(mem, int32_t, most * w);
         for (int k = 0; k < 2; k++)
             l->buffer[i].lim[k] = arena_array(mem, double, most *(size_t)f->variant->lay.n_lim *w);
         if (g->row_per_lane) {
             l->buffer[i].cache = arena_array(mem, double, most *(size_t)f->n_cache *w);
-            l->buffer[i].has = arena_array(mem, int32_t, most *w);
+            l->buffer[i].has = arena_array(mem, int32_t, most * w);
         }
         l->buffer[i].out = arena_array(mem, double, most *(size_t)f->n_out *w);
         l->buffer[i].change = arena_array(mem, double, DEV_BATCH *(size_t)l->n_sum);
@@ -442,6 +442,38 @@ static size_t place(const dev_group *g, int32_t code, int32_t n)
 
 static int32_t item_in(int32_t lane) { return lane < 0 ? -1 - lane : lane; }
 
+/* Which instances move, nobody can foresee, so that what belongs to one lies in memory that the
+ * processor does not expect: it is asked for before it is needed. */
+static inline void ask_for(const void *p, size_t bytes)
+{
+    enum { LINE = 64 };
+    const uintptr_t from = (uintptr_t)p & ~(uintptr_t)(LINE - 1), to = (uintptr_t)p + bytes;
+    for (const char *line = (const char *)p - ((uintptr_t)p - from); (uintptr_t)line < to;
+         line += LINE)
+        __builtin_prefetch(line);
+}
+
+/* What instance i holds, and where its outputs go. */
+static inline void ask_for_instance(const dev_group *g, int32_t i)
+{
+    const size_t n_out = (size_t)g->lin->apart->n_out, n = (size_t)g->form[MDL_TRAN].n_out;
+    ask_for(&g->lin->held[(size_t)i * n_out], n_out * sizeof(double));
+    ask_for(&g->form[MDL_TRAN].slot[(size_t)i * n], n * sizeof(int32_t));
+}
+
+/* What dev_lin_eval reads and writes of an item. */
+static inline void ask_for_item(const dev_group *g, int32_t code)
+{
+    const struct dev_lin *l = g->lin;
+    const size_t w = (size_t)g->lanes, v0 = place(g, code, l->n_col), bound = place(g, code, 2);
+    for (int32_t c = 0; c < l->n_col; c++)
+        __builtin_prefetch(&l->v0[v0 + (size_t)c * w]);
+    for (size_t b = 0; b < 2; b++)
+        __builtin_prefetch(&l->bound[bound + b * w]);
+    __builtin_prefetch(&g->row_of[instance_of(g, code)]);
+    ask_for_instance(g, instance_of(g, code));
+}
+
 /* A lane without an item gets a copy: of one whose setup values it has, or of the last. */
 static int32_t copy_for(const dev_group *g, int32_t p, int32_t has)
 {
@@ -486,7 +518,10 @@ static void fill_map(const dev_group *g, int32_t begin, int32_t end, struct dev_
         int32_t *lane = &b->lane[(p - begin) * w];
         arrange(g, p, g->row_per_lane ? &b->has[(p - begin) * w] : NULL, lane);
         for (int32_t k = 0; k < w; k++) {
-            const int32_t *from = &l->at[place(g, l->item[item_in(lane[k])], l->n_col)];
+            const int32_t code = l->item[item_in(lane[k])];
+            const int32_t *from = &l->at[place(g, code, l->n_col)];
+            if (lane[k] >= 0)
+                ask_for_item(g, code);
             for (int32_t j = 0; j < l->n_probed; j++)
                 to[l->probed[j] * w + k] = l->probed_col[j] < 0 ? 0 : from[l->probed_col[j] * w];
         }
@@ -960,8 +995,14 @@ static void sizes_of(const dev_group *g, int32_t inst, double *fmax, double *qma
 void dev_lin_sizes(const dev_group *g, bool all, double *fmax, double *qmax)
 {
     const struct dev_lin *l = g->lin;
-    for (int32_t k = 0; k < (all ? g->nb : l->n_recent); k++)
-        sizes_of(g, all ? k : l->recent[k], fmax, qmax);
+    enum { AHEAD = 4 };
+    for (int32_t k = 0; all && k < g->nb; k++)
+        sizes_of(g, k, fmax, qmax);
+    for (int32_t k = 0; !all && k < l->n_recent; k++) {
+        if (k + AHEAD < l->n_recent)
+            ask_for_instance(g, l->recent[k + AHEAD]);
+        sizes_of(g, l->recent[k], fmax, qmax);
+    }
 }
 
 void dev_lin_accept(dev_group *g)
