@@ -2,6 +2,7 @@
 #include "ckt_block.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ckt_priv.h"
@@ -501,7 +502,29 @@ static bool stands_before(place a, place b)
     return a.group != b.group ? a.group < b.group : a.inst < b.inst;
 }
 
-/* By insertion: most blocks have a handful, and of_row lists them in this order. */
+static int compare_places(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    return stands_before(*x, *y) ? -1 : stands_before(*y, *x);
+}
+
+/* In the order of groups. Most blocks have a handful of devices, a supply's mesh has thousands. */
+static void sort_devices(place *at, size_t n)
+{
+    enum { FEW = 32 };
+    if (n > FEW) {
+        qsort(at, n, sizeof *at, compare_places);
+        return;
+    }
+    for (size_t k = 1; k < n; k++) {
+        const place p = at[k];
+        size_t i = k;
+        for (; i && stands_before(p, at[i - 1]); i--)
+            at[i] = at[i - 1];
+        at[i] = p;
+    }
+}
+
 static void list_devices(ckt_blocks *p, const int32_t *u, int32_t n)
 {
     p->n_begun++;
@@ -513,11 +536,8 @@ static void list_devices(ckt_blocks *p, const int32_t *u, int32_t n)
                 continue;
             *mark = p->n_begun;
             vec_push(p->device, at);
-            for (size_t i = vec_len(p->device) - 1; i && stands_before(at, p->device[i - 1]); i--) {
-                p->device[i] = p->device[i - 1];
-                p->device[i - 1] = at;
-            }
         }
+    sort_devices(p->device, vec_len(p->device));
 }
 
 /* Unknowns in the order in which devices name them, then the others. */

@@ -189,21 +189,31 @@ void ckt_pairs_load(const ckt *c, const double *x, double *restrict f, double *r
         pool_run(c->pool, POOL_STAMP, c->rows->n_part, load_part, &l);
         return;
     }
+    /* Nobody reads the reference's row. Half of the capacitors of wires end there: each would wait
+     * for the one before. */
     int32_t i = next_pair(v, 0, v->n_g);
     for (; i < v->n_g; i = next_pair(v, i + 1, v->n_g)) {
         const ckt_pair_at *p = &v->at[i];
         const double flow = p->y * (x[p->p] - x[p->n]), size = fabs(flow);
-        f[p->p] += flow;
-        f[p->n] -= flow;
-        fmax_[p->p] = larger(size, fmax_[p->p]);
-        fmax_[p->n] = larger(size, fmax_[p->n]);
+        if (p->p) {
+            f[p->p] += flow;
+            fmax_[p->p] = larger(size, fmax_[p->p]);
+        }
+        if (p->n) {
+            f[p->n] -= flow;
+            fmax_[p->n] = larger(size, fmax_[p->n]);
+        }
     }
     for (i = next_pair(v, v->n_g, v->n); i < v->n; i = next_pair(v, i + 1, v->n)) {
         const ckt_pair_at *p = &v->at[i];
         const double charge = p->y * (x[p->p] - x[p->n]), size = fabs(charge);
-        add_charge(q, low, p->p, charge);
-        add_charge(q, low, p->n, -charge);
-        qmax[p->p] = larger(size, qmax[p->p]);
-        qmax[p->n] = larger(size, qmax[p->n]);
+        if (p->p) {
+            add_charge(q, low, p->p, charge);
+            qmax[p->p] = larger(size, qmax[p->p]);
+        }
+        if (p->n) {
+            add_charge(q, low, p->n, -charge);
+            qmax[p->n] = larger(size, qmax[p->n]);
+        }
     }
 }
