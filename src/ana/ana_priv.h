@@ -75,6 +75,7 @@ struct ana {
     double clock_cost;           /* s, of reading the clock */
     double alpha_lu;             /* 1/s, alpha of the present factors, NAN: none */
     bool repivot;                /* the last run failed: choose new pivots */
+    bool linear;                 /* in a transient: the circuit is (ckt_is_linear) */
     double inside;               /* V: homotopies accept no node beyond; INFINITY */
     bool told_current;           /* of a current that no circuit has: once a sweep */
     double *f, *q, *fmax, *qmax; /* [n+1] of the last load */
@@ -129,6 +130,9 @@ double near_error(const ana *a);
 /* x in: start, out: the last evaluated point (or see eq->fix); on VS_OK a->f, a->q belong to it.
  * Status: VS_OK; VS_NOCONV with *rep filled (also for a singular matrix). */
 VS_MUST_USE vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep);
+/* Factors of a->jac, whose alpha this is; the old pivots if they serve.
+ * Status: VS_OK; VS_ESINGULAR: there are none; others end the run. */
+VS_MUST_USE vs_status newton_factor(ana *a, double alpha);
 double *ana_vector(ana *a); /* zeroed, [m], lives as long as a */
 /* Tells how far an analysis is, at most 20 times a second: *next is when the next time may be (s,
  * clock). progress, stop: NULL for none. True: it is to stop. */

@@ -40,8 +40,10 @@
 
 static bool pulls(const newton_eq *eq) { return eq->gshunt > 0 || eq->gpt > 0 || eq->n_force > 0; }
 
-/* Fills r and ref; true if r passes the test already. A static load has no history. */
-static bool add_history(ana *a, const newton_eq *eq, double strict)
+/* Fills r and ref; true if r passes the test already. A static load has no history.
+ *   floor  in  of the tolerance of a row with charges q, alpha q reltol times it */
+static inline __attribute__((always_inline)) bool add_history(ana *a, const newton_eq *eq,
+                                                              double strict, double floor)
 {
     const double alpha = eq->env.alpha, reltol = a->opt.reltol;
     if (!eq->q_n) {
@@ -62,9 +64,16 @@ static bool add_history(ana *a, const newton_eq *eq, double strict)
                            .r = a->r,
                            .ref = a->ref,
                            .alpha = alpha,
-                           .floor = alpha * ROUNDING / reltol,
+                           .floor = alpha * floor,
                            .reltol = reltol};
     return vop_residual(&rows, a->m, strict);
+}
+
+/* Fills r; true if it is the rounding of sums of the rows' largest terms. Of a linear circuit,
+ * whose equations one solution solves. */
+__attribute__((noinline)) static bool is_solved(ana *a, const newton_eq *eq)
+{
+    return add_history(a, eq, ROUNDING / a->opt.reltol, 1);
 }
 
 static void add_conductance(ana *a, int32_t i, double g, double v)
@@ -162,11 +171,12 @@ static bool only_rounding_is_left(ana *a, const newton_eq *eq, const double *x)
 }
 
 /* All rows of the present residual are rounding: x solves equations that differ by rounding from
- * the given ones. Asked where a solution costs much more than this look. */
+ * the given ones. Asked where a solution costs much more than this look, and of linear circuits, in
+ * which one solution finds such an x. */
 static bool all_is_rounding(ana *a, const double *x)
 {
     double *size = a->size;
-    if (a->latent || !ana_factors_are_dear(a))
+    if (a->latent || (!a->linear && !ana_factors_are_dear(a)))
         return false;
     size_rows(a, x, size);
     for (int32_t i = 1; i <= a->n; i++)
@@ -219,6 +229,14 @@ static vs_status factor(ana *a)
     a->repivot = false;
     if (timed)
         a->st.s_factor += ana_since(a, t0) * (a->n_all >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
+    return st;
+}
+
+vs_status newton_factor(ana *a, double alpha)
+{
+    const vs_status st = factor(a);
+    a->alpha_lu = st == VS_OK ? alpha : NAN;
+    near_forget(a);
     return st;
 }
 
@@ -362,6 +380,7 @@ static void finish(const ana *a, const newton_eq *eq, newton_report *rep, double
 typedef struct verdict {
     double strict; /* factor of both tolerances */
     bool may_stop; /* the residual passes: a small update ends the run */
+    bool rounding; /* of a linear circuit: the residual is that of sums of such terms */
     bool try_last; /* an update by the factors of the iteration before may be the last */
     bool tried;    /* that update is in a->dx */
 } verdict;
@@ -382,7 +401,10 @@ static bool evaluate(ana *a, const newton_eq *eq, const ckt_env *env, const doub
     watch_phase(a->watch, ANA_IN_TEST);
     watch_loaded(a->watch, env, x);
     v->strict = env->iter == 1 ? FIRST_STRICT : 1;
-    const bool small = add_history(a, eq, v->strict);
+    v->rounding = a->linear && env->iter == 1 && eq->solved && is_solved(a, eq);
+    if (v->rounding)
+        return v->may_stop = true;
+    const bool small = add_history(a, eq, v->strict, ROUNDING / a->opt.reltol);
     add_homotopy(a, eq, x);
     v->may_stop = (env->iter > 1 || eq->solved) && !rep->limited &&
                   (!a->opt.residual || residual_is_small(a, eq, small, v->strict));
@@ -397,7 +419,7 @@ static bool old_factors_end_it(ana *a, const newton_eq *eq, verdict *v, newton_r
     v->tried = false;
     if (!v->may_stop && !v->try_last)
         return false;
-    if (v->may_stop && all_is_rounding(a, x)) {
+    if (v->may_stop && (v->rounding || all_is_rounding(a, x))) {
         memset(a->dx, 0, sizeof(double) * (size_t)a->m);
         return true;
     }
@@ -434,9 +456,7 @@ static vs_status new_update(ana *a, const newton_eq *eq, bool tried, newton_repo
     if (near_may_serve(a, eq, rep->iter) && update_by_old_factors(a, eq, tried))
         return VS_OK;
     const int64_t reused = a->lu.stat.n_reuse;
-    const vs_status st = factor(a);
-    a->alpha_lu = st == VS_OK ? eq->env.alpha : NAN;
-    near_forget(a);
+    const vs_status st = newton_factor(a, eq->env.alpha);
     if (st == VS_ESINGULAR)
         rep->singular = a->lu.stat.singular + 1;
     if (st != VS_OK)

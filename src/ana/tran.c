@@ -268,9 +268,11 @@ static double next_mark(const tran *t)
 static double lasting_step(const tran *t, double h, double left)
 {
     const double last = t->past[0];
+    const double steps = ceil(left / h * (1 - 1e-9)), equal = left / steps;
     if (t->n_piece > 2 && h >= last && h < 2 * last)
         return last;
-    return left / ceil(left / h * (1 - 1e-9));
+    /* times are rounded, and equal steps have equal matrices */
+    return steps * fabs(equal - last) <= SAME_TIME * t->o.tstop ? last : equal;
 }
 
 /* Sets h and t_new from the wanted step: within its limits, not across a mark, not just short of
@@ -675,6 +677,7 @@ vs_status ana_tran_ready(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
     t->o = *opt;
     t->noise = NULL;
     t->sink = sink;
+    a->linear = ckt_is_linear(a->c);
     t->asks_weight = ckt_asks_weight(a->c);
     t->asks_still = ckt_asks_still(a->c);
     tran_begin_equations(t);

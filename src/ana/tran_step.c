@@ -203,6 +203,49 @@ static void take_flow(const tran *t, const double *lo, double *dq)
     vop_flow(dq, t->cc.alpha, t->a->q, t->q[1], lo, t->qlo[1], t->hist, t->a->m);
 }
 
+/* The matrix of this step, and its factors, if the last ones have another alpha. False: there are
+ * none; Newton will say so. */
+static bool make_matrix(tran *t, const ckt_env *env)
+{
+    ana *a = t->a;
+    bool limited;
+    if (fabs(env->alpha - a->alpha_lu) <= ALPHA_SAME * env->alpha)
+        return true;
+    watch_phase(a->watch, ANA_IN_LOAD);
+    const vs_status st = ckt_load(a->c, env, t->x[1], a->f, a->q, a->fmax, a->qmax, &limited);
+    const bool made = st == VS_OK && newton_factor(a, env->alpha) == VS_OK;
+    watch_phase(a->watch, ANA_IN_PREDICT);
+    return made;
+}
+
+/* In a linear circuit f without sources and q are f_n + G (x - x_n) and q_n + C (x - x_n), so one
+ * solution from the last point finds x at `time`, whatever the step and the method. False: x is as
+ * it was, the circuit is not linear, or the last point has given charges that are not those of its
+ * x. */
+static bool starts_linear(tran *t, double time, double *x)
+{
+    static const double last[2] = {1, 0};
+    ana *a = t->a;
+    ckt_env env = t->eq.env;
+    env.time = time;
+    env.alpha = t->cc.alpha;
+    env.iter = 1;
+    env.matrix = true;
+    if (!a->linear || t->n_piece < 1 || a->opt.rshunt > 0 || near_is_worth_it(a) ||
+        !make_matrix(t, &env))
+        return false;
+    if (time != t->t_new)
+        ckt_source_terms(a->c, &env, t->fix);
+    vop_predicted_residual(a->r, last, 2, t->f + 1, t->q + 1, t->qlo + 1,
+                           time == t->t_new ? t->src : t->fix, t->hist, t->cc.alpha, a->m);
+    watch_phase(a->watch, ANA_IN_SOLVE);
+    ana_solve(a, a->r, a->dx);
+    watch_phase(a->watch, ANA_IN_PREDICT);
+    vop_subtract(x, t->x[1], a->dx, a->m);
+    x[0] = 0;
+    return true;
+}
+
 /* SDIRK2: backward Euler to t + g h, then the whole step with the slope k_1 found there. */
 static vs_status solve_sdirk(tran *t)
 {
@@ -214,7 +257,7 @@ static vs_status solve_sdirk(tran *t)
     if (t->noise)
         tran_noise_add(t, middle, 1);
     memcpy(t->stage, t->x[1], bytes);
-    vs_status st = solve_at(t, middle, t->stage, false, NULL);
+    vs_status st = solve_at(t, middle, t->stage, starts_linear(t, middle, t->stage), NULL);
     if (st != VS_OK)
         return st;
     if (t->noise)
@@ -225,7 +268,8 @@ static vs_status solve_sdirk(tran *t)
     if (t->noise)
         tran_noise_add(t, t->t_new, 1);
     memcpy(t->x[0], t->stage, bytes);
-    return solve_at(t, t->t_new, t->x[0], false, NULL);
+    const bool solved = starts_linear(t, t->t_new, t->x[0]);
+    return solve_at(t, t->t_new, t->x[0], solved, NULL);
 }
 
 static vs_status solve_multistep(tran *t)
@@ -244,6 +288,8 @@ static vs_status solve_multistep(tran *t)
         solved = improve_prediction(t);
     if (!solved)
         memcpy(t->x[0], t->have_pred ? t->pred : t->x[1], bytes);
+    if (!solved)
+        solved = starts_linear(t, t->t_new, t->x[0]);
     t->x[0][0] = 0;
     vs_status st = solve_at(t, t->t_new, t->x[0], solved, t->fix);
     if (st == VS_OK && solved && t->rep.iter > 1 && t->pc.order == LEAST_ORDER)

@@ -398,6 +398,9 @@ void ckt_hold(ckt *c, int32_t i, const nat_now *now);
 bool ckt_asks_still(const ckt *c);
 /* Loads of a transient depend on ckt_env.weight. */
 bool ckt_asks_weight(const ckt *c);
+/* Transients have linear devices and independent sources alone: the matrix depends on alpha, f
+ * without sources and q on x by it. */
+bool ckt_is_linear(const ckt *c);
 /* Delays or a client's waveform make new breakpoints during the run, so the caller asks
  * ckt_next_break at each point. */
 bool ckt_gets_breaks(const ckt *c);

@@ -216,6 +216,8 @@ const dev_lin_sums *ckt_bypass_sums(const ckt *c); /* the circuit's, as of the l
 bool ckt_bypass_limited(const ckt *c);
 void ckt_bypass_accept(ckt *c);           /* the last load's point was accepted */
 void ckt_bypass_image(ckt *c, image *im); /* the sums, and how old they are */
+/* ckt_linear.c. f and q of degree 1 in the probes, the Jacobian of setup values and alpha alone. */
+bool ckt_fn_is_linear(const ir_fn *fn);
 /* ckt_small.c. Two-terminal elements with a constant conductance or capacitance. */
 typedef struct ckt_pair {
     int32_t p, n;    /* value (x_p - x_n) into p, the opposite into n */
@@ -223,8 +225,8 @@ typedef struct ckt_pair {
     double value;    /* S or F */
     int32_t slot[4]; /* (p,p) (p,n) (n,p) (n,n) */
 } ckt_pair;
-/* Appends all instances of a linear group as pairs to the vec *to; false: the group cannot be
- * written as pairs, and its kernel has to run. *charge: they are capacitances. */
+/* Appends all instances of a group of such elements as pairs to the vec *to; false: the group
+ * cannot be written as pairs, and its kernel has to run. *charge: they are capacitances. */
 bool ckt_take_pairs(ckt *c, dev_group *g, ckt_pair **to, bool *charge);
 /* ckt_pairs.c: these in large circuits, TRAN only. */
 typedef struct ckt_pair_at {

@@ -9,9 +9,9 @@
  * sources are computed once for each alpha: a base to which the devices' entries are added
  * (rounding differs from the general load).
  *
- * A group is linear if its instances have two terminals and a current g v or a charge c v and
- * nothing else: found in its function (every output of degree 1 in the probes, the Jacobian of
- * degree 0) and confirmed by its numbers. The kernel of such a group does not run.
+ * A group is pairs if its instances have two terminals and a current g v or a charge c v and
+ * nothing else: found in its function (ckt_linear.c) and confirmed by its numbers. The kernel of
+ * such a group does not run.
  *
  * Groups that hold linearisations are held as a whole (dev_lin.h). Their contributions, evaluated
  * or not, have places in v like all others.
@@ -66,70 +66,7 @@ struct ckt_small {
     double *value;                         /* [pairs] for pair_fn: those of g, then of c */
 };
 
-/* -- which groups are linear -- */
-
-enum { SOLID, LINEAR, OTHER }; /* degree in the probes */
-typedef struct degree {
-    uint8_t of;
-    bool alpha; /* alpha is in it */
-} degree;
-
-static degree degree_of_input(const ir_input *in)
-{
-    if (in->kind == IR_IN_CACHE && in->type == IR_F64)
-        return (degree){SOLID, false};
-    if (in->kind == IR_IN_PROBE)
-        return (degree){LINEAR, false};
-    if (in->kind == IR_IN_DYN && in->k == IR_DYN_ALPHA)
-        return (degree){SOLID, true};
-    return (degree){OTHER, false};
-}
-
-static degree degree_of_op(const ir_inst *s, degree a, degree b)
-{
-    const bool alpha = a.alpha || b.alpha;
-    if (a.of == OTHER || b.of == OTHER)
-        return (degree){OTHER, alpha};
-    switch (s->op) {
-    case IR_NEG: return a;
-    case IR_ADD:
-    case IR_SUB: return (degree){a.of == b.of ? a.of : OTHER, alpha};
-    case IR_MUL: return (degree){a.of + b.of, alpha};
-    case IR_DIV: return (degree){b.of == SOLID ? a.of : OTHER, alpha};
-    default: return (degree){OTHER, alpha};
-    }
-}
-
-static bool outputs_are_linear(const ir_fn *fn, const degree *d)
-{
-    for (size_t i = 0; i < vec_len(fn->out); i++) {
-        const degree o = d[fn->out[i].v];
-        const bool current = fn->out[i].kind == IR_OUT_RES || fn->out[i].kind == IR_OUT_REACT;
-        if (current ? o.of > LINEAR || o.alpha : fn->out[i].kind != IR_OUT_J || o.of != SOLID)
-            return false;
-    }
-    return vec_len(fn->out) > 0 && vec_len(fn->eff) == 0;
-}
-
-static bool is_linear(const ir_fn *fn)
-{
-    degree *d = NULL;
-    for (size_t i = 0; i < vec_len(fn->inst); i++) {
-        const ir_inst *s = &fn->inst[i];
-        const int n = ir_op_arity((ir_op)s->op);
-        degree r = {OTHER, false};
-        if (s->op == IR_CONST)
-            r = (degree){SOLID, false};
-        else if (s->op == IR_IN)
-            r = degree_of_input(&fn->in[s->a]);
-        else if (s->op >= IR_NEG && s->op <= IR_DIV)
-            r = degree_of_op(s, d[s->a], n > 1 ? d[s->b] : d[s->a]);
-        vec_push(d, r);
-    }
-    const bool yes = outputs_are_linear(fn, d);
-    vec_free(d);
-    return yes;
-}
+/* -- which groups are pairs -- */
 
 /* The outputs of a two-terminal element: a current or charge into a and the opposite into b. */
 typedef struct two {
@@ -193,7 +130,8 @@ bool ckt_take_pairs(ckt *c, dev_group *g, ckt_pair **to, bool *charge)
 {
     const dev_form *fm = &g->form[MDL_TRAN];
     two t;
-    if (!is_linear(&fm->variant->eval) || g->n_lim || g->n_state || !find_two(fm->variant, &t))
+    if (!ckt_fn_is_linear(&fm->variant->eval) || g->n_lim || g->n_state ||
+        !find_two(fm->variant, &t))
         return false;
     double dyn[IR_N_DYN] = {0};
     const size_t keep = vec_len(*to);
@@ -774,6 +712,10 @@ vs_status ckt_small_load(ckt *c, const ckt_env *env, const double *x, double *f,
     const double t0 = timed ? vs_seconds() : 0;
     if (env->alpha != sm->base_alpha || env->gmin != sm->base_gmin)
         make_base(c, sm, env);
+    if (env->matrix && !vec_len(sm->active)) {
+        sum_jacobian(sm, c->a.val);
+        return VS_OK;
+    }
     eval_sources(c, sm, env, x);
     eval_pairs(sm, x);
     fill_dyn(sm, env);

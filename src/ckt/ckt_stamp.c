@@ -345,7 +345,8 @@ static vs_status load_batches(ckt *c, const ckt_env *env, const double *x, doubl
         ckt_bypass_sum(c, &l.at, f, q, fmx, qmx, timed);
     if (l.charges && ckt_pairs_sums(c)) {
         ckt_add_slopes(ckt_pairs_sums(c), l.at.alpha, c->a.val, csc_nnz(&c->a));
-        load_pairs(c, &l);
+        if (!env->matrix)
+            load_pairs(c, &l);
     }
     if (st == VS_OK)
         nat_load(&c->nat, false, env, x, &native);

@@ -348,7 +348,6 @@ vs_status lu_refactor(lu_solver *lu, const csc *a)
         lu->stat.n_reuse++;
         return VS_OK;
     }
-    lu->stat.n_refactor++;
     f->made = a->n;
     const bool takes = takes_long(lu, a);
     tell(lu, takes, true);
@@ -356,6 +355,7 @@ vs_status lu_refactor(lu_solver *lu, const csc *a)
         f->method->refactor ? f->method->refactor(lu, f, a) : factor_again(lu, f, a);
     tell(lu, takes, false);
     f->have = st == VS_OK;
+    lu->stat.n_refactor += f->made > 0;
     lu->stat.n_column += f->made;
     return st;
 }

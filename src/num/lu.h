@@ -91,11 +91,12 @@ bool lu_can_restart(const lu_solver *lu); /* whether lu_restart would return tru
  * Status: VS_OK; VS_ESINGULAR (stat.singular), also for values that are not finite. */
 VS_MUST_USE vs_status lu_factor(lu_solver *lu, const csc *a);
 
-/* New values, old pivots. Values equal to those of the present factors cost a comparison. (UMFPACK
- * and dense choose pivots each time.)
+/* New values, old pivots. Values equal to those of the present factors cost a comparison; with
+ * Cholesky so do values that come back, if their factors are kept (lu_kept.h): this counts as no
+ * refactorisation. (UMFPACK and dense choose pivots each time.)
  * Status: VS_OK; VS_REPIVOT: no factors yet, zero pivot or pivots grown too much: call lu_factor. A
  * NaN in the values may only show in the solution. Allocates nothing, except UMFPACK, and once
- * where a list is planned. */
+ * where a list is planned or factors are kept. */
 VS_MUST_USE vs_status lu_refactor(lu_solver *lu, const csc *a);
 
 /* The solution of A x = b with the present factors; b and x [n] may be the same. Allocates nothing.

@@ -12,6 +12,7 @@
 #include <suitesparse/cholmod.h>
 
 #include "heap.h"
+#include "lu_kept.h"
 #include "lu_ll.h"
 
 #define SYMMETRIC (4 * 2.2e-16) /* relative difference of an entry and its mirror */
@@ -31,6 +32,7 @@ typedef struct chol {
     cholmod_factor *l; /* symbolic, if ll is in use */
     bool has_ll;
     lu_ll ll;
+    lu_kept kept;               /* of other matrices, if has_ll */
     int32_t *to;                /* places in ll.val of what `from` lists */
     cholmod_dense *x, *work[2]; /* of solutions */
     bool started;
@@ -58,6 +60,7 @@ static void chol_free(lu_fac *fac)
                    c->b,   c->s.p, c->s.i,   c->s.x,  c->to};
     heap_disown(&c->own);
     lu_ll_fini(&c->ll);
+    lu_kept_fini(&c->kept);
     drop(c, 0);
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
@@ -138,6 +141,7 @@ static void make_blocks(chol *c)
     lu_ll_init(&c->ll, (int32_t)l->n, (int32_t)l->nsuper, l->super, l->pi, l->s, l->px, l->maxcsize,
                &c->lib->dense);
     c->has_ll = true;
+    lu_kept_init(&c->kept, (size_t)csc_nnz(c->a), lu_ll_size(&c->ll));
     const int32_t *perm = l->Perm, *p = c->s.p, *i = c->s.i;
     int32_t *at = vs_malloc((l->n + 1) * sizeof *at); /* in the order of the factors */
     for (int32_t k = 0; k < (int32_t)l->n; k++)
@@ -202,16 +206,27 @@ static bool take_values(const chol *c, const csc *a)
     return true;
 }
 
-static vs_status factor_blocks(lu_solver *lu, chol *c)
+static vs_status factor_blocks(lu_solver *lu, chol *c, const csc *a)
 {
+    if (lu_kept_take(&c->kept, a->val, &c->ll.val, &lu->stat.rcond)) {
+        c->head.made = 0;
+        return VS_OK;
+    }
+    if (!take_values(c, a))
+        return VS_ESINGULAR;
     lu_blas_begin(c->lib->blas);
     const bool ok = lu_ll_factor(&c->ll, &lu->stat.rcond);
     lu_blas_end(c->lib->blas);
-    return ok ? VS_OK : VS_ESINGULAR;
+    if (!ok)
+        return VS_ESINGULAR;
+    lu_kept_made(&c->kept, a->val, c->ll.val, lu->stat.rcond);
+    return VS_OK;
 }
 
-static vs_status factor_sparse(lu_solver *lu, chol *c)
+static vs_status factor_sparse(lu_solver *lu, chol *c, const csc *a)
 {
+    if (!take_values(c, a))
+        return VS_ESINGULAR;
     const int levels = lu_team_begin(c->lib->team);
     lu_blas_begin(c->lib->blas);
     c->lib->factorize(&c->s, c->l, &c->common);
@@ -228,9 +243,7 @@ static vs_status factor_sparse(lu_solver *lu, chol *c)
 static vs_status chol_factor(lu_solver *lu, lu_fac *fac, const csc *a)
 {
     chol *c = (chol *)fac;
-    if (!take_values(c, a))
-        return VS_ESINGULAR;
-    const vs_status st = c->has_ll ? factor_blocks(lu, c) : factor_sparse(lu, c);
+    const vs_status st = c->has_ll ? factor_blocks(lu, c, a) : factor_sparse(lu, c, a);
     if (st != VS_OK)
         return st;
     lu->stat.nnz_lu = (int32_t)fmin(c->common.lnz, INT32_MAX);

@@ -21,7 +21,7 @@ void lu_ll_init(lu_ll *l, int32_t n, int32_t n_super, const int32_t *first, cons
                  .row = row,
                  .val_at = val_at,
                  .dense = dense};
-    l->val = vs_calloc((size_t)val_at[n_super] + 4, sizeof *l->val);
+    l->val = vs_calloc(lu_ll_size(l), sizeof *l->val);
     l->owner = vs_malloc(((size_t)n + 1) * sizeof *l->owner);
     l->local = vs_malloc(((size_t)n + 1) * sizeof *l->local);
     l->head = vs_malloc(((size_t)n_super + 1) * sizeof *l->head);
@@ -36,6 +36,8 @@ void lu_ll_init(lu_ll *l, int32_t n, int32_t n_super, const int32_t *first, cons
     l->c = vs_malloc((n_c + 4) * sizeof *l->c);
     l->t = vs_malloc(((size_t)most + 4) * sizeof *l->t);
 }
+
+size_t lu_ll_size(const lu_ll *l) { return (size_t)l->val_at[l->n_super] + 4; }
 
 void lu_ll_fini(lu_ll *l)
 {

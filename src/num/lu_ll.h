@@ -29,6 +29,7 @@ typedef struct lu_ll {
 void lu_ll_init(lu_ll *l, int32_t n, int32_t n_super, const int32_t *first, const int32_t *row_at,
                 const int32_t *row, const int32_t *val_at, size_t n_c, const lu_dense_calls *dense);
 void lu_ll_fini(lu_ll *l);
+size_t lu_ll_size(const lu_ll *l); /* numbers in val; some at its end belong to no block */
 /* Place of the entry (row, col), row >= col, in l->val. */
 int32_t lu_ll_at(const lu_ll *l, int32_t row, int32_t col);
 /* false: the matrix is not positive definite. *rcond: an estimate, from the diagonal. */

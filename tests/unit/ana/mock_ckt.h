@@ -407,6 +407,14 @@ void ckt_restore_limits(ckt *c)
         c->dev[k].vlim = c->dev[k].vlim_ok;
 }
 
+bool ckt_is_linear(const ckt *c)
+{
+    for (int k = 0; k < c->n_dev; k++)
+        if (c->dev[k].kind >= MOCK_D)
+            return false;
+    return c->no_conv_to <= 0;
+}
+
 bool ckt_asks_still(const ckt *c)
 {
     (void)c;

@@ -254,6 +254,31 @@ START_TEST(a_linear_circuit_takes_one_evaluation_a_point)
 }
 END_TEST
 
+/* Steps that truncation error chooses, corners, a coil: each equation that a step asks for is
+ * solved at its first evaluation, and each step asks for one, but for two behind corners (once more
+ * if it is rejected). */
+START_TEST(every_equation_of_a_linear_circuit_takes_one_iteration)
+{
+    enum { CORNERS = 9, AT_REST = 2 }; /* with t = 0 */
+    static const ana_method method[] = {ANA_TRAP, ANA_GEAR};
+    mock_add(&c, MOCK_V, "v1", "in", "0", 0)->w =
+        (mock_wave){.v2 = 1, .td = 1e-4, .tr = 1e-6, .tf = 1e-6, .pw = 4e-4, .per = 1e-3};
+    mock_add(&c, MOCK_R, "r1", "in", "mid", 1e2);
+    mock_add(&c, MOCK_L, "l1", "mid", "out", 1e-3);
+    mock_add(&c, MOCK_C, "c1", "out", "0", 1e-7);
+    mock_add(&c, MOCK_R, "r2", "out", "0", 1e4);
+    for (int k = 0; k < 2; k++) {
+        opt.method = method[k];
+        const ana_tran_opt o = {.tstep = 1e-5, .tstop = 2e-3, .tmax = 1e-4};
+        ck_assert_int_eq(run("out", o), VS_OK);
+        const ana_stat *s = ana_stats(a);
+        const int64_t attempts = s->points_accepted + s->points_rejected;
+        ck_assert_int_ge(s->points_accepted, 100);
+        ck_assert_int_le(s->iterations, attempts + CORNERS + s->points_rejected + AT_REST);
+    }
+}
+END_TEST
+
 /* Time constants of 1 ps and 1 ms; the sum of the resistances is that of rc_sine. */
 START_TEST(stiff_linear_circuits_are_as_exact_from_one_evaluation)
 {
@@ -551,6 +576,7 @@ int main(void)
     tcase_add_test(tc, lines_between_points_have_the_charge_that_flowed);
     tcase_add_test(tc, halving_the_step_divides_the_error_by_two_to_the_order);
     tcase_add_test(tc, a_linear_circuit_takes_one_evaluation_a_point);
+    tcase_add_test(tc, every_equation_of_a_linear_circuit_takes_one_iteration);
     tcase_add_test(tc, stiff_linear_circuits_are_as_exact_from_one_evaluation);
     tcase_add_test(tc, nonlinear_circuits_are_evaluated_until_both_tests_hold);
     tcase_add_test(tc, equal_steps_start_from_an_extrapolation_of_higher_order);

@@ -370,6 +370,37 @@ START_TEST(large_meshes_are_left_to_cholesky_as_long_as_it_can)
 }
 END_TEST
 
+/* Two matrices in turn: as soon as one has come back their factors are kept, with the same bits; a
+ * third one is made, and the kept ones stay. */
+START_TEST(cholesky_keeps_factors_of_matrices_that_come_back)
+{
+    static const int turn[] = {0, 1, 0, 1, 0, 1, 2, 1, 0}, made[] = {1, 2, 3, 4, 4, 4, 5, 5, 5};
+    system_t s = mesh(80);
+    const size_t bytes = sizeof(double) * (size_t)s.a.n;
+    double *x = vs_malloc(bytes), *first[3] = {0};
+    lu_solver lu;
+    lu_init(&lu, NULL);
+    ck_assert_int_eq(lu_analyze(&lu, &s.a), VS_OK);
+    for (size_t k = 0; k < VS_COUNT(turn); k++) {
+        const double scale = 1 + 0.3 * turn[k];
+        for (int32_t i = 0; i < s.a.colptr[s.a.n]; i++)
+            s.a.val[i] = scale * s.start[i];
+        solve_one(&lu, &s, x, "cholesky");
+        ck_assert_int_eq(lu.stat.n_factor + lu.stat.n_refactor, made[k]);
+        if (!first[turn[k]]) {
+            first[turn[k]] = vs_malloc(bytes);
+            memcpy(first[turn[k]], x, bytes);
+        }
+        ck_assert_int_eq(memcmp(x, first[turn[k]], bytes), 0);
+    }
+    lu_fini(&lu);
+    for (int k = 0; k < 3; k++)
+        vs_free(first[k]);
+    vs_free(x);
+    drop(&s);
+}
+END_TEST
+
 /* A chain of gates: each row has a conductance and the gain of the gate before; capacitors, whose
  * entries are 0 at rest, lead back. */
 static system_t gates(int32_t n)
@@ -754,6 +785,7 @@ int main(void)
     tcase_add_test(t, methods_agree_and_the_automatic_one_is_by_size);
     tcase_add_test(t, great_fill_is_left_to_umfpack);
     tcase_add_test(t, large_meshes_are_left_to_cholesky_as_long_as_it_can);
+    tcase_add_test(t, cholesky_keeps_factors_of_matrices_that_come_back);
     tcase_add_test(t, what_is_0_at_rest_is_left_out);
     tcase_add_test(t, at_rest_matrices_without_zeros_or_factors_are_as_always);
     tcase_add_test(t, results_do_not_depend_on_threads);
