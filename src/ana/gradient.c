@@ -9,26 +9,30 @@
  *         one v has both, weighted with dM/dS and dM/d|h|^2.
  * A, D and a change with p, and with x, which p moves: dx = -F_x^-1 F_p dp. By x,
  *     y' dA v = g' dx,  g_i = sum_kl y_k dA_kl/dx_i v_l,
- * where dA_kl/dx_i = dA_ki/dx_l: g is the transpose of A's slope along v (slopes.h), times y. The
- * sum over all frequencies, w, then is one more right side: F_x' l = w, dM += l' F_p.
+ * with dA_kl/dx_i of each device, made once (ckt_curve.h). The sum over all frequencies, w, then is
+ * one more right side: F_x' l = w, dM += l' F_p.
  * Source: Director & Rohrer, IEEE Trans. Circuit Theory 16(3), 1969; docs/analyses.md. */
 #include <math.h>
 #include <string.h>
 
-#include "ckt_vary.h"
-#include "slopes.h"
+#include "ckt_curve.h"
+#include "small.h"
 #include "vec.h"
+
+/* After the headers: `complex` is a name in some. */
+#include <complex.h>
+
+typedef double complex cplx;
 
 typedef struct gradient {
     const ana_gradient_opt *o;
     small s, dc; /* of the frequencies; of the static equations */
-    slopes_work work;
-    slopes along;
     double omega;
     cplx *y, *v;           /* [n+1] */
     cplx *drive;           /* [n+1] noise: the unit of the input */
     double **w;            /* [n_measure] [n+1] */
     ckt_vary_entry *entry; /* vec: A_p */
+    ckt_curve *curve;      /* vec: A_x */
     ckt_noise *noise;      /* vec, as ckt_noises */
     ckt_noise_gain *gain;  /* vec */
     ckt_vary_noise *by_p;  /* vec: of noise sources with parameters, */
@@ -37,20 +41,17 @@ typedef struct gradient {
     size_t n_taken;        /* seeds of the frequencies so far */
 } gradient;
 
-/* Adds -Re(y' dA v) to measure m; w->along is A's slope along v. */
+/* Adds -Re(y' dA v) to measure m. */
 static void add_matrix(gradient *w, int32_t m)
 {
-    const csc *j = w->s.a->jac;
     double *to = w->to + (size_t)m * w->o->n_param;
     for (size_t k = 0; k < vec_len(w->entry); k++) {
         const ckt_vary_entry *e = &w->entry[k];
         to[e->param] -= creal(w->y[e->row] * (e->g + I * w->omega * e->c) * w->v[e->col]);
     }
-    for (int32_t c = 0; c < j->n; c++) {
-        cplx g = 0;
-        for (int32_t p = j->colptr[c]; p < j->colptr[c + 1]; p++)
-            g += (w->along.g[p] + I * w->omega * w->along.c[p]) * w->y[j->row[p] + 1];
-        w->w[m][c + 1] += creal(g);
+    for (size_t k = 0; k < vec_len(w->curve); k++) {
+        const ckt_curve *e = &w->curve[k];
+        w->w[m][e->by] += creal(w->y[e->row] * (e->g + I * w->omega * e->c) * w->v[e->col]);
     }
 }
 
@@ -69,13 +70,12 @@ static void add_drives(gradient *w, int32_t m)
 /* Measures of one frequency, whose seeds are seed[0..n). */
 static vs_status ac_at(gradient *w, const ana_spectral_seed *seed, size_t n)
 {
-    vs_status st = small_factor(&w->s, w->omega);
+    const vs_status st = small_factor(&w->s, w->omega);
     if (st != VS_OK)
         return st;
     ckt_ac_drive(w->s.a->c, (double *)w->v);
     small_solve(&w->s, (double *)w->v);
-    st = slopes_of(&w->work, w->v, &w->along, NULL);
-    for (size_t i = 0; i < n && st == VS_OK;) {
+    for (size_t i = 0; i < n;) {
         const int32_t m = seed[i].measure;
         memset(w->y, 0, ((size_t)w->s.a->n + 1) * sizeof *w->y);
         for (; i < n && seed[i].measure == m; i++)
@@ -191,27 +191,25 @@ static void add_sources(gradient *w, const loud *l, int32_t m)
 
 static vs_status noise_at(gradient *w, const ana_spectral_seed *seed, size_t n)
 {
-    vs_status st = small_factor(&w->s, w->omega);
+    const vs_status st = small_factor(&w->s, w->omega);
     if (st != VS_OK)
         return st;
     small_adjoint(&w->s, &w->o->noise->out, (double *)w->y);
     small_solve_t(&w->s, (double *)w->y);
     const loud quiet = densities(w, w->o->f[seed->row]);
-    for (size_t i = 0; i < n && st == VS_OK;) {
+    for (size_t i = 0; i < n;) {
         const int32_t m = seed[i].measure;
         loud l = quiet;
         for (; i < n && seed[i].measure == m; i++)
             take_seed(&l, &seed[i]);
         solve_forward(w, &l);
-        st = slopes_of(&w->work, w->v, &w->along, NULL);
-        if (st == VS_OK)
-            add_matrix(w, m);
+        add_matrix(w, m);
         add_sources(w, &l, m);
     }
     return st;
 }
 
-/* The sources are copied: slopes_of loads the circuit elsewhere. */
+/* The sources are copied: later loads have theirs. */
 static vs_status begin_noise(gradient *w)
 {
     size_t n, most = 0;
@@ -225,8 +223,7 @@ static vs_status begin_noise(gradient *w)
     for (size_t i = 0; i < most; i++)
         vec_push(w->gain, gain[i]);
     small_drive(&w->s, w->o->noise->source, (double *)w->drive);
-    const vs_status st = ckt_vary_noises(w->o->vary, &env, w->s.x, &w->by_p);
-    return st == VS_OK ? ckt_slope_noises(w->s.a->c, &env, w->s.x, &w->by_x) : st;
+    return ckt_vary_noises(w->o->vary, &env, w->s.x, &w->by_p);
 }
 
 /* -- the operating point -- */
@@ -235,7 +232,8 @@ static void say_if_not_finite(const ana *a, vs_status st)
 {
     if (st == VS_NOCONV)
         diag_error(a->d, DIAG_NOWHERE,
-                   "a device gives no finite value with its parameters or voltages a little off");
+                   "a device gives no finite value with its parameters a little off, or no finite "
+                   "derivative");
 }
 
 /* F_x' l = w, then l' F_p. */
@@ -305,18 +303,14 @@ static vs_status linearise(gradient *w, ana *a)
     st = ckt_vary_entries(w->o->vary, &env, w->s.x, w->o->noise != NULL, &w->entry);
     if (st == VS_OK && w->o->noise)
         st = begin_noise(w);
+    if (st == VS_OK)
+        st = ckt_curves(a->c, &env, w->s.x, &w->curve, w->o->noise ? &w->by_x : NULL);
     say_if_not_finite(a, st);
-    if (st == VS_OK)
-        st = slopes_begin(&w->work, &w->s);
-    if (st == VS_OK)
-        slopes_new(&w->work, &w->along);
     return st;
 }
 
 static void end(gradient *w)
 {
-    slopes_free(&w->along);
-    slopes_end(&w->work);
     small_fini(&w->s);
     small_fini(&w->dc);
     for (size_t m = 0; m < w->o->n_measure; m++)
@@ -325,6 +319,7 @@ static void end(gradient *w)
     for (size_t k = 0; k < VS_COUNT(own); k++)
         vs_free(own[k]);
     vec_free(w->entry);
+    vec_free(w->curve);
     vec_free(w->noise);
     vec_free(w->gain);
     vec_free(w->by_p);

@@ -3,25 +3,29 @@
  * dc:  F_x' y = c (c the output's unit vector), dv/dp = -y' F_p.
  * ac:  A z = b, A = G + j omega C, A' y = c, v = c' z. A changes with p, and with x, which p moves:
  *      dv/dp = -y' A_p z + w' F_p,   F_x' w = g,   g_i = sum_kl y_k dA_kl/dx_i z_l.
- *      Since dA_kl/dx_i = dA_ki/dx_l, g is the transpose of A's slope along z, times y (slopes.h).
+ *      The derivatives dA_kl/dx_i of each device are made once (ckt_curve.h).
  * Source: Director & Rohrer, IEEE Trans. Circuit Theory 16(3), 1969; Oehm & Schumacher, IEEE J.
  *         Solid-State Circuits 28(10), 1993. */
 #include <math.h>
 #include <string.h>
 
-#include "ckt_vary.h"
-#include "slopes.h"
+#include "ckt_curve.h"
+#include "small.h"
 #include "vec.h"
+
+/* After the headers: `complex` is a name in some. */
+#include <complex.h>
+
+typedef double complex cplx;
 
 typedef struct match {
     const ana_match_opt *o;
-    small s, dc; /* of the frequencies; of the static equations */
-    slopes_work work;
-    slopes along;
+    small s, dc;           /* of the frequencies; of the static equations */
     cplx *y, *z, *w;       /* [n+1] */
     double *part;          /* [n+1] */
     double *sum;           /* [n_param] */
     ckt_vary_entry *entry; /* vec: A_p */
+    ckt_curve *curve;      /* vec: A_x */
     cplx *row;             /* [1 + n_param] */
 } match;
 
@@ -78,20 +82,15 @@ static vs_status at_dc(match *m)
     return add_paired(m, m->y, -1);
 }
 
-/* w of the head of this file, by the slope of A along z. */
-static vs_status follow_point(match *m, double omega)
+/* w of the head of this file. */
+static void follow_point(match *m, double omega)
 {
-    const csc *j = m->s.a->jac;
-    const vs_status st = slopes_of(&m->work, m->z, &m->along, NULL);
-    for (int32_t c = 0; c < j->n && st == VS_OK; c++) {
-        cplx g = 0;
-        for (int32_t p = j->colptr[c]; p < j->colptr[c + 1]; p++)
-            g += (m->along.g[p] + I * omega * m->along.c[p]) * m->y[j->row[p] + 1];
-        m->w[c + 1] = g;
+    memset(m->w, 0, ((size_t)m->dc.a->n + 1) * sizeof *m->w);
+    for (size_t k = 0; k < vec_len(m->curve); k++) {
+        const ckt_curve *e = &m->curve[k];
+        m->w[e->by] += m->y[e->row] * (e->g + I * omega * e->c) * m->z[e->col];
     }
-    if (st == VS_OK)
-        small_solve_t(&m->dc, (double *)m->w);
-    return st;
+    small_solve_t(&m->dc, (double *)m->w);
 }
 
 static vs_status at_frequency(void *work, double f)
@@ -108,9 +107,8 @@ static vs_status at_frequency(void *work, double f)
     small_solve(&m->s, (double *)m->z);
     clear(m);
     m->row[0] = m->z[out->hi] - m->z[out->lo];
-    st = follow_point(m, omega);
-    if (st == VS_OK)
-        st = add_paired(m, m->w, 1);
+    follow_point(m, omega);
+    st = add_paired(m, m->w, 1);
     for (size_t k = 0; k < vec_len(m->entry); k++) {
         const ckt_vary_entry *e = &m->entry[k];
         m->row[1 + e->param] -= m->y[e->row] * (e->g + I * omega * e->c) * m->z[e->col];
@@ -137,11 +135,16 @@ static vs_status begin_ac(match *m, ana *a)
                    ".acmatch: expressions of hertz have no derivative by the operating point here");
         st = VS_EUNSUPPORTED;
     }
+    if (st != VS_OK)
+        return st;
+    st = ckt_vary_entries(m->o->vary, &env, m->s.x, false, &m->entry);
     if (st == VS_OK)
-        st = slopes_begin(&m->work, &m->s);
-    if (st == VS_OK)
-        slopes_new(&m->work, &m->along);
-    return st == VS_OK ? ckt_vary_entries(m->o->vary, &env, m->s.x, false, &m->entry) : st;
+        st = ckt_curves(a->c, &env, m->s.x, &m->curve, NULL);
+    if (st == VS_NOCONV)
+        diag_error(a->d, DIAG_NOWHERE,
+                   "a device gives no finite value with its parameters a little off, or no finite "
+                   "derivative");
+    return st;
 }
 
 vs_status ana_match(ana *a, const ana_match_opt *o, const ana_sink *sink)
@@ -165,8 +168,6 @@ vs_status ana_match(ana *a, const ana_match_opt *o, const ana_sink *sink)
         a->st.points_accepted++;
         st = o->row(o->user, 0, (const double *)m.row);
     }
-    slopes_free(&m.along);
-    slopes_end(&m.work);
     small_fini(&m.dc);
     if (o->freq)
         small_fini(&m.s);
@@ -174,5 +175,6 @@ vs_status ana_match(ana *a, const ana_match_opt *o, const ana_sink *sink)
     for (size_t k = 0; k < VS_COUNT(own); k++)
         vs_free(own[k]);
     vec_free(m.entry);
+    vec_free(m.curve);
     return st;
 }

@@ -389,9 +389,8 @@ vs_status ckt_vary_entries(ckt_vary *v, const ckt_env *env, const double *x, boo
     return st;
 }
 
-/* What an output says of a noise source, times `by`, to the vec. */
-static void add_noise(int32_t of, int32_t device, const mdl_out *w, const int32_t *unknown,
-                      double by, ckt_vary_noise **to)
+void ckt_vary_add_noise(int32_t of, int32_t device, const mdl_out *w, const int32_t *unknown,
+                        double by, ckt_vary_noise **to)
 {
     const bool gain = w->kind == IR_OUT_NOISE_GAIN || w->kind == IR_OUT_NOISE_GAINC;
     const int32_t row = gain ? unknown[w->b] : 0;
@@ -471,7 +470,7 @@ vs_status ckt_vary_noises(ckt_vary *v, const ckt_env *env, const double *x, ckt_
         vec_clear(what);
         st = mdl_point(k->model, k->row, -1, 0, &at, &out, &what);
         for (size_t o = 0; o < vec_len(what) && st == VS_OK; o++)
-            add_noise(k->param, k->device, &what[o], unknown, k->weight * out[o], to);
+            ckt_vary_add_noise(k->param, k->device, &what[o], unknown, k->weight * out[o], to);
     }
     vec_free(out);
     vec_free(what);
@@ -479,79 +478,6 @@ vs_status ckt_vary_noises(ckt_vary *v, const ckt_env *env, const double *x, ckt_
     if (st == VS_OK)
         join_noises(*to);
     return st;
-}
-
-enum { NEAR = 4 };
-/* Of a first derivative, by values -2, -1, 1, 2 steps away. */
-static const int near_at[NEAR] = {-2, -1, 1, 2};
-static const double near_weight[NEAR] = {1. / 12, -2. / 3, 2. / 3, -1. / 12};
-
-typedef struct near { /* the noise of a device with one of its unknowns to both sides */
-    ckt *c;
-    const double *dyn;
-    double *x;     /* [n+1] */
-    double *out;   /* vec */
-    mdl_out *what; /* vec */
-} near;
-
-static vs_status slope_by(near *w, int32_t device, int32_t by, double h, ckt_vary_noise **to)
-{
-    const ckt_inst *in = &w->c->inst[device];
-    const int32_t *unknown = &w->c->unk[in->first];
-    const mdl_at at = {.x = w->x, .map = unknown, .dyn = w->dyn};
-    const double was = w->x[by];
-    vs_status st = VS_OK;
-    vec_clear(w->out);
-    for (int k = 0; k < NEAR && st == VS_OK; k++) {
-        vec_clear(w->what);
-        w->x[by] = was + near_at[k] * h;
-        st = mdl_point(in->model, in->row, -1, 0, &at, &w->out, &w->what);
-    }
-    w->x[by] = was;
-    const size_t n = vec_len(w->what);
-    for (size_t o = 0; o < n && st == VS_OK; o++) {
-        double d = 0;
-        for (int k = 0; k < NEAR; k++)
-            d += near_weight[k] / h * w->out[(size_t)k * n + o];
-        add_noise(by, device, &w->what[o], unknown, d, to);
-    }
-    return st;
-}
-
-/* By differences of order 4 from steps of 2e-4 V, where exponentials of 25 mV have an error of
- * 2e-10. */
-static vs_status slopes_of_device(near *w, int32_t device, ckt_vary_noise **to)
-{
-    const ckt_inst *in = &w->c->inst[device];
-    const int32_t *unknown = &w->c->unk[in->first], n = mdl_n_unknown(in->model);
-    vs_status st = VS_OK;
-    for (int32_t i = 0; i < n && st == VS_OK; i++) {
-        bool again = false;
-        for (int32_t j = 0; j < i; j++)
-            again |= unknown[j] == unknown[i];
-        const bool node = w->c->unknown[unknown[i]].node;
-        const double size = fabs(w->x[unknown[i]]), h = node ? 2e-4 : size > 0 ? 1e-4 * size : 1e-8;
-        if (unknown[i] > 0 && !again)
-            st = slope_by(w, device, unknown[i], h, to);
-    }
-    return st;
-}
-
-vs_status ckt_slope_noises(ckt *c, const ckt_env *env, const double *x, ckt_vary_noise **to)
-{
-    double dyn[IR_N_DYN];
-    const size_t n1 = vec_len(c->unknown);
-    near w = {.c = c, .dyn = dyn, .x = vs_malloc(n1 * sizeof *w.x)};
-    vs_status st = VS_OK;
-    ckt_fill_dyn_ac(dyn, env, true);
-    memcpy(w.x, x, n1 * sizeof *x);
-    for (int32_t i = 0; i < ckt_n_device(c) && st == VS_OK; i++)
-        if (vec_len(mdl_module(c->inst[i].model)->noise))
-            st = slopes_of_device(&w, i, to);
-    vs_free(w.x);
-    vec_free(w.out);
-    vec_free(w.what);
-    return st == VS_OK ? check_noises(*to) : st;
 }
 
 const char *ckt_vary_refuses(const ckt *c)

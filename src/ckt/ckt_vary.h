@@ -63,9 +63,10 @@ typedef struct ckt_vary_noise { /* of a number of a noise source, per unit of `o
  * interpreter. Status: VS_OK; VS_NOCONV: a value is not finite. */
 VS_MUST_USE vs_status ckt_vary_noises(ckt_vary *v, const ckt_env *env, const double *x,
                                       ckt_vary_noise **to);
-/* The same with the unknowns, from differences of each device at x. */
-VS_MUST_USE vs_status ckt_slope_noises(ckt *c, const ckt_env *env, const double *x,
-                                       ckt_vary_noise **to);
+/* What `by`, the change of an output per unit of `of`, says of a noise source, to the vec; other
+ * outputs say nothing. unknown: those of the device in the circuit. */
+void ckt_vary_add_noise(int32_t of, int32_t device, const mdl_out *w, const int32_t *unknown,
+                        double by, ckt_vary_noise **to);
 
 /* A device whose equations have hidden state in a transient, or are not known (OSDI); NULL: none.
  * What they contribute cannot be evaluated at points of the past. */

@@ -244,6 +244,15 @@ VS_MUST_USE vs_status mdl_eval(const mdl_variant *v, bool row_per_lane, const ji
 /* Which instances of a pack have effects at all: a kernel of its own, made when this was asked
  * often. false: not known, each must be asked; else flag [W], 0: none. */
 bool mdl_flagged(const mdl_variant *v, bool row_per_lane, const jit_batch *b, double *flag);
+typedef struct mdl_curve { /* d(of)/d(unknown by) */
+    mdl_out of;            /* G, C, NOISE_PSD, NOISE_EXP, NOISE_GAIN, NOISE_GAINC */
+    int32_t by;
+    double value;
+} mdl_curve;
+/* How these numbers of instance i (as below) change with its unknowns, to the vec; those that never
+ * do are not named. v: of MDL_AC. By the interpreter. Status: VS_OK, VS_NOCONV. */
+VS_MUST_USE vs_status mdl_curves(const mdl_variant *v, bool row_per_lane, const jit_batch *b,
+                                 int64_t i, mdl_curve **to);
 /* Runs the interpreter for instance i (lane i % W of pack i / W) and reports each effect as a
  * formatted line.
  *   what  out  OR of 1: $finish, 2: $stop, 4: $fatal or $error */

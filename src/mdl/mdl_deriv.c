@@ -21,17 +21,18 @@ typedef struct jacobian {
     ir_fn to;
 } jacobian;
 
-static void choose_seeds(const ir_fn *fn, size_t n_lim, jacobian *j)
+void mdl_probe_seeds(const mdl_model *m, const ir_fn *fn, int32_t **seed)
 {
+    const size_t n_lim = vec_len(m->mod->lim_probe);
     uint8_t *limited = vs_calloc(n_lim + 1, 1);
     for (size_t i = 0; i < vec_len(fn->in); i++)
         if (fn->in[i].kind == IR_IN_PROBE || fn->in[i].kind == IR_IN_NOISE)
-            vec_push(j->seed, (int32_t)i);
+            vec_push(*seed, (int32_t)i);
     for (size_t k = 0; k < vec_len(fn->inst); k++) {
         const ir_inst *in = &fn->inst[k];
         if (in->op == IR_LIMIT && (size_t)in->b < n_lim && !limited[in->b]) {
             limited[in->b] = 1;
-            vec_push(j->seed, ~in->b);
+            vec_push(*seed, ~in->b);
         }
     }
     vs_free(limited);
@@ -42,7 +43,7 @@ static void differentiate(const mdl_model *m, const ir_fn *fn, jacobian *j)
     size_t n_out = vec_len(fn->out);
     ir_val *want = vs_calloc(n_out + 1, sizeof *want);
     ir_val *moved = vs_calloc(vec_len(fn->inst) + 1, sizeof *moved);
-    choose_seeds(fn, vec_len(m->mod->lim_probe), j);
+    mdl_probe_seeds(m, fn, &j->seed);
     j->row = vs_calloc(n_out + 1, sizeof *j->row);
     j->reactive = vs_calloc(n_out + 1, 1);
     for (size_t o = 0; o < n_out; o++) {
@@ -66,20 +67,18 @@ static void gather(ir_fn *fn, ir_val *entry, int32_t u, ir_val d, bool minus)
         entry[u] = minus ? difference(fn, entry[u], d) : mdl_sum(fn, entry[u], d);
 }
 
-/* Derivatives of one row by its unknowns; entry [n_row]. */
-static void gather_row(const mdl_model *m, jacobian *j, int want, ir_val *entry)
+void mdl_by_unknown(const mdl_model *m, ir_fn *fn, const int32_t *seed, const ir_val *deriv,
+                    ir_val *entry)
 {
-    int n_seed = (int)vec_len(j->seed);
     for (int32_t u = 0; u < (int32_t)vec_len(m->unknown); u++)
         entry[u] = IR_NONE;
-    for (int s = 0; s < n_seed; s++) {
-        ir_val d = j->deriv[want * n_seed + s];
-        int32_t i = j->seed[s];
-        if (d == IR_NONE || (i >= 0 && j->to.in[i].kind != IR_IN_PROBE))
+    for (size_t s = 0; s < vec_len(seed); s++) {
+        const int32_t i = seed[s];
+        if (deriv[s] == IR_NONE || (i >= 0 && fn->in[i].kind != IR_IN_PROBE))
             continue;
-        int32_t p = i >= 0 ? j->to.in[i].k : m->mod->lim_probe[~i];
-        gather(&j->to, entry, m->probe[p].hi, d, false);
-        gather(&j->to, entry, m->probe[p].lo, d, true);
+        int32_t p = i >= 0 ? fn->in[i].k : m->mod->lim_probe[~i];
+        gather(fn, entry, m->probe[p].hi, deriv[s], false);
+        gather(fn, entry, m->probe[p].lo, deriv[s], true);
     }
 }
 
@@ -92,7 +91,8 @@ static void add_entries(mdl_model *m, jacobian *j)
     for (size_t k = 0; k < 2 * n * n; k++)
         entry[k] = IR_NONE;
     for (int w = 0; w < j->n_want; w++)
-        gather_row(m, j, w, (j->reactive[w] ? c : g) + (size_t)j->row[w] * n);
+        mdl_by_unknown(m, &j->to, j->seed, j->deriv + (size_t)w * vec_len(j->seed),
+                       (j->reactive[w] ? c : g) + (size_t)j->row[w] * n);
     ir_val alpha = ir_in(&j->to, IR_IN_DYN, IR_DYN_ALPHA, IR_F64, false);
     for (size_t k = 0; k < n * n; k++) {
         int32_t r = (int32_t)(k / n), u = (int32_t)(k % n);

@@ -89,5 +89,12 @@ uint8_t mdl_decide_meet(uint8_t a, uint8_t b);
 ir_val mdl_find_out(const ir_fn *fn, int kind, int32_t a); /* IR_NONE: there is none */
 ir_val mdl_sum(ir_fn *fn, ir_val a, ir_val b);             /* either may be IR_NONE: zero */
 ir_val mdl_as_f64(ir_fn *fn, ir_val v);
+/* Seeds of ir_ad to the vec: probes and noise symbols by their inputs, limited probes. */
+void mdl_probe_seeds(const mdl_model *m, const ir_fn *fn, int32_t **seed);
+/* Derivatives of a value by the unknowns, entry [n_unknown], IR_NONE: 0.
+ *   seed   in  vec: as above; fn has the inputs
+ *   deriv  in  [seeds] by each of them */
+void mdl_by_unknown(const mdl_model *m, ir_fn *fn, const int32_t *seed, const ir_val *deriv,
+                    ir_val *entry);
 
 #endif

@@ -78,6 +78,9 @@ typedef struct variant_data {
     ir_fn kernel_fn;     /* eval without effects and branches: what is compiled */
     ir_fn effects;       /* eval without outputs; empty until mdl_effects is called */
     ir_fn flag;          /* does any of them happen? made by the FLAG_CALLS-th mdl_flagged */
+    ir_fn curve;         /* of MDL_AC, made by the first mdl_curves: derivatives of eval's */
+    int32_t *curve_by;   /* vec like curve.out: by which unknown */
+    bool curve_made;
     jit_kernel flag_kernel[2]; /* by row_per_lane */
     int32_t n_flag[2];
     bool asked[2]; /* for the kernel; by row_per_lane */

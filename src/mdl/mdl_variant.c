@@ -349,6 +349,8 @@ void mdl_variant_free(variant_data *d)
         drop_fn(d, k);
     ir_fn_fini(&d->effects);
     ir_fn_fini(&d->flag);
+    ir_fn_fini(&d->curve);
+    vec_free(d->curve_by);
     vec_free(d->v.out);
     vec_free(d->key);
     vec_free(d->hi);

@@ -159,6 +159,13 @@ void nat_load_ac(nat_list *l, bool first, const nat_env *env, const double *x, n
             kinds[k]->load_ac(l->set[k], env, x, to);
 }
 
+void nat_curves(const nat_list *l, const double *x, nat_curve **to)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->curves)
+            kinds[k]->curves(l->set[k], x, to);
+}
+
 void nat_at_omega(const nat_list *l, double omega, const csc *a, double *val)
 {
     for (int k = 0; k < NAT_N_KIND; k++)

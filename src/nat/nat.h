@@ -79,6 +79,11 @@ typedef struct nat_ac { /* where the linearised devices add */
     void *user;
 } nat_ac;
 
+typedef struct nat_curve { /* d G_row,col / dx_by */
+    int32_t row, col, by;
+    double g;
+} nat_curve;
+
 /* What a device that remembers does at a time, its past being known. With u = v, zi = z i of a
  * port, q the other one,
  *   line    0 = cv v_p - ci zi_p - k (cv v_q + ci zi_q) + s_p
@@ -130,6 +135,8 @@ struct nat_kind {
     void (*terms)(nat_set *s, const nat_env *env, double *to);
     /* G and C at x. */
     void (*load_ac)(nat_set *s, const nat_env *env, const double *x, nat_ac *to);
+    /* How G changes with x, to the end of *to; NULL: it does not. */
+    void (*curves)(const nat_set *s, const double *x, nat_curve **to);
     /* Adds to val [2 nnz], re and im in turn, terms that are neither G nor j omega C. */
     void (*at_omega)(const nat_set *s, double omega, const csc *a, double *val);
     /* The same of their derivatives by ln omega. */
@@ -201,6 +208,7 @@ void nat_each(const nat_list *l, bool first, void (*take)(void *user, const nat_
 void nat_load(nat_list *l, bool first, const nat_env *env, const double *x, nat_sums *to);
 void nat_terms(nat_list *l, const nat_env *env, double *to);
 void nat_load_ac(nat_list *l, bool first, const nat_env *env, const double *x, nat_ac *to);
+void nat_curves(const nat_list *l, const double *x, nat_curve **to);
 void nat_at_omega(const nat_list *l, double omega, const csc *a, double *val);
 void nat_by_omega(const nat_list *l, double omega, const csc *a, double *val);
 void nat_drive(const nat_list *l, double *b);

@@ -116,11 +116,38 @@ static double value_at(const nat_table *t, const double *u, double *slope)
     return y;
 }
 
+/* Second derivative by axes j and k, two of them; by one of them twice it is 0. */
+static double bend_at(const nat_table *t, const double *u, int32_t j, int32_t k)
+{
+    place_on_axis p[NAT_TABLE_AXES];
+    double bend = 0;
+    for (int32_t a = 0; a < t->n_axis; a++)
+        p[a] = find(t->axis[a], t->n[a], u[a]);
+    for (int corner = 0; corner < 1 << t->n_axis; corner++) {
+        int64_t index = 0;
+        double by = 1;
+        for (int32_t a = t->n_axis; a-- > 0;) {
+            const bool upper = corner >> a & 1;
+            index = index * t->n[a] + p[a].i + upper;
+            by *= a == j || a == k ? (upper ? 1 : -1) / p[a].length
+                  : upper          ? p[a].part
+                                   : 1 - p[a].part;
+        }
+        bend += by * t->value[index];
+    }
+    return p[j].outside || p[k].outside ? 0 : bend;
+}
+
+static void read_axes(const table *t, const double *x, double *u)
+{
+    for (int32_t k = 0; k < t->o.table->n_axis; k++)
+        u[k] = x[t->o.in[k][0]] - x[t->o.in[k][1]];
+}
+
 static double current(const table *t, const double *x, double *slope)
 {
     double u[NAT_TABLE_AXES] = {0};
-    for (int32_t k = 0; k < t->o.table->n_axis; k++)
-        u[k] = x[t->o.in[k][0]] - x[t->o.in[k][1]];
+    read_axes(t, x, u);
     const double y = value_at(t->o.table, u, slope);
     for (int32_t k = 0; k < t->o.table->n_axis; k++)
         slope[k] *= t->o.gain;
@@ -159,6 +186,26 @@ static void load_ac(nat_set *set, const nat_env *env, const double *x, nat_ac *t
     }
 }
 
+static void curves(const nat_set *set, const double *x, nat_curve **to)
+{
+    const table *all = tables_of(set);
+    for (size_t i = 0; i < vec_len(all); i++) {
+        const table *t = &all[i];
+        const int32_t n = t->o.table->n_axis;
+        double u[NAT_TABLE_AXES] = {0};
+        read_axes(t, x, u);
+        for (int32_t j = 0; j < n; j++)
+            for (int32_t k = 0; k < n; k++) {
+                const double bend = j == k ? 0 : t->o.gain * bend_at(t->o.table, u, j, k);
+                for (int s = 0; s < 8 && bend != 0; s++) {
+                    const int r = s & 1, a = s >> 1 & 1, b = s >> 2;
+                    vec_push(*to, ((nat_curve){t->o.out[r], t->o.in[j][a], t->o.in[k][b],
+                                               (r + a + b) % 2 ? -bend : bend}));
+                }
+            }
+    }
+}
+
 static double share(nat_set *set, const nat_env *env, const double *x, int32_t device, int32_t row)
 {
     const table *t = &tables_of(set)[device];
@@ -189,6 +236,7 @@ const nat_kind nat_table_kind = {
     .place = place,
     .load = load,
     .load_ac = load_ac,
+    .curves = curves,
     .share = share,
     .identity = identity,
 };

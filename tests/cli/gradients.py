@@ -422,6 +422,67 @@ c1 out 0 1n
         self.assertLess(abs(g['kt']['rr'] * 1e3 / kt), 3 * bound)
         self.assertLess(abs(g['kt']['temp'] * 300.15 / kt - 1), bound)
 
+    def test_a_kink_beside_the_point_does_not_count(self):
+        # i = 2m v^2 + 1m |v - 0.601|^3/|v - 0.601| behind 0.601: at 0.6 the gain of 1k is 4 v, so
+        # that d gain / d v is 4; on the other side of the kink, at 0.602, it is 4 + 2
+        for v, bend, noise in ((0.6, 4, 0), (0.602, 6, 2)):
+            g = self.gradients(f"""kinks
+.param va={v}
+v1 a 0 {{va}} ac 1
+b1 0 o i=2m*v(a)*v(a)+(v(a)>0.601?1m*(v(a)-0.601)*(v(a)-0.601):0)
+r1 o 0 1k
+c1 o 0 1f
+.ac lin 1 1k 1k
+.noise v(o) v1 lin 1 1k 1k
+.meas ac gain find vm(o) at=1k
+.meas noise in find inoise_spectrum at=1k
+.sens ac gain param=va
+.sens noise in param=va
+.end
+""")
+            self.assertLess(abs(g['gain']['va'] / bend - 1), 1e-9)
+            # the noise of 1k over the gain: its derivative is that of 1/gain
+            self.assertLess(abs(g['in']['va'] / (-g['in']['in'] * bend / g['gain']['gain']) - 1), 1e-9)
+
+    def test_a_transistor_beside_its_kinks(self):
+        # source and drain 1 mV from the body and from each other: BSIM4 has other expressions
+        # behind both zeros
+        self.against_differences("""near zero
+.param vd=1m vg=0.7 vs=1m
+.model n1 nmos level=14 version=4.8 toxe=1.9n vth0=0.36 u0=0.03 vsat=9e4 k1=0.42 ndep=2.3e17
++ xj=0.11u rdsw=160 cgso=2e-10 cgdo=2.1e-10 cjs=1.1m pclm=1.1
+v1 g 0 {vg} ac 1
+v2 c 0 {vd+vs}
+v3 s 0 {vs}
+r1 c d 10
+m1 d g s 0 n1 w=1u l=0.13u ad=0.3p as=0.3p pd=2u ps=2u
+.op
+.ac lin 1 1g 1g
+.noise v(d) v1 lin 1 1k 1k
+.meas ac gain find vm(d) at=1g
+.meas ac turn find vp(d) at=1g
+.meas noise dens find onoise_spectrum at=1k
+""" + HELD, {'vd': 1e-3, 'vg': 0.7, 'vs': 1e-3, 'n1(vth0)': 0.36, 'n1(k1)': 0.42,
+             '@m1[w]': 1e-6, 'temp': 27})
+
+    def test_tables_of_currents(self):
+        # bilinear between its points: i = 1m + 0.1m va + 0.2m vb + 0.3m va vb; gain of 1k from a
+        self.write('t.2d', '2\n2\n0 1\n0 1\n1m 1.1m\n1.2m 1.6m\n')
+        g = self.gradients("""table
+.param vb=0.4
+v1 a 0 0.3 ac 1
+v2 b 0 {vb}
+a1 a b %i(o) t
+r1 o 0 1k
+.model t table2d(file="t.2d" offset=0 gain=1 order=2)
+.ac lin 1 1k 1k
+.meas ac gain find vm(o) at=1k
+.sens ac gain param=vb
+.end
+""")
+        self.assertLess(abs(g['gain']['gain'] / (0.1 + 0.3 * 0.4) - 1), 1e-9)
+        self.assertLess(abs(g['gain']['vb'] / 0.3 - 1), 1e-9)
+
     def test_the_example_sizes_an_amplifier(self):
         # where power grows like a power p of an aim, what lacks of it is p/60 at the end: with p
         # up to 6, 0.1 neper or radian; eight steps come near

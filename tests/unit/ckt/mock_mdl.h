@@ -73,6 +73,13 @@ vs_status mdl_point(mdl_model *m, int32_t row, int32_t param, double param_value
     return VS_OK; /* no outputs: the mock devices have no details */
 }
 
+vs_status mdl_curves(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t i,
+                     mdl_curve **to)
+{
+    (void)v, (void)row_per_lane, (void)b, (void)i, (void)to;
+    return VS_OK; /* the mock devices are linear */
+}
+
 vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **v)
 {
     (void)row;
