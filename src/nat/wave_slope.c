@@ -95,14 +95,20 @@ static dual turns(const sides *s, int32_t f, dual u)
     return scale(2 * M_PI, mul(arg_of(s, f), u));
 }
 
+/* sin(2 pi f u + phase); f, phase: places of these arguments */
+static dual tone(const sides *s, int32_t f, int32_t phase, dual u)
+{
+    return sine(add(turns(s, f, u), angle_of(s, phase)));
+}
+
 static double sin_slope(const sides *s, double t)
 {
-    const dual vo = arg_of(s, SIN_VO), va = arg_of(s, SIN_VA), phase = angle_of(s, SIN_PHASE);
+    const dual vo = arg_of(s, SIN_VO), va = arg_of(s, SIN_VA);
     const dual u = after(t, arg_of(s, SIN_TD));
     if (u.v <= near_of(s, t, 0))
-        return add(vo, mul(va, sine(phase))).d;
+        return add(vo, mul(va, sine(angle_of(s, SIN_PHASE)))).d;
     const dual damping = power_of_e(scale(-1, mul(u, arg_of(s, SIN_THETA))));
-    return add(vo, mul(va, mul(sine(add(turns(s, SIN_FREQ, u), phase)), damping))).d;
+    return add(vo, mul(va, mul(tone(s, SIN_FREQ, SIN_PHASE, u), damping))).d;
 }
 
 /* (b - a) (1 - exp(-u/tau)) behind its start */
@@ -127,32 +133,37 @@ static double exp_slope(const sides *s, double t)
 /* vo + va sin(2 pi fc u + phasec + mdi sin(2 pi fs u + phases)); at: places of these arguments */
 static double sffm_slope(const sides *s, dual u, int phasec, int phases)
 {
-    const dual signal = sine(add(turns(s, SFFM_FS, u), angle_of(s, phases)));
-    const dual angle =
-        add(add(turns(s, SFFM_FC, u), angle_of(s, phasec)), mul(arg_of(s, SFFM_MDI), signal));
+    const dual swing = mul(arg_of(s, SFFM_MDI), tone(s, SFFM_FS, phases, u));
+    const dual angle = add(add(turns(s, SFFM_FC, u), angle_of(s, phasec)), swing);
     return add(arg_of(s, SFFM_VO), mul(arg_of(s, SFFM_VA), sine(angle))).d;
 }
 
-static double am_slope(const sides *s, double t)
+/* va (vo + signal) carrier */
+static double am_slope(const sides *s, dual u)
 {
-    const dual u = after(t, arg_of(s, AM_TD));
-    if (u.v <= near_of(s, t, 0))
-        return 0;
-    const dual signal = sine(add(turns(s, AM_MF, u), angle_of(s, AM_PHASES)));
-    const dual carrier = sine(add(turns(s, AM_FC, u), angle_of(s, AM_PHASEC)));
-    return mul(arg_of(s, AM_VA), mul(add(arg_of(s, AM_VO), signal), carrier)).d;
+    const dual swing = add(arg_of(s, AM_VO), tone(s, AM_MF, AM_PHASES, u));
+    return mul(arg_of(s, AM_VA), mul(swing, tone(s, AM_FC, AM_PHASEC, u))).d;
 }
 
-static double am_offset_slope(const sides *s, double t)
+/* vo + (vmo + vma signal) carrier */
+static double am_offset_slope(const sides *s, dual u)
 {
-    const dual u = after(t, arg_of(s, AMO_TD));
-    if (u.v <= near_of(s, t, 0))
-        return 0;
-    const dual signal = sine(add(turns(s, AMO_FM, u), angle_of(s, AMO_PHASEM)));
-    const dual carrier = sine(add(turns(s, AMO_FC, u), angle_of(s, AMO_PHASEC)));
-    return add(arg_of(s, AMO_VO),
-               mul(add(arg_of(s, AMO_VMO), mul(arg_of(s, AMO_VMA), signal)), carrier))
-        .d;
+    const dual signal = mul(arg_of(s, AMO_VMA), tone(s, AMO_FM, AMO_PHASEM, u));
+    const dual swing = add(arg_of(s, AMO_VMO), signal);
+    return add(arg_of(s, AMO_VO), mul(swing, tone(s, AMO_FC, AMO_PHASEC, u))).d;
+}
+
+/* Of a wave that is 0 until its delay, argument td. */
+static double slope_behind(const sides *s, double t, int32_t td,
+                           double (*slope)(const sides *, dual))
+{
+    const dual u = after(t, arg_of(s, td));
+    return u.v <= near_of(s, t, 0) ? 0 : slope(s, u);
+}
+
+static double delayed_sffm_slope(const sides *s, dual u)
+{
+    return sffm_slope(s, u, SFD_PHASEC, SFD_PHASES);
 }
 
 double wave_slope(const wave *w, const wave *lo, const wave *hi, double distance, double t,
@@ -168,12 +179,9 @@ double wave_slope(const wave *w, const wave *lo, const wave *hi, double distance
     case WAVE_EXP: return exp_slope(&s, t);
     case WAVE_PWL: return pwl_slope(&s, t);
     case WAVE_SFFM: return sffm_slope(&s, (dual){t, 0}, SFFM_PHASEC, SFFM_PHASES);
-    case WAVE_SFFM_DELAY: {
-        const dual u = after(t, arg_of(&s, SFD_TD));
-        return u.v <= near_of(&s, t, 0) ? 0 : sffm_slope(&s, u, SFD_PHASEC, SFD_PHASES);
-    }
-    case WAVE_AM: return am_slope(&s, t);
-    case WAVE_AM_OFFSET: return am_offset_slope(&s, t);
+    case WAVE_SFFM_DELAY: return slope_behind(&s, t, SFD_TD, delayed_sffm_slope);
+    case WAVE_AM: return slope_behind(&s, t, AM_TD, am_slope);
+    case WAVE_AM_OFFSET: return slope_behind(&s, t, AMO_TD, am_offset_slope);
     case WAVE_TRNOISE:
     case WAVE_TRRANDOM: return (wave_value(hi, t) - wave_value(lo, t)) / distance;
     }
