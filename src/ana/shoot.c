@@ -156,6 +156,12 @@ typedef struct krylov {
     vs_status st;
 } krylov;
 
+static void as_it_is(void *user, const double *x, double *y)
+{
+    const krylov *k = user;
+    memcpy(y, x, 2 * ((size_t)k->s->n + k->s->n_tail + (k->s->o.osc ? 1 : 0)) * sizeof *x);
+}
+
 /* Unknowns 1 .. n, the tail, then ln T, all in tolerances. */
 static void multiply(void *user, const double *x, double *y)
 {
@@ -165,8 +171,12 @@ static void multiply(void *user, const double *x, double *y)
     for (size_t i = 0; i < n; i++)
         k->in[i + 1] = x[2 * i] * k->unit[i];
     const double turn = s->o.osc ? x[2 * n] * s->reltol : 0;
-    const vs_status st = shoot_product(s, k->in, turn, k->out);
-    k->st = k->st ? k->st : st;
+    if (k->st == VS_OK)
+        k->st = shoot_product(s, k->in, turn, k->out);
+    if (k->st != VS_OK) { /* the identity ends GMRES */
+        as_it_is(user, x, y);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         y[2 * i] = x[2 * i] - k->out[i + 1] / k->unit[i];
         y[2 * i + 1] = 0;
@@ -175,12 +185,6 @@ static void multiply(void *user, const double *x, double *y)
         y[2 * n] = probe(s, k->out) / probe_tolerance(s);
         y[2 * n + 1] = 0;
     }
-}
-
-static void as_it_is(void *user, const double *x, double *y)
-{
-    const krylov *k = user;
-    memcpy(y, x, 2 * ((size_t)k->s->n + k->s->n_tail + (k->s->o.osc ? 1 : 0)) * sizeof *x);
 }
 
 static vs_status solve_krylov(ana_shot *s, const double *r, update *u)

@@ -101,6 +101,9 @@ struct ana_shot {
 /* -- shoot_grid.c -- */
 /* Stages of step k. Returns how many. */
 int32_t shoot_stages(const ana_shot *s, int32_t k, shoot_stage to[SHOOT_STAGES]);
+/* Weights of the slopes of SDIRK4's stages in the difference to the embedded method of order 3, as
+ * a change of alpha q. */
+extern const double shoot_embedded[SHOOT_STAGES];
 /* The error of the rule is of this power of the step. */
 int shoot_order(ana_shoot_rule r);
 /* Corners of the sources in the period. Status: VS_OK; VS_EINPUT: a source does not repeat
@@ -132,7 +135,7 @@ VS_MUST_USE vs_status shoot_improve(ana_shot *s);
 void shoot_pass_free(ana_shot *s);
 
 /* -- shoot_line.c: lines and delays. All do nothing if there are none -- */
-/* After the transient. Status: VS_OK; VS_EINPUT: a delay changes, a line has losses (message). */
+/* After the transient. Status: VS_OK; VS_EINPUT: a delay changes (message). */
 VS_MUST_USE vs_status shoot_lines_make(ana_shot *s);
 void shoot_lines_free(shoot_lines **lines);
 /* There are new steps: s->tail and s->n_tail become those that belong to them, with the waves as
@@ -145,9 +148,9 @@ shoot_track *shoot_lines_pass(ana_shot *s);
 shoot_track *shoot_lines_change(ana_shot *s);
 void shoot_lines_begin(ana_shot *s, shoot_track *t, const double *tail);
 void shoot_lines_end(ana_shot *s, shoot_track *t, double *tail);
-/* At a stage of `step`: what arrives; the equations of the devices for the next loads, or what the
- * change of them is on the right side of a stage's equation [n+1]; and, with the stage's x [n+1],
- * what goes on. */
+/* At a stage of `step`: what arrives; the equations of the devices for the next loads, of which
+ * linearisations that are made anew need the coefficients; what the change of them is on the right
+ * side of a stage's equation [n+1]; and, with the stage's x [n+1], what goes on. */
 void shoot_lines_stage(ana_shot *s, shoot_track *t, const shoot_stage *g, int32_t step,
                        double dlnt);
 void shoot_lines_hold(ana_shot *s, const shoot_track *t);
@@ -158,6 +161,6 @@ void shoot_lines_advance(ana_shot *s, shoot_track *t, const shoot_stage *g, int3
 void shoot_lines_measure(ana_shot *s);
 void shoot_lines_estimate(ana_shot *s);
 /* Equations that x at the end of a step solves. */
-void shoot_lines_rest(ana_shot *s, const double *x);
+void shoot_lines_rest(ana_shot *s, const shoot_stage *g, const double *x);
 
 #endif

@@ -29,6 +29,8 @@ static const table euler = {1, {1}, {{1}}}, sdirk2 = {2, {GAMMA, 1}, {{GAMMA}, {
                               {371. / 1360, -137. / 2720, 15. / 544, 1. / 4},
                               {25. / 24, -49. / 48, 125. / 16, -85. / 12, 1. / 4}}};
 
+const double shoot_embedded[SHOOT_STAGES] = {-3. / 4, -27. / 8, 25. / 8, 0, 1};
+
 int shoot_order(ana_shoot_rule r)
 {
     return r == ANA_SHOOT_EULER ? 1 : r == ANA_SHOOT_SDIRK4 ? 4 : 2;

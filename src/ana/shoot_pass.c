@@ -176,6 +176,8 @@ vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to)
             shoot_lin *l = s->keeps ? &s->kept[at] : &s->lin;
             shoot_lines_stage(s, lines, &g[i], (int32_t)k, dlnt);
             if (!s->keeps)
+                shoot_lines_hold(s, lines);
+            if (!s->keeps)
                 st = linearise(s, &g[i], s->xk + at * s->n1, l);
             if (st == VS_OK)
                 propagate(s, &g[i], l, dlnt != 0 ? s->turn + at * s->n1 : NULL);
@@ -307,12 +309,11 @@ static vs_status polish(ana_shot *s, now *w, const shoot_stage *g, shoot_lin *l)
 /* SDIRK4: the difference to the embedded method of order 3 (Hairer & Wanner), as a change of x. */
 static void estimate(ana_shot *s, now *w, shoot_lin *l, int32_t step)
 {
-    static const double by[SHOOT_STAGES] = {-3. / 16, -27. / 32, 25. / 32, 0, 1. / 4};
     double *d = w->hist, most = 0;
     for (size_t i = 1; i < s->n1; i++) {
         d[i] = 0;
         for (int j = 0; j < SHOOT_STAGES; j++)
-            d[i] += 4 * by[j] * w->k[j][i];
+            d[i] += shoot_embedded[j] * w->k[j][i];
     }
     lu_solve(&l->lu, d + 1, d + 1);
     for (size_t i = 1; i < s->n1; i++)
@@ -568,7 +569,7 @@ static vs_status improve_point(ana_shot *s, int32_t k, int32_t first, int32_t la
     const double length = s->step[k - 1].end - (k > 1 ? s->step[k - 2].end : 0);
     const shoot_stage g = {.part = s->step[k - 1].end, .alpha = 1e6 / (length * s->period)};
     const ckt_env env = env_at(s, &g);
-    shoot_lines_rest(s, x);
+    shoot_lines_rest(s, &g, x);
     vs_status st = ckt_load(a->c, &env, x, a->f, a->q, a->fmax, a->qmax, &limited);
     if (st == VS_OK)
         st = linearise(s, &g, x, &s->lin);
