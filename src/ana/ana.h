@@ -174,20 +174,39 @@ VS_MUST_USE vs_status ana_tran_image(ana *a, image *im);
 
 /* -- a transient that is recorded, and its adjoint (tran_tape.c; docs/analyses.md) -- */
 typedef struct ana_tape ana_tape;
-/* Runs the transient and records its steps. Solutions take about `memory` bytes; those for which
- * there is no room are computed again from states recorded in between. The sink gets the same rows
- * as from ana_tran, and must stay as long as the tape; the points of the run are those of one
- * without latent parts.
- * Status: as ana_tran; *tape is NULL then. */
-VS_MUST_USE vs_status ana_tape_run(ana_tape **tape, ana *a, const ana_tran_opt *opt,
-                                   const ana_sink *sink, size_t memory);
-void ana_tape_free(ana_tape **tape);
-
 typedef struct ana_seed { /* d measure / d x[unknown] in a row that the sink got */
     int64_t row;          /* from 0; rows of a list ascend */
     int32_t measure, unknown;
     double weight;
 } ana_seed;
+/* Rows first to first + n - 1, and the solutions [n+1] of those beside them (NULL: there is none).
+ */
+typedef struct ana_tape_part {
+    int64_t first, n;
+    const double *before, *behind;
+    double axis_before, axis_behind;
+} ana_tape_part;
+/* A run whose steps do not fit into memory is cut into parts. The sink gets the rows of the run; a
+ * part that is computed again gives its rows to `row`. */
+typedef struct ana_tape_rows {
+    size_t bytes;                  /* which the client needs for each row of a part */
+    vs_status (*full)(void *user); /* in the run: the rows since the last call were a part's, and
+                                    * others follow; another status than VS_OK ends the run */
+    void (*begin)(void *user);     /* rows of a part follow, those before are not needed */
+    vs_status (*row)(void *user, double axis, const double *x);
+    /* The seeds by the rows of the part that came last, to the vec. */
+    vs_status (*seeds)(void *user, const ana_tape_part *part, ana_seed **seed);
+    void *user;
+} ana_tape_rows;
+/* Runs the transient and records its steps, in about `memory` bytes: a part of it, and states from
+ * which other parts are computed again. At least 256 steps are kept, and 16 states. The sink gets
+ * the same rows as from ana_tran; sink and rows must stay as long as the tape. The points of the
+ * run are those of one without latent parts.
+ * Status: as ana_tran; *tape is NULL then. */
+VS_MUST_USE vs_status ana_tape_run(ana_tape **tape, ana *a, const ana_tran_opt *opt,
+                                   const ana_sink *sink, const ana_tape_rows *rows, size_t memory);
+void ana_tape_free(ana_tape **tape);
+
 /* A point at which parameters enter. With F the resistive and Q the charge part of the rows, d
  * measure k / dp is the sum over all points of f_k dF/dp - q_k dQ/dp. */
 typedef struct ana_adjoint {
@@ -202,8 +221,7 @@ typedef struct ana_adjoint {
 /* The adjoint of the run for n_measure measures at once, from the last step to the first.
  *   visit  in  called for each point; another status than VS_OK ends the run
  * Status: VS_OK; VS_ESINGULAR, VS_NOCONV (messages); VS_STOP: the sink wants it; that of visit. */
-VS_MUST_USE vs_status ana_tape_back(ana_tape *t, const ana_seed *seed, size_t n_seed,
-                                    int32_t n_measure,
+VS_MUST_USE vs_status ana_tape_back(ana_tape *t, int32_t n_measure,
                                     vs_status (*visit)(void *user, const ana_adjoint *at),
                                     void *user);
 

@@ -8,14 +8,20 @@
  *     dM/dp = sum_k lambda_k' df/dp - (alpha_k mu_k + S_k)' dq/dp,
  * and the operating point at the start adds G_0' lambda_0 = -dM/dx_0 + C_0' S_0 with its own
  * equations. Times are held.
- * Source: Cao, Li, Petzold & Serban, SIAM J. Sci. Comput. 24(3), 2003; Griewank &
- *         Walther, Evaluating Derivatives, ch. 12 (states in between); docs/analyses.md. */
+ * A run that does not fit into memory is cut into parts, of which one is there at a time. States of
+ * the run, as checkpoints have them, stand at the beginning of some parts.
+ * Source: Cao, Li, Petzold & Serban, SIAM J. Sci. Comput. 24(3), 2003; Griewank & Walther,
+ *         "Algorithm 799: Revolve", ACM TOMS 26(1), 2000 (which states); docs/analyses.md. */
 #include <math.h>
 #include <string.h>
 
 #include "tran_priv.h"
 
-enum { N_AHEAD = 3 }; /* a node, and those before it that its step used */
+enum {
+    N_AHEAD = 3,      /* a node, and those before it that its step used */
+    LEAST_PART = 256, /* nodes */
+    LEAST_STATES = 16
+};
 
 typedef struct tape_node {
     double t;        /* s */
@@ -29,54 +35,62 @@ typedef struct tape_row {
     int64_t jump; /* a row just behind a corner: place in ana_tape.jump; -1: the node itself */
 } tape_row;
 
-typedef struct tape_state { /* from which a part is computed again */
-    int64_t node;           /* the last one before it */
-    uint8_t *bytes;         /* vec */
+typedef struct tape_edge { /* a row beside a part */
+    bool any, corner;
+    double t, axis; /* of its node; its own */
+    double *x;      /* [n+1] */
+} tape_edge;
+
+typedef struct tape_state {  /* from which a part is computed again */
+    int64_t part, node, row; /* as many are before it */
+    bool shown;              /* part 0, in which node 0 is already: it has a row */
+    tape_edge before;        /* the last row before it */
+    uint8_t *bytes;          /* vec */
 } tape_state;
 
 struct ana_tape {
     ana *a;
     ana_tran_opt o;
     const ana_sink *sink; /* the client's */
+    const ana_tape_rows *rows;
     ana_sink own;
-    tape_node *node; /* vec */
-    tape_row *row;   /* vec */
-    uint8_t *jump;   /* vec, [n+1] for each corner: 1 where the row shows a jump */
-    double *x;       /* vec: [n+1] of the nodes first, first + 1, ... */
-    int64_t first, most;
-    tape_state *state; /* vec: where parts begin; the first part begins at node 0 */
+    /* the part that is in memory: */
+    int64_t part, first, first_row; /* its number, those of its first node and row */
+    tape_node *node;                /* vec */
+    tape_row *row;                  /* vec */
+    uint8_t *jump;                  /* vec, [n+1] for each corner: 1 where the row shows a jump */
+    double *x;                      /* vec: [n+1] of each node */
+    tape_edge head, tail;           /* its first row; its last so far */
+    tape_edge before, behind;       /* the rows beside it */
+    bool stage_behind;              /* the node behind it is a stage */
+    size_t room;                    /* bytes for a part */
+    /* states, of ascending parts; the first is that of part 0: */
+    tape_state *state; /* vec */
+    size_t memory;     /* bytes for them */
+    int64_t every;     /* in the run one is kept each time as many parts have passed */
     bool again;        /* a part is computed again: */
-    int64_t at, end;   /* its next node; behind its last */
+    int64_t end;       /* behind its last node */
 };
 
 /* -- the run -- */
 
-/* Given values as they were before the sources were switched on: the charges are theirs. */
-static void keep_given(ana_tape *t)
-{
-    ana *a = t->a;
-    double *x = t->x;
-    ckt_uic(a->c, x);
-    for (size_t k = 0; k < vec_len(a->ic); k++)
-        x[a->ic[k].unknown] = a->ic[k].value;
-    x[0] = 0;
-}
-
 static size_t stride(const ana_tape *t) { return (size_t)t->a->n + 1; }
 
-static void keep(ana_tape *t, const double *x)
+static void set_edge(const ana_tape *t, tape_edge *to, const tape_edge *from)
 {
-    const size_t n = vec_len(t->x);
-    vec_extend(t->x, stride(t));
-    memcpy(t->x + n, x, stride(t) * sizeof *x);
+    double *x = to->x ? to->x : vs_calloc(stride(t), sizeof *x);
+    *to = *from;
+    to->x = x;
+    if (from->any)
+        memcpy(x, from->x, stride(t) * sizeof *x);
 }
 
 static void add_node(ana_tape *t, tape_node k, const double *x)
 {
-    if (!t->again)
-        vec_push(t->node, k);
-    t->at++;
-    keep(t, x);
+    const size_t n = vec_len(t->x);
+    vec_push(t->node, k);
+    vec_extend(t->x, stride(t));
+    memcpy(t->x + n, x, stride(t) * sizeof *x);
 }
 
 void tran_tape_step(const tran *t)
@@ -103,9 +117,7 @@ void tran_tape_row(const tran *t, const double *x, bool corner)
 {
     ana_tape *tape = t->tape;
     const size_t n1 = stride(tape);
-    if (tape->again)
-        return;
-    tape_row r = {(int64_t)vec_len(tape->node) - 1, -1};
+    tape_row r = {tape->first + (int64_t)vec_len(tape->node) - 1, -1};
     if (corner) {
         r.jump = (int64_t)vec_len(tape->jump);
         vec_extend(tape->jump, n1);
@@ -118,8 +130,13 @@ void tran_tape_row(const tran *t, const double *x, bool corner)
 
 static vs_status pass_point(void *user, double axis, const double *x)
 {
-    const ana_tape *t = user;
-    return t->again ? VS_OK : t->sink->point(t->sink->user, axis, x);
+    ana_tape *t = user;
+    const bool corner = vec_last(t->row).jump >= 0;
+    const tape_edge here = {true, corner, vec_last(t->node).t, axis, (double *)x};
+    set_edge(t, &t->tail, &here);
+    if (vec_len(t->row) == 1)
+        set_edge(t, &t->head, &here);
+    return t->again ? t->rows->row(t->rows->user, axis, x) : t->sink->point(t->sink->user, axis, x);
 }
 
 static void pass_progress(void *user, double fraction, double axis, const ana_stat *st)
@@ -135,57 +152,140 @@ static bool pass_stop(void *user)
     return t->sink->stop && t->sink->stop(t->sink->user);
 }
 
-/* The run pauses when there is no room for more, or where the part that is computed again ends. */
+static int64_t end_of(const ana_tape *t) { return t->first + (int64_t)vec_len(t->node); }
+
+/* The run pauses where a part ends: when there is no room for more. A part that is computed again
+ * ends at the same node. */
 static bool is_full(void *user)
 {
     const ana_tape *t = user;
-    return t->again ? t->at >= t->end : t->at - t->first >= t->most;
+    const size_t n_row = vec_len(t->row), n_node = vec_len(t->node);
+    const size_t used = n_node * (sizeof *t->node + stride(t) * sizeof *t->x) +
+                        n_row * (sizeof *t->row + t->rows->bytes) + vec_len(t->jump);
+    return (n_node >= LEAST_PART && used >= t->room) || (t->again && end_of(t) >= t->end);
 }
 
-static void take_state(ana_tape *t)
+static void begin_part(ana_tape *t)
+{
+    t->part++;
+    t->first = end_of(t);
+    t->first_row += (int64_t)vec_len(t->row);
+    set_edge(t, &t->before, &t->tail);
+    t->head.any = false;
+    vec_clear(t->node);
+    vec_clear(t->row);
+    vec_clear(t->jump);
+    vec_clear(t->x);
+}
+
+/* Of the part that begins. */
+static vs_status take_state(ana_tape *t)
 {
     image im = image_take();
-    if (ana_tran_image(t->a, &im) == VS_OK)
-        vec_push(t->state, ((tape_state){(int64_t)vec_len(t->node) - 1, im.bytes}));
+    tape_state s = {
+        .part = t->part, .node = t->first, .row = t->first_row, .shown = vec_len(t->row) > 0};
+    const vs_status st = ana_tran_image(t->a, &im);
+    set_edge(t, &s.before, &t->before);
+    s.bytes = im.bytes;
+    vec_push(t->state, s);
+    return st;
+}
+
+static void free_state(tape_state *s)
+{
+    vs_free(s->before.x);
+    vec_free(s->bytes);
+}
+
+/* How many states there is room for, beside that of part 0. */
+static int64_t most_states(const ana_tape *t)
+{
+    const size_t bytes = vec_len(t->state[0].bytes) + stride(t) * sizeof(double);
+    return (int64_t)(t->memory / bytes > LEAST_STATES ? t->memory / bytes : LEAST_STATES);
+}
+
+static int64_t free_states(const ana_tape *t)
+{
+    return most_states(t) - (int64_t)vec_len(t->state) + 1;
+}
+
+/* Where there are too many, every second one goes. Some room is left for those that the way back
+ * makes in between. */
+static vs_status keep_state(ana_tape *t)
+{
+    size_t n = 0;
+    vs_status st = t->part % t->every == 0 ? take_state(t) : VS_OK;
+    if (free_states(t) >= LEAST_STATES / 4)
+        return st;
+    t->every *= 2;
+    for (size_t i = 0; i < vec_len(t->state); i++)
+        if (t->state[i].part % t->every == 0)
+            t->state[n++] = t->state[i];
+        else
+            free_state(&t->state[i]);
+    while (vec_len(t->state) > n)
+        (void)vec_pop(t->state);
+    return st;
 }
 
 static vs_status march(ana_tape *t)
 {
     vs_status st;
     while ((st = ana_tran_go(t->a, INFINITY)) == VS_PAUSED) {
-        take_state(t);
-        t->first = (int64_t)vec_len(t->node);
-        vec_clear(t->x);
+        st = t->rows->full(t->rows->user);
+        begin_part(t);
+        if (st == VS_OK)
+            st = keep_state(t);
+        if (st != VS_OK)
+            return st;
     }
     return st;
 }
 
+/* Given values as they were before the sources were switched on: the charges are theirs. */
+static void keep_given(ana_tape *t)
+{
+    ana *a = t->a;
+    double *x = t->x;
+    ckt_uic(a->c, x);
+    for (size_t k = 0; k < vec_len(a->ic); k++)
+        x[a->ic[k].unknown] = a->ic[k].value;
+    x[0] = 0;
+}
+
+static void add_start(ana_tape *t)
+{
+    add_node(t, (tape_node){0}, t->a->tran->x[1]);
+    if (t->o.uic)
+        keep_given(t);
+}
+
+/* Up to the first point, and its state. */
 static vs_status begin_run(ana_tape *t)
 {
     ana *a = t->a;
-    const vs_status st = ana_tran_begin(a, &t->o, &t->own);
+    vs_status st = ana_tran_begin(a, &t->o, &t->own);
     if (st != VS_OK)
         return st;
     a->tran->tape = t;
-    add_node(t, (tape_node){0}, a->tran->x[1]);
-    if (t->o.uic)
-        keep_given(t);
-    return VS_OK;
+    add_start(t);
+    st = ana_tran_go(a, 0);
+    return st == VS_PAUSED ? take_state(t) : st;
 }
 
 vs_status ana_tape_run(ana_tape **tape, ana *a, const ana_tran_opt *opt, const ana_sink *sink,
-                       size_t memory)
+                       const ana_tape_rows *rows, size_t memory)
 {
     ana_tape *t = vs_calloc(1, sizeof *t);
-    *t = (ana_tape){.a = a, .o = *opt, .sink = sink};
+    *t = (ana_tape){.a = a, .o = *opt, .sink = sink, .rows = rows, .every = 1};
     t->own = (ana_sink){.point = pass_point,
                         .progress = pass_progress,
                         .stop = pass_stop,
                         .pause = is_full,
                         .kept = true,
                         .user = t};
-    t->most = (int64_t)(memory / (sizeof(double) * ((size_t)a->n + 1)));
-    t->most = t->most < 256 ? 256 : t->most;
+    t->memory = memory / 4;
+    t->room = memory - t->memory;
     vs_status st = begin_run(t);
     if (st == VS_OK)
         st = march(t);
@@ -205,7 +305,11 @@ void ana_tape_free(ana_tape **tape)
     if (t->a->tran)
         t->a->tran->tape = NULL;
     for (size_t i = 0; i < vec_len(t->state); i++)
-        vec_free(t->state[i].bytes);
+        free_state(&t->state[i]);
+    vs_free(t->head.x);
+    vs_free(t->tail.x);
+    vs_free(t->before.x);
+    vs_free(t->behind.x);
     vec_free(t->state);
     vec_free(t->node);
     vec_free(t->row);
@@ -216,67 +320,109 @@ void ana_tape_free(ana_tape **tape)
 
 /* -- a part once more -- */
 
-/* Solutions of part i, whose nodes are those behind state i - 1. Status: VS_OK; VS_EINPUT
- * (message). */
-static vs_status compute_again(ana_tape *t, size_t i)
+/* r parts after another that each state makes within reach: binomial coefficients. */
+static double reach_of(int64_t states, int64_t r)
+{
+    double y = 1;
+    for (int64_t i = 1; i <= r; i++)
+        y *= (double)(states + i) / (double)i;
+    return y;
+}
+
+/* Of `parts` parts, the last of which is wanted first, how many go by before the next state is
+ * kept, if there is room for `states` more. */
+static int64_t parts_to_pass(int64_t parts, int64_t states)
+{
+    int64_t r = 1;
+    if (states <= 0 || parts <= 1)
+        return parts;
+    while (reach_of(states + 1, r) < (double)parts)
+        r++;
+    const double rest = (double)parts - reach_of(states, r);
+    return rest > 1 ? (int64_t)rest : 1;
+}
+
+static vs_status not_again(const ana_tape *t, const char *why)
+{
+    diag_error(t->a->d, DIAG_NOWHERE, "a part of the transient could not be computed again: %s",
+               why);
+    return VS_EINPUT;
+}
+
+/* The run stands where the state was taken, and nothing is recorded of its part. */
+static vs_status go_back_to(ana_tape *t, const tape_state *s)
 {
     ana *a = t->a;
-    const tape_state *from = &t->state[i - 1];
-    const int64_t end = i < vec_len(t->state) ? t->state[i].node + 1 : (int64_t)vec_len(t->node);
-    image im = image_give(from->bytes, vec_len(from->bytes));
+    image im = image_give(s->bytes, vec_len(s->bytes));
     vs_status st = ana_tran_ready(a, &t->o, &t->own);
     if (st == VS_OK && !lu_forget(&a->lu))
         st = lu_analyze(&a->lu, a->jac);
     if (st == VS_OK)
         st = ana_tran_image(a, &im);
-    t->first = t->at = from->node + 1;
-    t->end = end;
-    t->again = true;
+    if (im.wrong)
+        return not_again(t, im.wrong);
+    vec_clear(t->node);
+    vec_clear(t->row);
+    vec_clear(t->jump);
     vec_clear(t->x);
+    t->head.any = false;
+    t->part = s->part;
+    t->first = s->node;
+    t->first_row = s->row;
+    set_edge(t, &t->before, &s->before);
+    set_edge(t, &t->tail, &s->before);
+    t->rows->begin(t->rows->user);
     a->tran->tape = t;
-    if (st == VS_OK)
-        st = ana_tran_go(a, INFINITY);
-    t->again = false;
-    a->tran->tape = NULL;
-    if (st == VS_PAUSED)
-        st = VS_OK;
-    if (st == VS_OK && t->at >= end)
+    if (st != VS_OK || s->part)
+        return st;
+    add_start(t);
+    if (!s->shown)
         return VS_OK;
-    diag_error(a->d, DIAG_NOWHERE, "a part of the transient could not be computed again%s%s",
-               im.wrong ? ": " : "", im.wrong ? im.wrong : "");
-    return st < 0 ? st : VS_EINPUT;
+    tran_tape_row(a->tran, a->tran->x[1], false);
+    return pass_point(t, 0, a->tran->x[1]);
 }
 
-/* The first part once more: from the operating point. */
-static vs_status compute_first(ana_tape *t)
+/* Runs to the end of part `last`; where states are kept on the way. */
+static vs_status run_again(ana_tape *t, int64_t last)
 {
-    ana *a = t->a;
-    const int64_t end = t->state[0].node + 1;
-    t->again = true;
-    t->first = t->at = 0;
-    t->end = end;
-    vec_clear(t->x);
-    ckt_fresh(a->c);
-    vs_status st = begin_run(t);
-    if (st == VS_OK)
-        st = ana_tran_go(a, INFINITY);
-    a->tran->tape = NULL;
-    t->again = false;
-    return st == VS_PAUSED ? VS_OK : st;
-}
-
-/* x [n+1] of a node, its part being computed if need be. */
-static vs_status solution(ana_tape *t, int64_t node, const double **x)
-{
-    const size_t n1 = stride(t);
-    vs_status st = VS_OK;
-    if (node < t->first) {
-        size_t part = vec_len(t->state);
-        while (part > 0 && t->state[part - 1].node >= node)
-            part--;
-        st = part ? compute_again(t, part) : compute_first(t);
+    int64_t next = t->part + parts_to_pass(last - t->part + 1, free_states(t));
+    for (;;) {
+        vs_status st = ana_tran_go(t->a, INFINITY);
+        if (st != VS_PAUSED && st != VS_OK)
+            return st;
+        if (st == VS_OK || (t->part == last) != (end_of(t) == t->end))
+            return not_again(t, "its steps are others");
+        if (t->part == last)
+            return VS_OK;
+        begin_part(t);
+        t->rows->begin(t->rows->user);
+        if (t->part != next)
+            continue;
+        st = take_state(t);
+        if (st != VS_OK)
+            return st;
+        next += parts_to_pass(last - next + 1, free_states(t));
     }
-    *x = t->x + (size_t)(node - t->first) * n1;
+}
+
+/* The part before that in memory. Status: VS_OK; VS_STOP; VS_EINPUT (message). */
+static vs_status part_before(ana_tape *t)
+{
+    const int64_t part = t->part - 1;
+    t->end = t->first;
+    t->stage_behind = vec_len(t->node) && t->node[0].stage;
+    if (t->head.any)
+        set_edge(t, &t->behind, &t->head);
+    while (vec_last(t->state).part > part) {
+        free_state(&vec_last(t->state));
+        (void)vec_pop(t->state);
+    }
+    t->again = true;
+    vs_status st = go_back_to(t, &vec_last(t->state));
+    if (st == VS_OK)
+        st = run_again(t, part);
+    t->again = false;
+    t->a->tran->tape = NULL;
     return st;
 }
 
@@ -299,8 +445,7 @@ typedef struct back {
     int32_t *place;   /* [nnz] where an entry stands in it */
     lu_solver lu;
     bool factored;
-    const ana_seed *seed; /* [n_seed] not taken yet */
-    size_t n_seed;
+    ana_seed *seed; /* vec: of the rows of the part; the last is the next */
     vs_status (*visit)(void *user, const ana_adjoint *at);
     void *user;
     double next_progress;
@@ -471,6 +616,16 @@ static void add_scaled(double *to, double by, const double *v, size_t n1)
         to[j] += by * v[j];
 }
 
+static const tape_node *node_at(const ana_tape *t, int64_t node)
+{
+    return &t->node[node - t->first];
+}
+
+static const double *solution(const ana_tape *t, int64_t node)
+{
+    return t->x + (size_t)(node - t->first) * stride(t);
+}
+
 static ckt_env env_of(const back *w, const tape_node *k)
 {
     return (ckt_env){.mode = CKT_TRAN,
@@ -502,12 +657,10 @@ static vs_status show(back *w, const ckt_env *env, const double *x, shown what)
  * takes. */
 static vs_status step_back(back *w, int64_t node, ahead *h, ahead *before, ahead *two, ahead *flow)
 {
-    const tape_node *k = &w->t->node[node];
+    const tape_node *k = node_at(w->t, node);
     const ckt_env env = env_of(w, k);
-    const double *x;
-    vs_status st = solution(w->t, node, &x);
-    if (st == VS_OK)
-        st = linearise(w, &env, x);
+    const double *x = solution(w->t, node);
+    vs_status st = linearise(w, &env, x);
     if (st == VS_OK)
         st = factor(w, k->t);
     for (int32_t i = 0; i < w->n_measure && st == VS_OK; i++) {
@@ -526,13 +679,15 @@ static vs_status step_back(back *w, int64_t node, ahead *h, ahead *before, ahead
 static double share_behind(const back *w, const tape_row *r)
 {
     const ana_tape *t = w->t;
-    const tape_row *end = t->row + vec_len(t->row);
-    if (r + 1 >= end)
+    const bool last = r + 1 >= t->row + vec_len(t->row), first = r == t->row;
+    if (last && !t->behind.any)
         return 0;
-    const double here = t->node[r->node].t, next = t->node[r[1].node].t;
-    const double later = (r[1].jump < 0 ? 1 : TRAN_BEHIND) * (next - here);
-    const double since = r > t->row ? here - t->node[r[-1].node].t : 0;
-    return later / (later + since);
+    const double here = node_at(t, r->node)->t;
+    const double next = last ? t->behind.t : node_at(t, r[1].node)->t;
+    const bool corner = last ? t->behind.corner : r[1].jump >= 0;
+    const double later = (corner ? TRAN_BEHIND : 1) * (next - here);
+    const double before = !first ? node_at(t, r[-1].node)->t : t->before.any ? t->before.t : here;
+    return later / (later + (here - before));
 }
 
 static void seed_row(back *w, const ana_seed *s, const tape_row *r)
@@ -555,9 +710,13 @@ static void seed_row(back *w, const ana_seed *s, const tape_row *r)
 
 static void take_seeds(back *w, int64_t node)
 {
-    while (w->n_seed && w->t->row[w->seed[w->n_seed - 1].row].node == node) {
-        const ana_seed *s = &w->seed[--w->n_seed];
-        seed_row(w, s, &w->t->row[s->row]);
+    while (vec_len(w->seed)) {
+        const ana_seed s = vec_last(w->seed);
+        const tape_row *r = &w->t->row[s.row - w->t->first_row];
+        if (r->node != node)
+            break;
+        seed_row(w, &s, r);
+        (void)vec_pop(w->seed);
     }
 }
 
@@ -566,9 +725,9 @@ static void take_seeds(back *w, int64_t node)
  * moves, derivatives of sources jump, and this is what the measures see of it. */
 static vs_status show_behind(back *w, int64_t node, const double *x)
 {
-    const tape_node *k = &w->t->node[node];
+    const tape_node *k = node_at(w->t, node);
     bool any = false;
-    if (node + 1 >= (int64_t)vec_len(w->t->node) || !k[1].stage)
+    if (!(node + 1 < end_of(w->t) ? k[1].stage : w->t->stage_behind))
         return VS_OK;
     for (int32_t i = 0; i < w->n_measure; i++) {
         const double *r = w->sum[0][i].r;
@@ -592,9 +751,9 @@ static vs_status show_behind(back *w, int64_t node, const double *x)
 /* The charges at t = 0 are what the first steps began with. */
 static vs_status back_to_charge(back *w, const double *x)
 {
-    const tape_node *k = &w->t->node[0];
+    const tape_node *k = node_at(w->t, 0);
     ckt_env env = env_of(w, k);
-    env.alpha = w->t->node[1].alpha; /* any: C alone is wanted */
+    env.alpha = node_at(w->t, 1)->alpha; /* any: C alone is wanted */
     env.initial_step = true;
     vs_status st = linearise(w, &env, x);
     for (int32_t i = 0; i < w->n_measure && st == VS_OK; i++) {
@@ -637,11 +796,9 @@ static vs_status back_to_start(back *w, const double *x)
 
 static vs_status back_at_start(back *w)
 {
-    const double *x;
-    vs_status st = solution(w->t, 0, &x);
+    const double *x = solution(w->t, 0);
     take_seeds(w, 0);
-    if (st == VS_OK)
-        st = show_behind(w, 0, x);
+    vs_status st = show_behind(w, 0, x);
     if (st == VS_OK)
         st = back_to_charge(w, x);
     return st == VS_OK ? back_to_start(w, x) : st;
@@ -657,39 +814,59 @@ static void rotate(back *w)
     clear_ahead(w, w->stage);
 }
 
+static vs_status part_seeds(back *w)
+{
+    const ana_tape *t = w->t;
+    const ana_tape_part part = {.first = t->first_row,
+                                .n = (int64_t)vec_len(t->row),
+                                .before = t->before.any ? t->before.x : NULL,
+                                .behind = t->behind.any ? t->behind.x : NULL,
+                                .axis_before = t->before.axis,
+                                .axis_behind = t->behind.axis};
+    vec_clear(w->seed);
+    return part.n ? t->rows->seeds(t->rows->user, &part, &w->seed) : VS_OK;
+}
+
 static vs_status run_back(back *w)
 {
     vs_status st = VS_OK;
-    const double n = (double)vec_len(w->t->node);
-    for (int64_t k = (int64_t)vec_len(w->t->node) - 1; k > 0 && st == VS_OK; k--) {
-        const bool staged = w->t->node[k - 1].stage;
-        const double *x;
+    ana_tape *t = w->t;
+    const double n = (double)end_of(t);
+    st = part_seeds(w);
+    for (int64_t k = end_of(t) - 1; k > 0 && st == VS_OK; k--) {
+        if (k < t->first) {
+            st = part_before(t);
+            if (st == VS_OK)
+                st = part_seeds(w);
+            if (st != VS_OK)
+                return st;
+        }
+        const bool staged = k > t->first && node_at(t, k - 1)->stage;
         take_seeds(w, k);
-        st = solution(w->t, k, &x);
-        if (st == VS_OK)
-            st = show_behind(w, k, x);
+        st = show_behind(w, k, solution(t, k));
         if (st == VS_OK)
             st = step_back(w, k, w->sum[0], w->sum[1], w->sum[2], staged ? w->stage : w->sum[1]);
         if (staged && st == VS_OK)
             st = step_back(w, --k, w->stage, w->sum[1], w->sum[2], w->sum[1]);
         rotate(w);
-        if (ana_tick(w->t->a, &w->next_progress, 1 - (double)k / n, w->t->node[k].t,
-                     w->t->sink->progress, w->t->sink->stop, w->t->sink->user) &&
+        if (ana_tick(t->a, &w->next_progress, 1 - (double)k / n, node_at(t, k)->t,
+                     t->sink->progress, t->sink->stop, t->sink->user) &&
             st == VS_OK)
             st = VS_STOP;
     }
     return st == VS_OK ? back_at_start(w) : st;
 }
 
-vs_status ana_tape_back(ana_tape *t, const ana_seed *seed, size_t n_seed, int32_t n_measure,
+vs_status ana_tape_back(ana_tape *t, int32_t n_measure,
                         vs_status (*visit)(void *user, const ana_adjoint *at), void *user)
 {
-    back w = {.seed = seed, .n_seed = n_seed, .visit = visit, .user = user};
+    back w = {.visit = visit, .user = user};
     t->a->tran->tape = NULL;
     vs_status st = begin(&w, t, n_measure);
     if (st == VS_OK)
         st = run_back(&w);
     lu_fini(&w.lu);
+    vec_free(w.seed);
     arena_fini(&w.mem);
     return st;
 }

@@ -34,16 +34,25 @@ typedef struct post_slope {
     double by;     /* by its value, or the real part of it */
     double by_im;  /* by the imaginary part */
 } post_slope;
-typedef struct post_measured {
-    post_meas m;
-    post_slope *slope; /* vec, the caller's */
-} post_measured;
-/* Computes a measure and the derivatives of its value by each point of the vectors, with the axis
- * held. The current plot has just these vectors and, behind them, the results of the measures
- * before[n], whose derivatives enter by the chain rule.
- * Status: VS_OK; VS_EINPUT (message): the measure failed, or has no derivatives. */
-VS_MUST_USE vs_status post_measure_slope(post_env *e, const char *text, diag_span at,
-                                         const post_measured *before, size_t n, post_measured *out);
+/* Derivatives of measures by each point of the vectors, with the axis held.
+ * Use:    post_slopes_new; post_slopes_add for each measure, with the vectors as the only ones of
+ *         the current plot at the first of them; post_slopes_take for each piece of the points, the
+ *         plot having these alone; post_slopes_end, when the results of all measures stand behind
+ *         the vectors, in the order in which they were added; post_slopes_of, for any piece;
+ *         post_slopes_free. The pieces may be others each time: no bit depends on them.
+ * Status of all: VS_OK; VS_EINPUT (message): the measure has no derivatives, or an expression needs
+ *         all points while there are several pieces. The measure itself must not have failed. */
+typedef struct post_slopes post_slopes;
+post_slopes *post_slopes_new(void);
+void post_slopes_free(post_slopes **s);
+VS_MUST_USE vs_status post_slopes_add(post_slopes *s, const post_env *e, const char *text,
+                                      diag_span at);
+VS_MUST_USE vs_status post_slopes_take(post_slopes *s, const post_env *e);
+VS_MUST_USE vs_status post_slopes_end(post_slopes *s, const post_env *e);
+/* Of one measure, from 0, by points [from, to), to a vec. The plot has those from `first` on:
+ * these, and one more on each side where there is one. */
+VS_MUST_USE vs_status post_slopes_of(post_slopes *s, const post_env *e, size_t measure,
+                                     int64_t first, int64_t from, int64_t to, post_slope **list);
 /* Appends the names of the vectors that a measure needs to the vec *list, interned. */
 void post_measure_names(str_pool *names, const char *text, const char ***list);
 /* Whether the word text[n] is the first of a form of measure: "avg", "param", ... */

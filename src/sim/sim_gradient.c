@@ -14,7 +14,7 @@
 #define STEP 1e-5                  /* of a parameter's value; as sens.c has it */
 #define STEP_OF_ZERO 1e-6          /* of one that is 0 */
 #define STEP_OF_TEMPERATURE 2e-3   /* K */
-#define MEMORY ((size_t)256 << 20) /* bytes for solutions of the run */
+#define MEMORY ((size_t)256 << 20) /* bytes for the steps of a transient */
 
 /* -- measures of the deck -- */
 
@@ -472,29 +472,186 @@ static post_env env_of(gradient *g, const gradient_card *c, uint64_t *seed)
                       .line_at = c->at,
                       .mem = &g->mem,
                       .seed = seed,
+                      .ranges = true,
                       .number = number_of,
                       .user = g};
 }
 
-vs_status sim_gradient_measure(gradient *g)
+/* -- pieces of a run -- */
+
+static vs_status too_long(const gradient *g, const gradient_card *c)
+{
+    diag_error(g->s->d, c->at,
+               "the measure '%s' needs another one, or all points of the run at once, which do "
+               "not fit into %.3g bytes: give .sens tran more by memory=",
+               c->name, (double)g->memory);
+    return VS_EINPUT;
+}
+
+static vs_status begin_flow(gradient *g, const double *number, const char *const *later)
 {
     uint64_t seed = 1;
-    post_measured *before = NULL;
+    gradient_flow f = {number, post_flow_new()};
     vs_status st = VS_OK;
+    g->value = number;
+    for (size_t i = 0; i < vec_len(g->card) && st == VS_OK; i++) {
+        const gradient_card *c = &g->card[i];
+        const post_env e = env_of(g, c, &seed);
+        if (c->wanted && !post_flow_add(f.flow, &e, c->text, c->at, later))
+            st = too_long(g, c);
+    }
+    vec_push(g->flow, f);
+    return st;
+}
+
+static vs_status add_slopes(gradient *g, const gradient_card *c)
+{
+    uint64_t seed = 1;
+    const post_env e = env_of(g, c, &seed);
+    if (!g->slopes)
+        g->slopes = post_slopes_new();
+    return post_slopes_add(g->slopes, &e, c->text, c->at);
+}
+
+static vs_status take_slopes(gradient *g)
+{
+    uint64_t seed = 1;
+    const post_env e = env_of(g, &g->card[0], &seed);
+    return post_slopes_take(g->slopes, &e);
+}
+
+/* Such a word stands in a measure without meaning another one of this name. */
+static bool is_word_of_measures(const char *name)
+{
+    static const char *const key[] = {"targ", "val",  "td",   "at",    "from",
+                                      "to",   "rise", "fall", "cross", "last"};
+    bool is = post_measure_form(name, strlen(name));
+    for (size_t i = 0; i < VS_COUNT(key) && !is; i++)
+        is = !str_casecmp(name, key[i]);
+    return is;
+}
+
+/* Measures with other values of the parameters that they name are wanted too (add_numbers). */
+static vs_status begin_pieces(gradient *g)
+{
+    const char **later = NULL;
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(g->card); i++)
+        if (!is_word_of_measures(g->card[i].name))
+            vec_push(later, g->card[i].name);
     g->value = g->base.number;
+    for (size_t i = 0; i < vec_len(g->card) && st == VS_OK; i++)
+        if (g->card[i].wanted)
+            st = add_slopes(g, &g->card[i]);
+    if (st == VS_OK)
+        st = begin_flow(g, g->base.number, later);
+    for (size_t p = 0; p < vec_len(g->by); p++)
+        for (int k = 0; k < 2 && st == VS_OK; k++)
+            if (g->by[p].side[k].number)
+                st = begin_flow(g, g->by[p].side[k].number, later);
+    vec_free(later);
+    return st;
+}
+
+vs_status sim_gradient_piece(gradient *g)
+{
+    uint64_t seed = 1;
+    if (!g->plots.current->scale->n)
+        return VS_OK;
+    vs_status st = g->flow ? VS_OK : begin_pieces(g);
+    g->value = g->base.number;
+    if (st == VS_OK)
+        st = take_slopes(g);
+    for (size_t i = 0; i < vec_len(g->flow) && st == VS_OK; i++) {
+        const post_env e = env_of(g, &g->card[0], &seed);
+        g->value = g->flow[i].number;
+        if (!post_flow_take(g->flow[i].flow, &e)) {
+            diag_error(g->s->d, g->span,
+                       "a measure computes with several points at once, and not all of the run fit "
+                       "into %.3g bytes: give .sens tran more by memory=",
+                       (double)g->memory);
+            st = VS_EINPUT;
+        }
+    }
+    return st;
+}
+
+static post_flow *flow_of(const gradient *g, const double *number)
+{
+    for (size_t i = 0; i < vec_len(g->flow); i++)
+        if (g->flow[i].number == number)
+            return g->flow[i].flow;
+    return NULL;
+}
+
+/* A wanted measure of the run, with g->value = number. */
+static vs_status measure(gradient *g, const gradient_card *c, const double *number, post_meas *m)
+{
+    uint64_t seed = 1;
+    post_env e = env_of(g, c, &seed);
+    post_flow *flow = flow_of(g, number);
+    g->value = number;
+    if (flow && post_flow_result(flow, c->at, &g->mem, m))
+        return VS_OK;
+    return post_measure(&e, c->text, c->at, m);
+}
+
+vs_status sim_gradient_values(gradient *g)
+{
+    uint64_t seed = 1;
+    vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(g->card) && st == VS_OK; i++) {
         gradient_card *c = &g->card[i];
-        post_env e = env_of(g, c, &seed);
         if (!c->wanted)
             continue;
-        st = post_measure_slope(&e, c->text, c->at, before, vec_len(before), &c->got);
-        vec_push(before, c->got);
+        st = measure(g, c, g->base.number, &c->got.m);
+        if (st == VS_OK && !c->got.m.ok) {
+            diag_error(g->s->d, c->at, "the measure '%s' failed: %s", c->name,
+                       c->got.m.why ? c->got.m.why : "no such value");
+            st = VS_EINPUT;
+        }
+        if (st == VS_OK && !g->flow)
+            st = add_slopes(g, c);
         if (st == VS_OK)
             post_vec_push(post_plot_add(&g->plots, g->plots.current, c->name, "notype", false),
                           c->got.m.value, 0);
     }
-    vec_free(before);
+    if (st == VS_OK && !g->flow)
+        st = take_slopes(g);
+    const post_env e = env_of(g, &g->card[0], &seed);
+    return st == VS_OK ? post_slopes_end(g->slopes, &e) : st;
+}
+
+vs_status sim_gradient_slopes(gradient *g, int64_t first, int64_t from, int64_t to)
+{
+    uint64_t seed = 1;
+    size_t k = 0;
+    vs_status st = VS_OK;
+    g->value = g->base.number;
+    for (size_t i = 0; i < vec_len(g->card) && st == VS_OK; i++) {
+        gradient_card *c = &g->card[i];
+        const post_env e = env_of(g, c, &seed);
+        vec_clear(c->got.slope);
+        if (c->wanted)
+            st = post_slopes_of(g->slopes, &e, k++, first, from, to, &c->got.slope);
+    }
     return st;
+}
+
+vs_status sim_gradient_measure(gradient *g)
+{
+    const vs_status st = sim_gradient_values(g);
+    const post_vec *x = g->plots.current->scale;
+    return st == VS_OK ? sim_gradient_slopes(g, 0, 0, x ? x->n : 1) : st;
+}
+
+vs_status sim_gradient_no_detail(const gradient *g, const gradient_card *c, const elab_out *o)
+{
+    diag_error(g->s->d, c->at,
+               "the measure '%s' has no derivative: '%s' is a value inside a device; voltages and "
+               "currents of sources have one",
+               c->name, o->name);
+    return VS_EINPUT;
 }
 
 /* Vectors of the plot are the axis, if there is one, and s->mem_vec. */
@@ -503,10 +660,7 @@ const elab_out *sim_gradient_vector(const gradient *g, const gradient_card *c, c
     const elab_out *o = &g->s->mem_vec[p->vec - (g->plots.current->scale ? 1 : 0)];
     if (!o->is_detail)
         return o;
-    diag_error(g->s->d, c->at,
-               "the measure '%s' has no derivative: '%s' is a value inside a device; voltages and "
-               "currents of sources have one",
-               c->name, o->name);
+    (void)sim_gradient_no_detail(g, c, o);
     return NULL;
 }
 
@@ -557,18 +711,15 @@ void sim_gradient_sources(const gradient *g, gradient_source **to)
 /* The wanted measures of the run with other parameters in their texts, to the vec. */
 static vs_status measure_with(gradient *g, const double *number, double **value)
 {
-    uint64_t seed = 1;
     vs_status st = VS_OK;
     size_t place = vec_len(g->plots.current->vec);
     for (size_t i = 0; i < vec_len(g->card); i++)
         place -= g->card[i].wanted;
-    g->value = number;
     for (size_t i = 0; i < vec_len(g->card) && st == VS_OK; i++) {
         const gradient_card *c = &g->card[i];
-        post_env e = env_of(g, c, &seed);
         post_meas m = {0};
         if (c->wanted) {
-            st = post_measure(&e, c->text, c->at, &m);
+            st = measure(g, c, number, &m);
             g->plots.current->vec[place++]->v[0] = m.ok ? m.value : NAN;
         }
         vec_push(*value, m.ok ? m.value : NAN);
@@ -658,6 +809,10 @@ static void free_gradient(gradient *g)
     sim_vary_end(&g->now);
     for (size_t i = 0; i < vec_len(g->card); i++)
         vec_free(g->card[i].got.slope);
+    post_slopes_free(&g->slopes);
+    for (size_t i = 0; i < vec_len(g->flow); i++)
+        post_flow_free(&g->flow[i].flow);
+    vec_free(g->flow);
     vec_free(g->by);
     vec_free(g->card);
     vec_free(g->number);

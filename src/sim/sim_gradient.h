@@ -24,20 +24,31 @@ typedef struct gradient_card { /* a measure of the deck */
     const char *name, *text;
     diag_span at;
     bool wanted;
-    post_measured got;
+    struct {
+        post_meas m;
+        post_slope *slope; /* vec: by the points of a piece of the run */
+    } got;
 } gradient_card;
+
+typedef struct gradient_flow { /* measures of a run that comes in pieces, */
+    const double *number;      /* with these values of g->number */
+    post_flow *flow;
+} gradient_flow;
 
 typedef struct gradient {
     sim *s;
     arena mem;
     flat_ana run;        /* the analysis that is measured */
-    size_t memory;       /* bytes for solutions of a transient */
+    size_t memory;       /* bytes for the steps of a transient */
     const char **meas;   /* vec: wanted */
     gradient_by *by;     /* vec */
     gradient_card *card; /* vec: the measures of the deck's run */
     const char **number; /* vec: parameters that they name, */
     const double *value; /* [numbers] and what they are now */
-    sim_vary now;        /* the circuit as it is */
+    post_slopes *slopes; /* of the wanted cards, in their order */
+    gradient_flow
+        *flow;    /* vec: NULL: the run is one piece. First as it is, then with other numbers */
+    sim_vary now; /* the circuit as it is */
     gradient_side base;
     diag_span span;
     post_set plots;
@@ -54,8 +65,17 @@ vs_status sim_gradient_vary(gradient *g, ckt_vary **vary);
 /* The wanted measures of the run in g->plots, with their derivatives by its rows.
  * Status: VS_OK; VS_EINPUT (message). */
 vs_status sim_gradient_measure(gradient *g);
+/* The same of a run that comes in pieces, if it does: sim_gradient_piece for each, with its rows in
+ * the plot; sim_gradient_values, with those of the last; sim_gradient_slopes, for rows [from, to)
+ * of a piece that begins with row `first`. */
+vs_status sim_gradient_piece(gradient *g);
+vs_status sim_gradient_values(gradient *g);
+vs_status sim_gradient_slopes(gradient *g, int64_t first, int64_t from, int64_t to);
 /* The vector of the plot that a slope is by; NULL (message): a value inside a device. */
 const elab_out *sim_gradient_vector(const gradient *g, const gradient_card *c, const post_slope *p);
+
+/* Says that the measure looks at a value inside a device: VS_EINPUT. */
+vs_status sim_gradient_no_detail(const gradient *g, const gradient_card *c, const elab_out *o);
 
 /* The derivatives of the wanted measures by unknowns, to a vec in the order of rows, in these of
  * measures. Status: VS_OK; VS_EINPUT (message). */

@@ -3,12 +3,15 @@
  *  2. The measures give their derivatives by the rows of the run (post_measure_slope).
  *  3. The adjoint of the run gives the weights of what each parameter adds to the equations at each
  *     point; differences of single devices, with what was noted when it was moved, are that. */
+#include <string.h>
+
 #include "sim_gradient.h"
 #include "vec.h"
 
 typedef struct tran_gradient {
     gradient *of;
     ana_tape *tape;
+    ana_tape_rows rows;
     ckt_vary *vary;
     gradient_source *source; /* vec */
 } tran_gradient;
@@ -56,18 +59,109 @@ static vs_status refuse_jumps(const tran_gradient *w)
     return VS_OK;
 }
 
-static vs_status run(gradient *g, ana_tape **tape)
+/* -- the run, and its rows part by part -- */
+
+static size_t n_vec(const sim *s) { return vec_len(s->mem_vec) + 1; }
+
+static void clear_rows(void *user)
 {
+    const tran_gradient *w = user;
+    const gradient *g = w->of;
+    for (size_t i = 0; i < n_vec(g->s); i++)
+        g->plots.current->vec[i]->n = 0;
+}
+
+static vs_status take_rows(void *user)
+{
+    const tran_gradient *w = user;
+    const vs_status st = sim_gradient_piece(w->of);
+    clear_rows(user);
+    return st;
+}
+
+static vs_status add_row(void *user, double axis, const double *x)
+{
+    const tran_gradient *w = user;
+    sim_plot_again(w->of->s, w->of->plots.current, axis, x);
+    return VS_OK;
+}
+
+/* The row that was added last becomes the first. */
+static void move_to_front(const gradient *g)
+{
+    for (size_t i = 0; i < n_vec(g->s); i++) {
+        post_vec *v = g->plots.current->vec[i];
+        const double last = v->v[v->n - 1];
+        memmove(v->v + 1, v->v, (size_t)(v->n - 1) * sizeof *v->v);
+        v->v[0] = last;
+    }
+}
+
+static vs_status find_seeds(void *user, const ana_tape_part *part, ana_seed **seed)
+{
+    const tran_gradient *w = user;
+    gradient *g = w->of;
+    if (part->before) {
+        (void)add_row(user, part->axis_before, part->before);
+        move_to_front(g);
+    }
+    if (part->behind)
+        (void)add_row(user, part->axis_behind, part->behind);
+    const int64_t end = part->first + part->n;
+    const vs_status st =
+        sim_gradient_slopes(g, part->first - (part->before != NULL), part->first, end);
+    return st == VS_OK ? sim_gradient_seeds(g, seed) : st;
+}
+
+/* What the rows of a part take, each: vectors, curves of expressions, slopes and seeds. */
+static size_t bytes_of_row(const gradient *g)
+{
+    enum { N_CURVE = 16 };
+    const size_t n = n_vec(g->s), m = vec_len(g->meas);
+    return (n + N_CURVE) * sizeof(double) + m * n * sizeof(post_slope) + 2 * m * sizeof(ana_seed);
+}
+
+/* Values inside devices have no derivatives, and are not known at points of the past. */
+static vs_status refuse_details(const gradient *g)
+{
+    const elab_out *o = NULL;
+    for (size_t i = 0; i < vec_len(g->card); i++) {
+        const char **name = NULL;
+        if (g->card[i].wanted)
+            post_measure_names(g->s->names, g->card[i].text, &name);
+        for (size_t k = 0; k < vec_len(name); k++)
+            for (size_t j = 0; j < vec_len(g->s->mem_vec) && !o; j++) {
+                const elab_out *v = &g->s->mem_vec[j];
+                o = v->is_detail && post_name_matches(v->name, name[k]) ? v : NULL;
+            }
+        vec_free(name);
+        if (o)
+            return sim_gradient_no_detail(g, &g->card[i], o);
+    }
+    return VS_OK;
+}
+
+static vs_status run(tran_gradient *w)
+{
+    gradient *g = w->of;
     static const sim_axis axis = {"time", "time", "s"};
     sim *s = g->s;
     const flat_ana *a = &g->run;
     const ana_tran_opt o = sim_tran_options(s, a);
     vs_status st = sim_plot_begin(s, "tran", "Transient Analysis", &axis, false);
+    if (st == VS_OK)
+        st = refuse_details(g);
     if (st != VS_OK)
         return st;
+    w->rows = (ana_tape_rows){.bytes = bytes_of_row(g),
+                              .full = take_rows,
+                              .begin = clear_rows,
+                              .row = add_row,
+                              .seeds = find_seeds,
+                              .user = w};
     if (s->opt.hook.begin)
         s->opt.hook.begin(s->opt.hook.user, "sens");
-    st = ana_tape_run(tape, s->ana, &o, sim_sink(s, &s->sink), g->memory);
+    st = ana_tape_run(&w->tape, s->ana, &o, sim_sink(s, &s->sink), &w->rows, g->memory);
     return sim_plot_end(s, st);
 }
 
@@ -139,13 +233,12 @@ static vs_status visit(void *user, const ana_adjoint *at)
 static vs_status run_and_measure(tran_gradient *w)
 {
     gradient *g = w->of;
-    ana_seed *seed = NULL;
     const size_t n = vec_len(g->meas);
-    vs_status st = run(g, &w->tape);
+    vs_status st = run(w);
+    if (st == VS_OK && g->flow)
+        st = sim_gradient_piece(g);
     if (st == VS_OK)
-        st = sim_gradient_measure(g);
-    if (st == VS_OK)
-        st = sim_gradient_seeds(g, &seed);
+        st = sim_gradient_values(g);
     if (st == VS_OK)
         st = sim_gradient_vary(g, &w->vary);
     if (st == VS_OK)
@@ -154,10 +247,9 @@ static vs_status run_and_measure(tran_gradient *w)
     if (st == VS_OK)
         st = refuse_jumps(w);
     if (st == VS_OK)
-        st = ana_tape_back(w->tape, seed, vec_len(seed), (int32_t)n, visit, w);
+        st = ana_tape_back(w->tape, (int32_t)n, visit, w);
     if (st == VS_OK)
         st = ckt_vary_total(w->vary, n, vec_len(g->by), g->to);
-    vec_free(seed);
     return st;
 }
 

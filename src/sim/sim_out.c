@@ -371,6 +371,14 @@ static vs_status keep_point(sim *s, double axis, const double *x, const double *
     return write_row(s, axis, n);
 }
 
+void sim_plot_again(sim *s, post_plot *p, double axis, const double *x)
+{
+    size_t k = 0;
+    post_vec_push(p->vec[k++], axis, 0);
+    for (size_t i = 0; i < vec_len(s->mem_vec); i++)
+        post_vec_push(p->vec[k++], sim_value(s, &s->mem_vec[i], x), 0);
+}
+
 vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
 {
     const sim_hook *h = &s->opt.hook;

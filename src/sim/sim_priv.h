@@ -240,6 +240,8 @@ ckt_env sim_env(const sim *s, double time);
 VS_MUST_USE vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi);
 /* A point of a dc sweep without solution: all vectors but the axis are NaN. */
 VS_MUST_USE vs_status sim_plot_gap(sim *s, double axis);
+/* A row of a point of the past to p, whose vectors are those of sim_plot_begin. */
+void sim_plot_again(sim *s, post_plot *p, double axis, const double *x);
 /* A plot of vectors of the analysis' own (noise densities, poles, ...), the axis first if there is
  * one. */
 VS_MUST_USE vs_status sim_plot_begin_own(sim *s, const char *word, const char *what,

@@ -19,6 +19,7 @@ import unittest
 import folder
 
 VSIM = ''
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 D = 1e-4
 HELD = '.option reltol=1e-9 abstol=1e-15 vntol=1e-10 trtol=1e9\n'
 
@@ -282,9 +283,91 @@ c1 out 0 1n
 
     # -- what memory and cost may be --
 
+    # With memory=1 parts have 256 steps and there are 16 states; "every" is without a budget in effect.
+    def parts_change_no_bit(self, deck, steps):
+        seen = []
+        for memory in ('', 'memory=1', 'memory=200k'):
+            said = self.run_deck(deck % memory)
+            with open(self.path('out.raw')) as f:
+                text = f.read()
+            seen.append(re.sub('Date:.*', '', text[text.index('Plotname: Gradient'):]))
+            done = int(re.search(r'sensitivities: (\d+) points', said).group(1))
+            self.assertGreater(done, steps)
+        self.assertEqual(seen[0], seen[1])
+        self.assertEqual(seen[0], seen[2])
+
     def test_parts_that_are_computed_again_change_no_bit(self):
-        deck = self.DIODE.replace('METHOD', 'trap') + '.sens tran vb ef %s param=rl is0 temp\n.end\n'
-        self.assertEqual(self.gradients(deck % ''), self.gradients(deck % 'memory=1'))
+        for method in ('trap', 'gear'):
+            self.parts_change_no_bit(self.DIODE.replace('METHOD', method) +
+                                     '.sens tran vb ef pk at %s param=rl is0 fr temp\n.end\n', 4 * 256)
+
+    LONG = """rc, more parts than states
+.param rr=1k
+v1 in 0 sin(0.5 0.5 1meg)
+r1 in out {rr}
+c1 out 0 1n
+.option trtol=1e9
+.tran 1n 30u TSTART
+.ic v(out)={rr/2k}
+.meas tran va rms v(out)
+.meas tran t1 when v(out)=0.5 rise=last
+.meas tran mx max v(out) from=2u
+.meas tran p integ par('v(in)*i(v1)') from=1.23u to=27.2u
+.meas tran f find v(out) when v(in)=0.3 fall=7
+.meas tran fs find par('sqrt(v(out))') at='20u+rr*1n'
+.meas tran w param='p*va+rr'
+.sens tran va t1 mx f fs w %s param=rr c1 v1 temp
+.end
+"""
+
+    def test_more_parts_than_states_change_no_bit(self):
+        for start in ('0 1n', '1.1u 1n', '0 1n uic'):
+            self.parts_change_no_bit(self.LONG.replace('TSTART', start), 28000)
+
+    def test_parts_with_corners_change_no_bit(self):
+        self.parts_change_no_bit("""corners, at which currents jump
+.param rr=1k tr=0.1u
+v1 in 0 pulse(0 1 0.3u {tr} {tr} 0.5u 1.3u)
+i1 0 out pulse(0 0.1m 0.2u {tr} {tr} 0.5u 1.1u)
+r1 in out {rr}
+c1 out 0 1n
+c2 in 0 1n
+.tran 5n 20u
+.meas tran va avg v(out)
+.meas tran q integ i(v1)
+.meas tran td trig v(in) val=0.5 rise=11 targ v(out) val=0.5 rise=11
+.sens tran va q td %s param=rr c1 tr
+.end
+""", 8 * 256)
+
+    def test_parts_of_transistors_change_no_bit(self):
+        # held linearisations, $limit, noise of Newton: all of it is in a state
+        for option in ('method=trap', 'method=gear bypass=0'):
+            self.parts_change_no_bit(f"""ring
+.include {os.path.join(ROOT, 'netlists', 'psp103_models.inc')}
+.option {option}
+i0 0 1 dc 0 pulse(0 10u 1n 1n 1n 1n)
+""" + ''.join(f'xp{k} {k % 5 + 1} {k} dd dd pmos w=20u l=1u\nxn{k} {k % 5 + 1} {k} 0 0 nmos w=10u l=1u\n'
+              for k in range(1, 6)) + """vdd dd 0 1.2
+.tran 0.05n 60n 0 0.05n
+.meas tran tr trig v(1) val=0.6 rise=5 targ v(1) val=0.6 rise=8
+.meas tran p avg i(vdd) from=20n to=50n
+.sens tran tr p %s param=@xp1.nm[w] @xn3.nm[l] psp103n(vfbo) temp
+.end
+""", 4 * 256)
+
+    def test_gradients_need_no_memory_for_steps(self):
+        def peak(end):
+            deck = self.LONG.replace('30u TSTART', end + ' 0 1n').replace('sqrt(v(out))', 'v(out)')
+            self.run_deck(deck % 'memory=1', False, '--no-output', '--stats', 's.json')
+            with open(self.path('s.json')) as f:
+                return json.load(f)['peak_memory_bytes']
+        self.assertLess(peak('300u') - peak('30u'), 1e6)    # a double of a step: 2.2e6
+
+    def test_a_measure_that_needs_all_points_is_said(self):
+        deck = self.LONG.replace('sqrt(v(out))', 'sqrt(v(out)-0.5)').replace('TSTART', '0 1n')
+        self.assertIn('not all fit into memory', self.run_deck(deck % 'memory=1', True))
+        self.run_deck(deck % '')
 
     def test_lanes_and_threads_change_no_bit(self):
         deck = self.DIODE.replace('METHOD', 'trap') + '.sens tran vb ef param=rl is0 temp\n.end\n'

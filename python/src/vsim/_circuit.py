@@ -647,7 +647,8 @@ class Circuit:
         of        'tran', 'ac', 'noise', 'op' or 'dc': what the measures are of
         by        what .step takes: "wn" (a .param), "r1", "@m1[w]", "nch(vto)", "temp"; one or
                   several
-        memory    bytes for the solutions of all steps; longer runs are computed again in parts
+        memory    bytes for the steps of the run (256 MB if not given); longer runs are computed
+                  again in parts, to the same bits
 
         A Gradient for a name, {name: Gradient} for several.
 
