@@ -82,30 +82,66 @@ static double density(const hb_cyclo *w, const hb_source *c, double f)
     return at_1 > 0 ? s / at_1 : 0;
 }
 
+/* What a source gives to the output whose adjoint is y, by its sideband p. */
+static hb_cplx gain_of(const hb_cyclo *w, const hb_source *c, const hb_cplx *y, double f, int32_t p)
+{
+    const ana_orbit *h = w->h;
+    const size_t nk = (size_t)h->n_k;
+    hb_cplx to = 0;
+    for (size_t g = c->first; g < c->end; g++) {
+        const hb_modulated *m = &w->mod[g];
+        const hb_cplx *yr = y + (size_t)(m->row - 1) * nk;
+        for (int32_t k = 0; k < h->n_k; k++) {
+            const hb_cplx wk = m->w[hb_difference(h, k, p)];
+            if (wk != 0)
+                to += yr[k] * wk * (m->rate ? I * (2 * M_PI * f + h->omega[k]) : 1);
+        }
+    }
+    return to;
+}
+
 double hb_cyclo_density(const hb_cyclo *w, size_t source, const hb_cplx *y, double f)
 {
     const ana_orbit *h = w->h;
     const hb_source *c = &w->source[source];
-    const size_t nk = (size_t)h->n_k;
     const double f0 = 1 / (2 * M_PI);
     double sum = 0;
     for (int32_t p = 0; p < h->n_k; p++) {
-        hb_cplx to = 0;
-        for (size_t g = c->first; g < c->end; g++) {
-            const hb_modulated *m = &w->mod[g];
-            const hb_cplx *yr = y + (size_t)(m->row - 1) * nk;
-            for (int32_t k = 0; k < h->n_k; k++) {
-                const hb_cplx wk = m->w[hb_difference(h, k, p)];
-                if (wk != 0)
-                    to += yr[k] * wk * (m->rate ? I * (2 * M_PI * f + h->omega[k]) : 1);
-            }
-        }
+        const hb_cplx to = gain_of(w, c, y, f, p);
         const double size = creal(to) * creal(to) + cimag(to) * cimag(to);
         const double at = fabs(f + h->omega[p] * f0);
         if (size > 0 && at > 0)
             sum += size * density(w, c, at);
     }
     return sum;
+}
+
+/* to[i][j] += what one source gives at its sideband p; u [n] scratch. */
+static void correlate_one(const hb_cyclo *w, const hb_source *c, const hb_cplx *y, int32_t n,
+                          double f, int32_t p, hb_cplx *u, hb_cplx *to)
+{
+    const ana_orbit *h = w->h;
+    const size_t all = (size_t)h->n * (size_t)h->n_k + 1;
+    const double at = fabs(f + h->omega[p] * (1 / (2 * M_PI)));
+    bool any = false;
+    for (int32_t i = 0; i < n; i++) {
+        u[i] = gain_of(w, c, y + (size_t)i * all, f, p);
+        any |= u[i] != 0;
+    }
+    const double s = any && at > 0 ? density(w, c, at) : 0;
+    for (int32_t i = 0; i < n && s > 0; i++)
+        for (int32_t j = 0; j < n; j++)
+            to[i * n + j] += s * u[i] * conj(u[j]);
+}
+
+void hb_cyclo_correlation(const hb_cyclo *w, const hb_cplx *y, int32_t n, double f, hb_cplx *to)
+{
+    hb_cplx *u = vs_calloc((size_t)n + 1, sizeof *u);
+    memset(to, 0, (size_t)n * (size_t)n * sizeof *to);
+    for (size_t i = 0; i < vec_len(w->source); i++)
+        for (int32_t p = 0; p < w->h->n_k; p++)
+            correlate_one(w, &w->source[i], y, n, f, p, u, to);
+    vs_free(u);
 }
 
 /* -- oscillators --

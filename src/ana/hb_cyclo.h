@@ -49,6 +49,9 @@ VS_MUST_USE vs_status hb_cyclo_adjoint(hb_cyclo *w, double f, hb_cplx *y);
 double hb_cyclo_density(const hb_cyclo *w, size_t source, const hb_cplx *y, double f);
 /* The same from all sources. */
 double hb_cyclo_total(const hb_cyclo *w, const hb_cplx *y, double f);
+/* to [n][n] = the correlation of n outputs, of adjoints y [n][n n_k + 1]: what all sources give to
+ * output i times the conjugate of what they give to output j. */
+void hb_cyclo_correlation(const hb_cyclo *w, const hb_cplx *y, int32_t n, double f, hb_cplx *to);
 
 /* -- hb_instant.c: one tone -- */
 /* The output at a part of the period, 0 .. 1, and its slope, per second. */

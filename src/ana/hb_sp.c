@@ -9,12 +9,15 @@
  *   NF       (N + sum_k kT_0 |S_21(k)|^2) / (kT_0 |S_21(h_1)|^2)
  *   NFieee   (N + kT_0 |S_21(h_1)|^2) / (kT_0 |S_21(h_1)|^2)
  *   NFdsb    (N + sum_k kT_0 |S_21(k)|^2) / (kT_0 (|S_21(h_1)|^2 + |S_21(2 h_2 - h_1)|^2))
+ * Y, Z and noise parameters are those of the matrix S_ij(h_j) (ports.h): at all other sidebands the
+ * ports stay behind their z. NFmin is the least NFieee.
  * Source: Maas, "Microwave mixers", 2nd ed., 1993, ch. 3 and 5; IRE Standards, Proc. IRE 48(1),
  *         1960 (noise figure: of the source, only what is in the signal's band counts below). */
 #include <math.h>
 #include <string.h>
 
 #include "hb_cyclo.h"
+#include "ports.h"
 
 static const double boltzmann = 1.380649e-23, t0_kelvin = 290;
 
@@ -23,6 +26,7 @@ typedef struct scatter {
     ana_orbit *h;
     const ana_hbsp_opt *o;
     const ana_table *t;
+    ports net;
     hb_cplx *y;   /* [n_port][n n_k + 1] adjoints of the waves that leave */
     hb_cplx *row; /* vec */
 } scatter;
@@ -59,6 +63,11 @@ static hb_cplx s_of(const scatter *w, int32_t i, int32_t j, int32_t k)
 
 static double square(hb_cplx z) { return creal(z) * creal(z) + cimag(z) * cimag(z); }
 
+static bool has_figures(const scatter *w) { return w->o->noise && w->o->n_port > 1; }
+
+/* Of what lies between two ports. */
+static bool has_parameters(const scatter *w) { return w->o->noise && w->o->n_port == 2; }
+
 static void push_figures(scatter *w, double f)
 {
     const ana_orbit *h = w->h;
@@ -73,22 +82,28 @@ static void push_figures(scatter *w, double f)
     vec_push(w->row, (hb_cplx)(10 * log10((own + kt0 * all) / (kt0 * wanted))));
     vec_push(w->row, (hb_cplx)(10 * log10((own + kt0 * wanted) / (kt0 * wanted))));
     vec_push(w->row, (hb_cplx)(10 * log10((own + kt0 * all) / (kt0 * (wanted + other)))));
+    if (!has_parameters(w))
+        return;
+    hb_cplx figure[PORTS_N_FIGURE];
+    (void)ports_figures(&w->net, figure);
+    for (int k = 0; k < PORTS_N_FIGURE; k++)
+        vec_push(w->row, figure[k]);
 }
-
-static bool has_figures(const scatter *w) { return w->o->noise && w->o->n_port > 1; }
 
 static vs_status begin_plot(scatter *w)
 {
-    static const ana_column figure[] = {
-        {"NF", "decibel"}, {"NFieee", "decibel"}, {"NFdsb", "decibel"}};
+    static const ana_column figure[] = {{"NF", "decibel"},    {"NFieee", "decibel"},
+                                        {"NFdsb", "decibel"}, {"SOpt", "notype"},
+                                        {"NFmin", "decibel"}, {"Rn", "impedance"}};
+    static const char *const kind[] = {"S", "Y", "Z", "Cy"};
+    static const char *const type[] = {"s-param", "admittance", "impedance", "current"};
     ana_column *col = NULL;
     vec_push(col, ((ana_column){"frequency", "frequency"}));
-    for (int32_t i = 1; i <= w->o->n_port; i++)
-        for (int32_t j = 1; j <= w->o->n_port; j++)
-            vec_push(col, ((ana_column){arena_printf(&w->h->a->mem, "S_%d_%d", (int)i, (int)j),
-                                        "s-param"}));
-    for (size_t k = 0; k < VS_COUNT(figure) && has_figures(w); k++)
-        vec_push(col, figure[k]);
+    for (int k = 0; k < (w->o->noise ? 4 : 3); k++)
+        ports_columns(w->h->a, w->o->n_port, kind[k], type[k], &col);
+    for (size_t k = 0; k < VS_COUNT(figure); k++)
+        if (k < 3 ? has_figures(w) : has_parameters(w))
+            vec_push(col, figure[k]);
     const vs_status st =
         w->t->begin(w->t->user, "Periodic SP Analysis", col, (int32_t)vec_len(col), true);
     vec_free(col);
@@ -104,11 +119,20 @@ static vs_status at_frequency(void *work, double f)
         if (st != VS_OK)
             return st;
     }
-    vec_clear(w->row);
-    vec_push(w->row, (hb_cplx)f);
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = 0; j < n; j++)
-            vec_push(w->row, s_of(w, i, j, hb_sideband(w->h, w->o->harm[j])));
+            w->net.S[i * n + j] = s_of(w, i, j, hb_sideband(w->h, w->o->harm[j]));
+    ports_y_z(&w->net);
+    if (w->o->noise) {
+        hb_cyclo_correlation(&w->s, w->y, n, f, w->net.Cs);
+        ports_cy(&w->net);
+    }
+    const hb_cplx *m[] = {w->net.S, w->net.Y, w->net.Z, w->net.Cy};
+    vec_clear(w->row);
+    vec_push(w->row, (hb_cplx)f);
+    for (int k = 0; k < (w->o->noise ? 4 : 3); k++)
+        for (int32_t i = 0; i < n * n; i++)
+            vec_push(w->row, m[k][i]);
     if (has_figures(w))
         push_figures(w, f);
     return w->t->row(w->t->user, (const double *)w->row);
@@ -125,11 +149,13 @@ vs_status ana_hbsp(ana_orbit *h, const ana_hbsp_opt *o, const ana_table *t)
     if (st == VS_OK)
         st = hb_cyclo_begin(&w.s, h, o->noise);
     w.y = vs_calloc((size_t)o->n_port * all, sizeof *w.y);
+    ports_begin(&w.net, o->port, o->n_port);
     if (st == VS_OK)
         st = begin_plot(&w);
     if (st == VS_OK)
         st = freq_plot(h->a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
     hb_cyclo_end(&w.s);
+    ports_end(&w.net);
     vec_free(w.row);
     vs_free(w.y);
     vec_free(f);

@@ -287,6 +287,15 @@ c3 x 0 2p
                         self.close(orbit[name][k], sp[name][k], 1e-9)
                     for name in ('nf', 'nfieee', 'nfdsb'):
                         self.assertLess(abs(orbit[name][k] - sp['nf'][k]), 1e-9 * DB * 10)
+                    # differences of S, whose entries are of the size of 1, beside 1 - S and 1 + S
+                    for name in ('y', 'z', 'cy'):
+                        size = max(abs(sp[f'{name}_{i}_{j}'][k]) for i in (1, 2) for j in (1, 2))
+                        for i in (1, 2):
+                            for j in (1, 2):
+                                at = f'{name}_{i}_{j}'
+                                self.close(orbit[at][k], sp[at][k], 1e-8, size)
+                    for name in ('sopt', 'nfmin', 'rn'):
+                        self.close(orbit[name][k], sp[name][k], 1e-7)
         p = self.run_deck(self.LINEAR + '.hbsp lin 2 10meg 20meg harms=1\n.end\n')
         self.assertEqual([abs(v) < 1e-12 for v in self.plot(p, 'Periodic SP')['s_2_1']], [True, True])
 
@@ -316,6 +325,16 @@ v2 if 0 dc 0 portnum 2 z0 50
             self.close(straight['s_2_1'][k], 0, 1e-9, 1)
             for name, want in (('nf', 2 + 6 * t), ('nfieee', 1 + 6 * t), ('nfdsb', 1 + 3 * t)):
                 self.close(up[name][k].real, 10 * math.log10(want), 1e-9)
+            # Of unilateral ports with S_21 = 1/2: 50 Y = 1, 0, -1, 1. What reaches the shorted port 2
+            # is r2's 4kT/50 and r1's at the image, 4kT/200; chain currents and voltages of both give
+            # |u|^2 = 62.5 4kT, u i* = |u|^2/50, |i|^2 = 0.045 4kT.
+            for name, want in (('y_1_1', 1), ('y_1_2', 0), ('y_2_1', -1), ('y_2_2', 1),
+                               ('z_2_1', 2500), ('z_2_2', 2500), ('z_1_2', 0)):
+                self.close(up[name][k], want / 50, 1e-9, 50 if name[0] == 'z' else 0.02)
+            yopt = math.sqrt(0.045 / 62.5)
+            self.close(up['rn'][k], 62.5 * t, 1e-9)
+            self.close(up['nfmin'][k].real, 10 * math.log10(1 + 2 * t * (1.25 + 62.5 * yopt)), 1e-9)
+            self.close(up['sopt'][k], (0.02 - yopt) / (0.02 + yopt), 1e-8)
 
     def test_a_conductance_that_is_modulated_reflects_to_other_frequencies(self):
         # At port 1: y = y0 (1 + m cos). With harmonics -1, 0, 1 alone the waves are those of
