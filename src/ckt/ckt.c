@@ -11,6 +11,12 @@
 /* The pool interns names that are asked for, also unknown ones. */
 const char *ckt_own_name(const ckt *c, const char *name) { return str_intern0(c->names, name); }
 
+/* A name that the client interned if the pool is its own. */
+static const char *given_name(const ckt *c, const char *name)
+{
+    return c->names == &c->own_names ? ckt_own_name(c, name) : name;
+}
+
 /* Where the unknown of an interned name stands in the table, or would. */
 static size_t name_place(const ckt_names *t, const ckt_unknown *unknown, const char *name)
 {
@@ -51,18 +57,22 @@ static int32_t find_name(const ckt *c, const char *name)
     return c->by_name.n ? c->by_name.slot[name_place(&c->by_name, c->unknown, name)] - 1 : -1;
 }
 
-static int32_t new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node)
+static int32_t add_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node)
 {
     const int32_t k = (int32_t)vec_len(c->unknown);
     if (c->redoing) {
         ckt_redo_fails(c, "other unknowns");
         return 0;
     }
-    name = ckt_own_name(c, name);
     vec_push(c->unknown,
              (ckt_unknown){.name = name, .kind = kind, .internal = internal, .node = node});
     note_name(c);
     return k;
+}
+
+static int32_t new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node)
+{
+    return add_unknown(c, ckt_own_name(c, name), kind, internal, node);
 }
 
 /* 2e6 operations take some 20 us with 8 lanes; threads that spin are there within 1 us, those that
@@ -147,8 +157,9 @@ int32_t ckt_node(ckt *c, const char *name)
 {
     if (!strcmp(name, "gnd"))
         return 0;
-    const int32_t k = find_name(c, ckt_own_name(c, name));
-    return k >= 0 ? k : new_unknown(c, name, CKT_VOLTAGE, false, true);
+    name = given_name(c, name);
+    const int32_t k = find_name(c, name);
+    return k >= 0 ? k : add_unknown(c, name, CKT_VOLTAGE, false, true);
 }
 
 int32_t ckt_inner_node(ckt *c, const char *name)
@@ -297,7 +308,7 @@ vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
     const int32_t n = mdl_n_unknown(m);
     const int32_t *topo = mdl_row_topology(m, row);
     const ckt_inst inst = {
-        .name = ckt_own_name(c, name),
+        .name = given_name(c, name),
         .model = m,
         .row = row,
         .first = (int32_t)vec_len(c->unk),

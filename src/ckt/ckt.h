@@ -67,7 +67,9 @@ typedef struct ckt_opt {
      * million. Results do not depend on it. */
     double parallel_min;
     ckt_bypass bypass;
-    str_pool *names; /* where names are kept, outlives the circuit; NULL: the circuit has its own */
+    /* where names are kept, outlives the circuit: those given to ckt_node and ckt_add_device are
+     * interned there. NULL: the circuit has its own */
+    str_pool *names;
     bool general_load; /* small circuits are loaded like large ones: the oracle of ckt_small.c */
 } ckt_opt;
 ckt *ckt_new(const ckt_opt *opt, diag *d);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hash.h"
+
 /* -- modules -- */
 
 static const char *plain_module(char letter)
@@ -648,6 +650,11 @@ static bool sign(elab *e, const flat_inst *in, const mdl_model *m, const elab_ca
     return true;
 }
 
+static uint64_t hash_of_sign(const elab *e)
+{
+    return hash128_of(e->sign, vec_len(e->sign) * sizeof *e->sign).w[0];
+}
+
 /* The row of an earlier instance with the present sign, -1: none. */
 static int32_t row_seen(const elab *e, uint64_t hash)
 {
@@ -698,7 +705,7 @@ static elab_shape *shape_of(elab *e, const flat_inst *in, mdl_model *m, const el
         return NULL;
     const uint64_t number = e->sign[SIGN_NUMBER];
     e->sign[SIGN_NUMBER] = 0;
-    const uint64_t hash = str_hash(e->sign, n * sizeof *e->sign);
+    const uint64_t hash = hash_of_sign(e);
     const int32_t first = map_get(&e->shape_at, hash, -1);
     int32_t k = first;
     while (k >= 0 &&
@@ -775,7 +782,7 @@ static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab
     elab_shape *shape = known ? shape_of(e, in, m, card) : NULL;
     if (shape && shape->kin >= 0 && (*row = mdl_kin_row(m, shape->kin, in->param[0].value)) >= 0)
         return VS_OK;
-    const uint64_t hash = known ? str_hash(e->sign, vec_len(e->sign) * sizeof *e->sign) : 0;
+    const uint64_t hash = known ? hash_of_sign(e) : 0;
     if (known && (*row = row_seen(e, hash)) >= 0)
         return VS_OK;
     const va_module *mod = mdl_module(m);

@@ -123,7 +123,7 @@ static vs_status add_port(elab *e, const flat_inst *in, int32_t p, int32_t *inne
     mdl_model *m = elab_module(e, "vccs", in->span);
     if (!m)
         return VS_EINPUT;
-    *inner = ckt_node(e->c, elab_printf(e, "%s#res", in->name));
+    *inner = ckt_node(e->c, str_intern0(e->names, elab_printf(e, "%s#res", in->name)));
     flat_inst z0 = *in;
     z0.name = str_intern0(e->names, elab_printf(e, "%s#z0", in->name));
     const int32_t terminal[] = {p, *inner, p, *inner};

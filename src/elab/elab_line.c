@@ -96,7 +96,7 @@ static vs_status part(values *v, const char *module, const char *param, const ch
     if (!m)
         return VS_EINPUT;
     flat_inst in = *v->in;
-    in.name = elab_printf(e, "%s#%s", v->in->name, name);
+    in.name = str_intern0(e->names, elab_printf(e, "%s#%s", v->in->name, name));
     in.letter = 'r';
     const mdl_given given = {elab_param(e, m, param), x, DIAG_NOWHERE};
     return elab_add(e, &in, m, &given, 1, (const int32_t[]){a, b}, NULL, elab_kelvin(e), v->in->m);
@@ -325,7 +325,7 @@ static vs_status add_transformer(coupled *p, const char *what, const int32_t *co
         }
     }
     flat_inst in = *p->v.in;
-    in.name = elab_printf(e, "%s#%s", p->v.in->name, what);
+    in.name = str_intern0(e->names, elab_printf(e, "%s#%s", p->v.in->name, what));
     in.letter = 'n';
     const vs_status st =
         elab_add(e, &in, module, given, vec_len(given), to, NULL, elab_kelvin(e), 1);

@@ -82,6 +82,7 @@ typedef struct flat_rare {
     const flat_conn *conn; /* vec; A */
     double *poly;          /* vec; coefficients of POLY(n) E F G H */
     bool ic_given;
+    bool shared; /* several elements have it, and the list of parameters beside it */
     int32_t n_ic;
     double ic[4];
     diag_span *node_span; /* [n_node] */
@@ -107,7 +108,8 @@ typedef struct flat_inst {
     uint32_t is_row : 1;    /* B made for a shared expression: the row v(node[0]) - expression = 0,
                              * no current */
 } flat_inst;
-/* x->rare as the element's own, copied to mem if others have it too. */
+/* x->rare as the element's own: if others have it too it is copied to mem, and so are the
+ * parameters. */
 flat_rare *flat_own_rare(arena *mem, flat_inst *x);
 
 typedef struct flat_ic { /* .ic, .nodeset */

@@ -1173,6 +1173,8 @@ bool flat_read_plain(flat_ctx *c, body *b, const net_line *line, item *x)
 bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e)
 {
     *e = (elem){.letter = card->name[0], .name = card->name, .guard = -1};
+    if (b->parent)
+        e->made = arena_new(c->mem, elem_made);
     ereader r = {.q = {c, b, card, 1}, .e = e};
     bool ok = read_by_letter(&r);
     e->n_node = (int32_t)vec_len(r.slot);

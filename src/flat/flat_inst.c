@@ -167,13 +167,24 @@ static bool coded_ohms(flat_ctx *c, const scope *s, const flat_param *p, double 
     return str_spice_number(arena_printf(&c->scratch, "0.%s", digits), NULL, ohms);
 }
 
-const flat_rare flat_no_rare = {.model_span = {-1, 0, 0}};
+const flat_rare flat_no_rare = {.model_span = {-1, 0, 0}, .shared = true};
+
+static flat_param *copy_params(arena *mem, const flat_param *p)
+{
+    flat_param *own = vec_fixed(mem, flat_param, vec_len(p));
+    if (own)
+        memcpy(own, p, vec_len(p) * sizeof *p);
+    return own;
+}
 
 flat_rare *flat_own_rare(arena *mem, flat_inst *x)
 {
-    if (x->rare == &flat_no_rare) {
+    if (x->rare->shared) {
         flat_rare *own = arena_new(mem, flat_rare);
-        *own = flat_no_rare;
+        *own = *x->rare;
+        own->shared = false;
+        if (x->rare != &flat_no_rare)
+            x->param = copy_params(mem, x->param);
         x->rare = own;
     }
     return (flat_rare *)(uintptr_t)x->rare;
@@ -211,13 +222,36 @@ static bool take_rcl(flat_ctx *c, scope *s, const elem *e, flat_inst *x, flat_pa
     return true;
 }
 
-static bool take_params(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
+/* A list of few parameters, before it is known whether the element needs one of its own. */
+enum { FEW_PARAMS = 12 };
+typedef struct few_params {
+    vec_head head;
+    flat_param param[FEW_PARAMS];
+} few_params;
+
+/* Elements may have the list of the one before. With a plan values are changed in place. */
+static bool may_share(const flat_ctx *c, const elem *e)
+{
+    return e->made && !c->plan && !e->src && !e->expr.given && !e->ref && !e->poly && !e->n_ic;
+}
+
+static flat_param *params_for(flat_ctx *c, const elem *e, size_t n, few_params *few)
+{
+    if (!n || n > FEW_PARAMS || !may_share(c, e))
+        return vec_fixed(c->mem, flat_param, n);
+    few->head = (vec_head){n, n};
+    memset(few->param, 0, n * sizeof *few->param);
+    return few->param;
+}
+
+/* x->param is `few` or in c->mem. */
+static bool take_params(flat_ctx *c, scope *s, const elem *e, flat_inst *x, few_params *few)
 {
     bool rcl = e->letter == 'r' || e->letter == 'c' || e->letter == 'l';
     size_t n = vec_len(e->kv),
            extra = (size_t)e->value.given + (size_t)(rcl && e->expr.given) + (e->poly_dim > 0);
     bool ok = true;
-    x->param = vec_fixed(c->mem, flat_param, n + extra);
+    x->param = params_for(c, e, n + extra, few);
     flat_param *p = x->param;
     if (e->value.given)
         ok &= take_param(c, s, p++, interned_key(c, e->value_key), &e->value);
@@ -509,8 +543,51 @@ static bool take_rest(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
     return ok;
 }
 
+static bool same_span(diag_span a, diag_span b)
+{
+    return a.file == b.file && a.off == b.off && a.len == b.len;
+}
+
+static bool same_params(const flat_param *a, const flat_param *b)
+{
+    bool same = vec_len(a) == vec_len(b);
+    for (size_t i = 0; same && i < vec_len(a); i++)
+        same = a[i].name == b[i].name && a[i].str == b[i].str &&
+               !memcmp(&a[i].value, &b[i].value, sizeof a[i].value) &&
+               same_span(a[i].span, b[i].span);
+    return same;
+}
+
+/* Of elements that may_share. */
+static bool same_rare(const flat_rare *a, const flat_rare *b)
+{
+    return a->model == b->model && a->bin == b->bin && a->word == b->word && !a->expr && !b->expr &&
+           same_span(a->model_span, b->model_span);
+}
+
+/* What the instance before had, if this one has the same; else its own. */
+static void store_inst(flat_ctx *c, const elem *e, flat_inst *x, const few_params *few)
+{
+    elem_made *last = e->made;
+    const bool may = may_share(c, e);
+    if (may && last->rare && same_rare(last->rare, x->rare) && same_params(last->param, x->param)) {
+        last->rare->shared = true;
+        x->rare = last->rare;
+        x->param = last->param;
+        return;
+    }
+    flat_rare *own = arena_new(c->mem, flat_rare);
+    *own = *x->rare;
+    x->rare = own;
+    if (x->param == few->param)
+        x->param = copy_params(c->mem, x->param);
+    if (may)
+        *last = (elem_made){own, x->param};
+}
+
 static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
 {
+    few_params few;
     flat_rare rare = {.model_span = DIAG_NOWHERE, .conn = e->conn};
     flat_inst x = {.name = flat_join(c, s, e->name),
                    .letter = letter,
@@ -518,15 +595,14 @@ static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
                    .span = net_line_span(e->line),
                    .rare = &rare};
     take_nodes(c, s, e, &x);
-    bool ok = take_params(c, s, e, &x);
+    bool ok = take_params(c, s, e, &x, &few);
     ok &= take_model(c, s, e, &x);
     const busy before = flat_slot_begin(c);
     ok &= flat_take_m(c, s, &e->m, &x.m);
     flat_slot_end(c, s, &e->m, before, (flat_slot_at){.kind = SLOT_M});
     ok &= take_refs(c, s, e, &x);
     ok &= take_rest(c, s, e, &x);
-    x.rare = arena_alloc(c->mem, sizeof rare);
-    *rare_of(&x) = rare;
+    store_inst(c, e, &x, &few);
     if (ok)
         vec_push(c->f->inst, x);
 }
@@ -671,15 +747,15 @@ static bool bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
     return true;
 }
 
+/* With a plan instances are expanded again and again, and find their paths. */
 static void set_path(flat_ctx *c, scope *s, const elem *e, scope *in)
 {
-    char buf[256];
     size_t n = strlen(e->name), all = s->path_len + n + 1;
-    char *p = all <= sizeof buf ? buf : arena_alloc(&c->scratch, all);
+    char *p = arena_alloc(c->plan ? &c->scratch : c->mem, all + 1);
     memcpy(p, s->path, s->path_len);
     memcpy(p + s->path_len, e->name, n);
     p[all - 1] = '.';
-    in->path = str_intern(c->names, p, all);
+    in->path = c->plan ? str_intern(c->names, p, all) : p;
     in->path_len = all;
 }
 

@@ -61,6 +61,12 @@ typedef struct source_def {
     diag_span span;
 } source_def;
 
+/* What the instance of an element had that was made last: the next one mostly has the same. */
+typedef struct elem_made {
+    flat_rare *rare; /* NULL: none yet */
+    flat_param *param;
+} elem_made;
+
 typedef struct elem {
     char letter;
     const char *name;
@@ -85,6 +91,7 @@ typedef struct elem {
     bool off;
     rhs ic[4];
     int32_t n_ic;
+    elem_made *made; /* NULL: there are no others */
 } elem;
 
 /* An element of a body, in the order of the text. Most of a large deck are plain: R, C or L, two

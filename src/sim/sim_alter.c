@@ -148,6 +148,8 @@ static vs_status change_instance(place to, flat_inst *in, const sim_change *c)
         drop = alias[5];
     if (main_value)
         name = str_intern0(to.s->names, strchr("efgh", in->letter) ? "gain" : "value");
+    if (in->rare != &flat_no_rare)
+        (void)flat_own_rare(to.mem, in); /* and so its parameters */
     in->param = replace_param(to, in->param, drop,
                               (flat_param){.name = name, .value = c->value[0], .span = c->span});
     return VS_OK;
