@@ -293,11 +293,12 @@ static uint64_t known_key(ckt_blocks *p, int32_t group, const dev_form *fm, int3
 /* Strengths are computed once for each group and set of voltages at known terminals, and used for
  * all its instances: sizes differ, but not by orders of magnitude.
  *   all    out  vec of [2 n_out] for each
- *   which  out  key of an instance -> where its own begins in `all` */
-static vs_status sample_all(ckt_blocks *p, double lo, double hi, double **all, map *which)
+ *   which  out  vec; of each instance, group after group: where its own begins in `all` */
+static vs_status sample_all(ckt_blocks *p, double lo, double hi, double **all, int32_t **which)
 {
     ckt *c = p->c;
     double *x = vs_calloc(vec_len(c->unknown), sizeof *x);
+    map at_key = {0};
     vs_status st = VS_OK;
     memcpy(x, p->x0, vec_len(c->unknown) * sizeof *x);
     for (size_t gi = 0; gi < vec_len(c->group) && st == VS_OK; gi++) {
@@ -305,21 +306,24 @@ static vs_status sample_all(ckt_blocks *p, double lo, double hi, double **all, m
         const dev_form *fm = form_of(p, g);
         for (int32_t i = 0; i < g->nb && st == VS_OK; i++) {
             const uint64_t key = known_key(p, (int32_t)gi, fm, i);
-            if (map_get(which, key, -1) >= 0)
-                continue;
-            const size_t at = vec_len(*all);
-            map_set(which, key, (int32_t)at);
-            vec_extend(*all, 2 * fm->n_out);
-            st = sample(p, g, i, lo, hi, x, *all + at);
+            int32_t at = map_get(&at_key, key, -1);
+            if (at < 0) {
+                at = (int32_t)vec_len(*all);
+                map_set(&at_key, key, at);
+                vec_extend(*all, 2 * fm->n_out);
+                st = sample(p, g, i, lo, hi, x, *all + at);
+            }
+            vec_push(*which, at);
         }
     }
+    map_free(&at_key);
     vs_free(x);
     return st;
 }
 
 typedef struct ability { /* of all instances: see sample_all */
     const double *all;
-    const map *which;
+    const int32_t *which;
 } ability;
 
 /* Calls for every instance with what it can do. */
@@ -328,14 +332,10 @@ static void each_instance(ckt_blocks *p, const ability *what,
                                        void *user),
                           void *user)
 {
-    for (size_t gi = 0; gi < vec_len(p->c->group); gi++) {
-        const dev_group *g = &p->c->group[gi];
-        const dev_form *fm = form_of(p, g);
-        for (int32_t i = 0; i < g->nb; i++) {
-            const uint64_t key = known_key(p, (int32_t)gi, fm, i);
-            does(p, (place){(int32_t)gi, i}, what->all + map_get(what->which, key, 0), user);
-        }
-    }
+    const int32_t *which = what->which;
+    for (size_t gi = 0; gi < vec_len(p->c->group); gi++)
+        for (int32_t i = 0; i < p->c->group[gi].nb; i++)
+            does(p, (place){(int32_t)gi, i}, what->all + *which++, user);
 }
 
 typedef struct strengths {
@@ -409,10 +409,10 @@ vs_status ckt_blocks_strength(ckt_blocks *p, double lo, double hi, double *stren
 {
     const int32_t nnz = csc_nnz(&p->c->a);
     double *all = NULL;
-    map which = {0};
+    int32_t *which = NULL;
     const vs_status st = sample_all(p, lo, hi, &all, &which);
     if (st == VS_OK) {
-        const ability what = {all, &which};
+        const ability what = {all, which};
         for (int32_t k = 0; k <= nnz; k++) {
             strength[k] = fabs(p->val[k]);
             conducts[k] = fmax(-p->val[k], 0);
@@ -423,7 +423,7 @@ vs_status ckt_blocks_strength(ckt_blocks *p, double lo, double hi, double *stren
         make_lists(p, &what, strength);
     }
     vec_free(all);
-    map_free(&which);
+    vec_free(which);
     return st;
 }
 

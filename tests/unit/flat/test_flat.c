@@ -529,6 +529,39 @@ START_TEST(elements_are_the_same_with_and_without_tokens)
 }
 END_TEST
 
+START_TEST(equal_instances_share_what_they_have_until_one_is_changed)
+{
+    const char *deck = "t\n.model n nmos vto=1\n.subckt s a w=1\nM1 a a 0 0 n w={w} l=2\nR1 a 0 n2 "
+                       "l={w}\n.model n2 r rsh=1\n.ends\nX1 a s\nX2 b s\nX3 c s w=3\nX4 d s w=3\n";
+    fixture t;
+    deck_from(&t, deck, strlen(deck));
+    char *text = deck_text(&t);
+    ck_assert_int_eq(t.build, VS_OK);
+    ck_assert_int_eq(vec_len(t.f.inst), 8);
+    flat_inst *in = t.f.inst; /* m1, r1 of each */
+    for (int k = 0; k < 2; k++) {
+        ck_assert_ptr_eq(in[k].param, in[2 + k].param);
+        ck_assert_ptr_eq(in[k].rare, in[2 + k].rare);
+        ck_assert_ptr_eq(in[4 + k].param, in[6 + k].param);
+        ck_assert_ptr_ne(in[2 + k].param, in[4 + k].param);
+        ck_assert_ptr_ne(in[k].param, in[k + 4].param);
+    }
+    flat_rare *own = flat_own_rare(&t.mem, &in[2]);
+    ck_assert_ptr_eq(own, in[2].rare);
+    ck_assert_ptr_eq(own, flat_own_rare(&t.mem, &in[2]));
+    ck_assert_ptr_ne(in[0].rare, own);
+    ck_assert_ptr_ne(in[0].param, in[2].param);
+    ck_assert_ptr_eq(own->model, in[0].rare->model);
+    char *again = deck_text(&t); /* copies say the same */
+    ck_assert_str_eq(text, again);
+    in[2].param[0].value = 7;
+    ck_assert_double_eq(in[0].param[0].value, 1);
+    vs_free(text);
+    vs_free(again);
+    deck_fini(&t);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {lines_become_cards,
@@ -545,6 +578,7 @@ int main(void)
                                   title_and_cards_are_kept,
                                   models_are_like_others,
                                   models_need_no_equal_signs,
-                                  elements_are_the_same_with_and_without_tokens};
+                                  elements_are_the_same_with_and_without_tokens,
+                                  equal_instances_share_what_they_have_until_one_is_changed};
     return run_tests("flat/flat", tests, VS_COUNT(tests));
 }
