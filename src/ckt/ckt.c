@@ -555,7 +555,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     ckt_rows_make(c);
     ckt_bypass_make(c);
     note_acceptance(c);
-    if (st == VS_OK && ckt_small_suits(c) && !c->bypass)
+    if (st == VS_OK && ckt_small_pays(c))
         ckt_small_make(c);
     return st;
 }

@@ -298,6 +298,8 @@ void ckt_small_fresh(ckt *c); /* what the last load left is not to be used by th
 /* ckt_small.c. Whether the circuit is small enough; _make: c->small, at the end of ckt_finish. */
 typedef struct ckt_small ckt_small;
 bool ckt_small_suits(const ckt *c);
+/* When the groups are made: whether the circuit is to be loaded so. */
+bool ckt_small_pays(const ckt *c);
 void ckt_small_make(ckt *c);
 void ckt_small_drop(ckt *c); /* c->small is NULL again: loads go the way of large circuits */
 /* The part of ckt_load between its preparation and its test for finite values, TRAN only.

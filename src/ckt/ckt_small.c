@@ -27,6 +27,9 @@
 #include "norm.h"
 
 enum { MAX_INSTANCES = 64, MAX_UNKNOWNS = 256 };
+/* Of so many devices the general load's cost still shows, if all are evaluated in each load. Where
+ * all is linear it is the cheaper one. */
+enum { MORE_INSTANCES = 128, MORE_UNKNOWNS = 512 };
 /* Of more devices whose evaluation is long, held as a whole, nearly all would be evaluated in each
  * load: held one by one, as in large circuits, a quarter to a third are. */
 enum { MAX_HEAVY = 20 };
@@ -257,15 +260,22 @@ static void list_groups(maker *m)
 static void make_sums(ckt_small *sm, const term *t, int32_t first, int32_t n, bool empty_too,
                       gather **to)
 {
+    const int32_t begin = (int32_t)vec_len(sm->from);
+    int32_t *end = vs_calloc((size_t)n + 1, sizeof *end), at = begin;
+    for (size_t i = 0; i < vec_len(t); i++)
+        end[t[i].target] += t[i].target >= first;
     for (int32_t k = first; k < n; k++) {
-        gather s = {.target = k, .begin = (int32_t)vec_len(sm->from)};
-        for (size_t i = 0; i < vec_len(t); i++)
-            if (t[i].target == k)
-                vec_push(sm->from, t[i].at);
-        s.end = (int32_t)vec_len(sm->from);
+        const gather s = {.target = k, .begin = at, .end = at + end[k]};
         if (empty_too || s.end > s.begin)
             vec_push(*to, s);
+        end[k] = at; /* where its next term goes */
+        at = s.end;
     }
+    vec_extend(sm->from, at - begin);
+    for (size_t i = 0; i < vec_len(t); i++)
+        if (t[i].target >= first)
+            sm->from[end[t[i].target]++] = t[i].at;
+    vs_free(end);
 }
 
 /* -- as code -- */
@@ -398,11 +408,22 @@ static void place_outputs(ckt_small *sm)
     }
 }
 
+static bool suits(const ckt *c, size_t instances, size_t unknowns)
+{
+    return vec_len(c->inst) <= instances && vec_len(c->unknown) <= unknowns &&
+           !c->opt.general_load && nat_only_sources(&c->nat) && c->forms >> MDL_TRAN & 1;
+}
+
 bool ckt_small_suits(const ckt *c)
 {
-    return vec_len(c->inst) <= MAX_INSTANCES && vec_len(c->unknown) <= MAX_UNKNOWNS &&
-           (c->n_heavy <= MAX_HEAVY || c->opt.bypass == CKT_BYPASS_OFF) && !c->opt.general_load &&
-           nat_only_sources(&c->nat) && c->forms >> MDL_TRAN & 1;
+    return suits(c, MAX_INSTANCES, MAX_UNKNOWNS) &&
+           (c->n_heavy <= MAX_HEAVY || c->opt.bypass == CKT_BYPASS_OFF);
+}
+
+bool ckt_small_pays(const ckt *c)
+{
+    return !c->bypass &&
+           (ckt_small_suits(c) || (suits(c, MORE_INSTANCES, MORE_UNKNOWNS) && !ckt_is_linear(c)));
 }
 
 void ckt_small_make(ckt *c)

@@ -458,7 +458,7 @@ static void eval_g(const double *cc, const double *dyn, const double *u, const d
 }
 
 /* A ladder with sources, a floating node and, in the last rung, an inductor. */
-static void add_ladder(const char *text)
+static void add_ladder(const char *text, int rungs)
 {
     arena mem;
     const char *why;
@@ -475,25 +475,25 @@ static void add_ladder(const char *text)
     ind.param[0] = 1e-3;
     add_v("v1", "n0", "0", 1.1);
     add_i("i1", "n3", "n1", 0.3);
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < rungs; k++) {
         char name[16], a[16], b[16];
         snprintf(name, sizeof name, "r%d", k);
         snprintf(a, sizeof a, "n%d", k);
         snprintf(b, sizeof b, "n%d", k + 1);
         add(&res, k % 3, name, a, b);
         name[0] = 'c';
-        add(&cap, k, name, b, k % 2 ? "0" : "n0");
+        add(&cap, k % 6, name, b, k % 2 ? "0" : "n0");
     }
     add(&cap, 7, "cf", "n2", "lone");
     add(&ind, 0, "l1", "n6", "0");
     ck_assert_int_eq(finish(), VS_OK);
 }
 
-static void check_small(const char *text, int kernels)
+static void check_small(const char *text, int rungs, int kernels)
 {
     const ckt_opt plain = {.temp = 300, .general_load = true};
-    double f1[64], q1[64], fm1[64], qm1[64], low1[64], val1[128];
-    add_ladder(text);
+    double f1[64], q1[64], fm1[64], qm1[64], low1[64], val1[256];
+    add_ladder(text, rungs);
     const size_t bytes = sizeof(double) * (size_t)(ckt_n(c) + 1),
                  nnz = (size_t)csc_nnz(ckt_pattern(c));
     for (int32_t k = 1; k <= ckt_n(c); k++)
@@ -509,7 +509,7 @@ static void check_small(const char *text, int kernels)
     memcpy(val1, ckt_pattern(c)->val, sizeof(double) * nnz);
     ckt_free(&c);
     c = ckt_new(&plain, &d);
-    add_ladder(text);
+    add_ladder(text, rungs);
     ck_assert_int_eq(load(&tran), VS_OK);
     ck_assert_mem_eq(f, f1, bytes);
     ck_assert_mem_eq(q, q1, bytes);
@@ -524,11 +524,18 @@ static void check_small(const char *text, int kernels)
 
 START_TEST(small_loads_are_the_general_ones_without_kernels_of_linear_devices)
 {
-    check_small(resistor_text, 0);
+    check_small(resistor_text, 6, 0);
 }
 END_TEST
 
-START_TEST(a_function_that_is_not_linear_keeps_its_kernel) { check_small(square_text, 1); }
+/* And so do those of more devices, of which some are not linear. */
+START_TEST(a_function_that_is_not_linear_keeps_its_kernel)
+{
+    check_small(square_text, 6, 1);
+    ckt_free(&c);
+    c = ckt_new(&(ckt_opt){.temp = 300}, &d);
+    check_small(square_text, 40, 1);
+}
 END_TEST
 
 /* Every test with kernels of each width. */
