@@ -24,8 +24,8 @@ static const double tight = 1e-2;
 static const double strict = 1e-2, strict_turn = 1e-9;
 /* An update below this is no reason for another pass. */
 static const double nothing = 1e-3;
-/* Halving all steps may change samples by this part of the tolerances; else they are halved
- * again. */
+/* Samples may miss this part of the tolerances, as changes by the last levels tell; else steps are
+ * halved again. */
 static const double grid_error = 0.1;
 /* GMRES may leave `left` of the right side, or `little` tolerances, and need not go below
  * `smallest`. */
@@ -349,7 +349,7 @@ static bool is_flow(const ana_shot *s, size_t i)
     return s->a->u[i].kind == CKT_CURRENT && !s->a->u[i].has_q;
 }
 
-/* The largest difference of samples in tolerances, over what the order leaves of it. */
+/* The largest difference of samples in tolerances. */
 static double compare(const ana_shot *s, const double *a, const double *b, int32_t *worst)
 {
     double most = 0;
@@ -363,7 +363,18 @@ static double compare(const ana_shot *s, const double *a, const double *b, int32
             *worst = (int32_t)i;
         }
     }
-    return most / (shoot_order(s->rule) > 1 ? 3 : 1);
+    return most;
+}
+
+/* What a level misses that changed samples by `now`, the one before by `before`: changes fall as a
+ * geometric series, whose rest is ratio/(1 - ratio) of the last one. The ratio is taken for no less
+ * than the rule's, and without a second change for that of order 2. */
+static double rest(const ana_shot *s, double now, double before)
+{
+    const double known = s->rule == ANA_SHOOT_EULER ? 0.5 : 0.25,
+                 rule = s->rule == ANA_SHOOT_SDIRK4 ? 1. / 16 : known, usual = known / (1 - known),
+                 ratio = before < INFINITY ? fmax(rule, now / before) : known;
+    return now * (ratio < known ? ratio / (1 - ratio) : usual);
 }
 
 /* Each level halves the steps of the one before: SDIRK4's where its estimate asks for it. */
@@ -385,8 +396,8 @@ static vs_status solve_grid(ana_shot *s, int level, bool known, report *rep)
 static vs_status refine(ana_shot *s, report *rep)
 {
     const size_t bytes = (size_t)s->n_sample * s->n1 * sizeof(double);
-    double *last = vs_malloc(bytes), *now = vs_malloc(bytes), miss = INFINITY, turn = INFINITY,
-           period = 0;
+    double *last = vs_malloc(bytes), *now = vs_malloc(bytes), miss = INFINITY, change = INFINITY,
+           turn = INFINITY, period = 0;
     int32_t worst = 0;
     vs_status st = VS_NOCONV;
     for (int level = 0; level <= s->halvings; level++) {
@@ -402,11 +413,14 @@ static vs_status refine(ana_shot *s, report *rep)
         last = now;
         now = t;
         take_samples(s, now);
-        miss = known ? compare(s, now, last, &worst) : INFINITY;
-        turn = fabs(log(s->period / period));
-        period = s->period;
-        if (miss <= grid_error && turn <= grid_error * s->reltol)
+        const double changed = known ? compare(s, now, last, &worst) : INFINITY,
+                     turned = known ? fabs(log(s->period / period)) : INFINITY;
+        miss = rest(s, changed, change);
+        if (miss <= grid_error && rest(s, turned, turn) <= grid_error * s->reltol)
             break;
+        change = changed;
+        turn = turned;
+        period = s->period;
     }
     if (st == VS_OK && !(miss <= 1) && !s->limited)
         diag_warning(s->a->d, s->o.span, "%zu steps leave an error of about %.2g tolerances in %s",

@@ -10,6 +10,9 @@ typedef struct now {                           /* where the pass is */
     double *x, *f, *hist, *k[SHOOT_STAGES], *dx; /* [stride] */
     double part;                                 /* of the period, where x is */
     size_t at;                                   /* in s->old_t */
+    double *before;                              /* [stride] x of the last stage */
+    double
+        moved; /* by the last stage's iteration from its guess, in parts of what one update may */
 } now;
 
 /* -- linearisations -- */
@@ -194,8 +197,9 @@ vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to)
 static now now_make(const ana_shot *s)
 {
     now w = {.part = 0};
-    double **const v[] = {&w.q,    &w.lo, &w.d,    &w.q_before, &w.lo_before, &w.x,    &w.f,
-                          &w.hist, &w.dx, &w.k[0], &w.k[1],     &w.k[2],      &w.k[3], &w.k[4]};
+    double **const v[] = {&w.q,    &w.lo,   &w.d,      &w.q_before, &w.lo_before,
+                          &w.x,    &w.f,    &w.before, &w.hist,     &w.dx,
+                          &w.k[0], &w.k[1], &w.k[2],   &w.k[3],     &w.k[4]};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = vs_calloc(s->stride, sizeof(double));
     return w;
@@ -203,8 +207,9 @@ static now now_make(const ana_shot *s)
 
 static void now_free(now *w)
 {
-    double *const v[] = {w->q,    w->lo, w->d,    w->q_before, w->lo_before, w->x,    w->f,
-                         w->hist, w->dx, w->k[0], w->k[1],     w->k[2],      w->k[3], w->k[4]};
+    double *const v[] = {w->q,    w->lo,   w->d,      w->q_before, w->lo_before,
+                         w->x,    w->f,    w->before, w->hist,     w->dx,
+                         w->k[0], w->k[1], w->k[2],   w->k[3],     w->k[4]};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         vs_free(v[i]);
 }
@@ -262,18 +267,16 @@ static void guess(const ana_shot *s, now *w, const shoot_stage *g)
     w->part = g->part;
 }
 
-/* Newton from there. If it fails, from the last point with new starts of the devices' limits. */
-static vs_status solve(ana_shot *s, now *w, const shoot_stage *g)
+/* Newton from the guess, where it is. If it fails, from the last point with new starts of the
+ * devices' limits. */
+static vs_status iterate(ana_shot *s, now *w, const shoot_stage *g)
 {
     ana *a = s->a;
     newton_eq eq = equation(s, w, g, false);
-    double *from = w->dx;
-    memcpy(from, w->x, s->n1 * sizeof *from);
-    guess(s, w, g);
     vs_status st = newton_run(a, &eq, w->x, &s->rep);
     if (st != VS_NOCONV)
         return st;
-    memcpy(w->x, from, s->n1 * sizeof *from);
+    memcpy(w->x, w->before, s->n1 * sizeof *w->x);
     ckt_reset_limits(a->c);
     eq = equation(s, w, g, true);
     st = newton_run(a, &eq, w->x, &s->rep);
@@ -281,10 +284,9 @@ static vs_status solve(ana_shot *s, now *w, const shoot_stage *g)
     return st;
 }
 
-/* One more update with the exact matrix, so that what is left is of second order in Newton's
- * tolerances; charges follow by C. Sets w->k and the charges of the stage into a->q, a->r (what
- * rounding took). */
-static vs_status polish(ana_shot *s, now *w, const shoot_stage *g, shoot_lin *l)
+/* One update with the exact matrix from what was loaded at x, to w->dx. Sets w->k and the charges of
+ * the stage into a->q, w->f (what rounding took), as they are before it. */
+static vs_status find_update(ana_shot *s, now *w, const shoot_stage *g, shoot_lin *l)
 {
     ana *a = s->a;
     const double shunt = a->opt.rshunt > 0 ? 1 / a->opt.rshunt : 0, *rest = ckt_charge_rest(a->c);
@@ -295,15 +297,85 @@ static vs_status polish(ana_shot *s, now *w, const shoot_stage *g, shoot_lin *l)
         w->dx[i] = a->f[i] + k[i] + (a->gdiag[i] ? shunt * w->x[i] : 0);
     }
     const vs_status st = linearise(s, g, w->x, l);
-    if (st != VS_OK)
-        return st;
-    lu_solve(&l->lu, w->dx + 1, w->dx + 1);
+    if (st == VS_OK)
+        lu_solve(&l->lu, w->dx + 1, w->dx + 1);
+    return st;
+}
+
+/* The update, of which charges follow by C: what is left is of second order. */
+static void apply_update(ana_shot *s, now *w, const shoot_stage *g, const shoot_lin *l)
+{
+    ana *a = s->a;
+    double *k = w->k[g->number], *lo = w->f;
     for (size_t i = 1; i < s->n1; i++)
         w->x[i] -= w->dx[i];
     add_product(s, l->c, -1, w->dx, lo);
     for (size_t i = 1; i < s->n1; i++)
         k[i] = g->alpha * ((a->q[i] - w->q[i]) + (lo[i] - w->lo[i])) + w->hist[i];
+}
+
+/* The largest of v [n+1] in parts of an update after which no other one is needed: it is below
+ * `near` tolerances, and for a node's voltage v what an exponential leaves, v^2 / 2 Vt, is below
+ * `leaves` of them. */
+static double size_for_one(const ana_shot *s, const double *v)
+{
+    static const double near = 0.3, leaves = 2e-3, vt = 0.025;
+    double most = 0;
+    for (size_t i = 1; i < s->n1; i++) {
+        const double tol = s->reltol * s->scale[i] + s->tol_x[i];
+        double one = near * tol;
+        if (s->a->u[i].kind != CKT_CURRENT)
+            one = fmin(one, sqrt(2 * vt * leaves * tol));
+        const double size = fabs(v[i]) / one;
+        most = size <= most ? most : size;
+    }
+    return most;
+}
+
+/* One evaluation, if the guess is so near that the exact update from it is all that it needs. *done:
+ * it was. */
+static vs_status update_once(ana_shot *s, now *w, const shoot_stage *g, shoot_lin *l, bool *done)
+{
+    enum { HOPE = 4 };
+    ana *a = s->a;
+    bool limited = true;
+    *done = false;
+    if (!vec_len(s->old_t) || !(w->moved < HOPE))
+        return VS_OK;
+    const newton_eq eq = equation(s, w, g, false);
+    vs_status st = ckt_load(a->c, &eq.env, w->x, a->f, a->q, a->fmax, a->qmax, &limited);
+    if (st == VS_OK && !limited)
+        st = find_update(s, w, g, l);
+    if (st != VS_OK || limited) {
+        w->moved = INFINITY;
+        return st == VS_NOCONV || st == VS_OK ? VS_OK : st;
+    }
+    a->st.iterations++;
+    w->moved = size_for_one(s, w->dx);
+    *done = w->moved <= 1;
     return VS_OK;
+}
+
+/* A solution of the stage's equation: w->x, w->k, charges as find_update. */
+static vs_status solve(ana_shot *s, now *w, const shoot_stage *g, shoot_lin *l)
+{
+    bool done;
+    memcpy(w->before, w->x, s->n1 * sizeof *w->x);
+    guess(s, w, g);
+    vs_status st = update_once(s, w, g, l, &done);
+    if (st == VS_OK && !done) {
+        double *from = w->f; /* until there is an update */
+        memcpy(from, w->x, s->n1 * sizeof *from);
+        st = iterate(s, w, g);
+        for (size_t i = 1; i < s->n1 && st == VS_OK; i++)
+            from[i] -= w->x[i];
+        w->moved = st == VS_OK ? size_for_one(s, from) : INFINITY;
+        if (st == VS_OK)
+            st = find_update(s, w, g, l);
+    }
+    if (st == VS_OK)
+        apply_update(s, w, g, l);
+    return st;
 }
 
 /* SDIRK4: the difference to the embedded method of order 3 (Hairer & Wanner), as a change of x. */
@@ -379,9 +451,7 @@ static vs_status one_stage(ana_shot *s, now *w, const shoot_stage *g, int32_t st
     shoot_lines_stage(s, lines, g, step, 0);
     shoot_lines_hold(s, lines);
     set_history(s, w, g, still);
-    vs_status st = solve(s, w, g);
-    if (st == VS_OK)
-        st = polish(s, w, g, l);
+    const vs_status st = solve(s, w, g, l);
     if (st != VS_OK)
         return st;
     if (derive && s->dense) {
