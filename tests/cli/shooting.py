@@ -261,6 +261,69 @@ c2 end 0 5p
         for x, y in zip(a['v(out)'], b['v(out)']):
             self.close(x, y, 1e-6)
 
+    def test_samples_and_scattering_go_on_from_its_state(self):
+        # harmonic balance goes on from the spectrum to its own orbit, of as many harmonics: the same
+        # to what its Newton iteration leaves, of second order below 1e-3 of reltol=1e-6
+        deck = RECTIFIER.replace('v1 in 0', 'v1 in 0 ac 1') + TIGHT
+        after = ('.hbnoise v(out) v1 lin 5 1k 500k strobe=0.3u\n'
+                 '.hbnoise v(a) v1 lin 5 1k 500k cross=0.1 fall=1\n.end\n')
+        self.same_after(deck, '.hb 1meg nharms=40\n', '.pss 1meg 2u out 65 40 method=shooting\n', after,
+                        ('Periodic Noise, Samples', 'Sampled Noise'))
+        deck = '''mixer
+v1 a 0 dc 0 portnum 1 z0=50
+v2 b 0 dc 0 portnum 2 z0=50
+vl l 0 sin(0 1 1meg)
+b1 a b i=v(a,b)*10m/(1+exp(-20*v(l)))
+c1 b 0 100p
+''' + TIGHT
+        self.same_after(deck, '.hb 1meg nharms=20\n', '.pss 1meg 2u b 65 20 method=shooting\n',
+                        '.hbsp lin 3 10k 400k\n.end\n', ('Periodic SP',))
+
+    def same_after(self, deck, hb, pss, after, names):
+        a, b = self.run_deck(deck + hb + after), self.run_deck(deck + pss + after)
+        for name in names:
+            for k in range(sum(n.startswith(name) for n, _ in a)):
+                v, w = self.plot(a, name, k), self.plot(b, name, k)
+                self.assertEqual(list(v), list(w))
+                for x in v:
+                    self.assertEqual(len(v[x]), len(w[x]))
+                    for y, z in zip(v[x], w[x]):
+                        self.close(y, z, 1e-6, max(abs(q) for q in v[x]))
+
+    def test_kt_over_c_behind_edges(self):
+        # A sample has kT/C at any instant, open or closed. The edges of 5 ns of a clock of 1 us turn the
+        # switch on and off within a tenth of that. Noise beyond 400 harmonics of the 2.65 MHz of the
+        # closed switch is left out: 2/pi fc/f = 0.42 %; of 40, 4 %
+        self.write('sw.va', '''`include "disciplines.vams"
+`include "constants.vams"
+module chopper(p, n, c); inout p, n, c; electrical p, n, c; real g;
+analog begin
+  g = 1e-9 + 1e-3 * 0.5 * (1 + tanh(8 * V(c)));
+  I(p,n) <+ g * V(p,n) + white_noise(4 * `P_K * $temperature * g, "thermal");
+end endmodule
+''')
+        for harmonics, low, high in ((400, 0.99, 1.0001), (40, 0.94, 0.99)):
+            p = self.run_deck('''track and hold
+.hdl sw.va
+.model ch chopper
+vc c 0 pulse(-1 1 0 5n 5n 495n 1u)
+vin in 0 0
+n1 in out c ch
+c1 out 0 60p
+.pss 1meg 2u out 65 %d method=shooting
+.hbnoise v(out) vin lin 8 1k 500k strobe=0.25u
+.hbnoise v(out) vin lin 8 1k 500k strobe=0.75u
+.end
+''' % harmonics)
+            for k in range(2):
+                n = self.plot(p, 'Periodic Noise, Samples', k)
+                f, square = (0, *n['frequency']), [x * x for x in n['onoise_spectrum']]
+                square = [square[0]] + square
+                total = sum(0.5 * (square[i] + square[i - 1]) * (f[i] - f[i - 1]) for i in range(1, len(f)))
+                got = total / (periodic.K * periodic.T27 / 60e-12)
+                self.assertGreater(got, low)
+                self.assertLess(got, high)
+
     def test_steps_and_measures(self):
         self.write('deck.sp', """stepped
 .param r=1k
