@@ -215,6 +215,7 @@ typedef struct ana_adjoint {
     bool behind;            /* a corner: f meets the jumps of sources' derivatives alone */
     bool given;             /* the start with uic: x itself is what was given; */
     const double *x;        /* [n+1] */
+    const double *noted;    /* of ckt_note there; NULL: of no point behind the start */
     const double *const *f; /* [n_measure] [n+1]; given: d measure / dx */
     const double *const *q;
 } ana_adjoint;
@@ -325,7 +326,8 @@ typedef struct ana_gradient_opt {
     struct ckt_vary *vary;           /* devices that parameters reach; not made ready */
     const ana_push *push;            /* [n_push] */
     const ana_gradient_drive *drive; /* [n_drive] */
-    size_t n_seed, n_measure, n_param, n_push, n_drive;
+    const size_t *line;              /* [n_line] the parameter of each ckt_line_side */
+    size_t n_seed, n_measure, n_param, n_push, n_drive, n_line;
 } ana_gradient_opt;
 /* Adds d measure / d parameter to to[measure * n_param + parameter].
  *   sink  in  progress and stop; its points are not used
@@ -341,7 +343,8 @@ typedef struct ana_static_opt {
     const ana_seed *seed;  /* [n_seed] those of a row and measure together */
     struct ckt_vary *vary; /* devices that parameters reach; may be made ready */
     const ana_push *push;  /* [n_push]; that of the swept source does not count */
-    size_t n_seed, n_measure, n_param, n_push;
+    const size_t *line;    /* [n_line] the parameter of each ckt_line_side */
+    size_t n_seed, n_measure, n_param, n_push, n_line;
 } ana_static_opt;
 /* As ana_gradient. */
 VS_MUST_USE vs_status ana_gradient_static(ana *a, const ana_static_opt *o, const ana_sink *sink,

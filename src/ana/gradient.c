@@ -53,6 +53,10 @@ static void add_matrix(gradient *w, int32_t m)
         const ckt_curve *e = &w->curve[k];
         w->w[m][e->by] += creal(w->y[e->row] * (e->g + I * w->omega * e->c) * w->v[e->col]);
     }
+    for (size_t i = 0; i < w->o->n_line; i++)
+        to[w->o->line[i]] -=
+            creal(ckt_line_side_phasor(w->s.a->c, (int32_t)i, w->omega, w->y, w->v));
+    ckt_delay_phasors(w->s.a->c, w->omega, w->y, w->v, w->w[m]);
 }
 
 /* -- ac -- */
@@ -257,6 +261,9 @@ static vs_status add_point(gradient *w)
             w->to[m * w->o->n_param + (size_t)p->param] +=
                 p->by * (f.is_v ? -l[f.k] : l[f.p] - l[f.n]);
         }
+        for (size_t i = 0; i < w->o->n_line; i++)
+            w->to[m * w->o->n_param + w->o->line[i]] +=
+                ckt_line_side_sum(w->dc.a->c, (int32_t)i, w->dc.x, NULL, false, l);
     }
     if (st == VS_OK)
         st = ckt_vary_sum(w->o->vary, &env, w->dc.x, with, w->o->n_measure, w->o->n_param, w->to);

@@ -52,6 +52,12 @@ static void add_pushes(work *w, const double *l, double *to)
     }
 }
 
+static void add_lines(work *w, const double *l, double *to)
+{
+    for (size_t i = 0; i < w->o->n_line; i++)
+        to[w->o->line[i]] += ckt_line_side_sum(w->a->c, (int32_t)i, w->s.x, NULL, false, l);
+}
+
 /* All measures that look at a row. */
 static vs_status add_row(work *w, const ana_seed *seed, size_t n)
 {
@@ -62,9 +68,11 @@ static vs_status add_row(work *w, const ana_seed *seed, size_t n)
     for (size_t i = 0, j; i < n && st == VS_OK; i = j) {
         for (j = i + 1; j < n && seed[j].measure == seed[i].measure;)
             j++;
+        const double *l = w->l + (size_t)seed[i].measure * n1;
+        double *to = w->to + (size_t)seed[i].measure * w->o->n_param;
         solve(w, &seed[i], j - i);
-        add_pushes(w, w->l + (size_t)seed[i].measure * n1,
-                   w->to + (size_t)seed[i].measure * w->o->n_param);
+        add_pushes(w, l, to);
+        add_lines(w, l, to);
     }
     if (st == VS_OK)
         st = ckt_vary_sum(w->o->vary, &env, w->s.x, w->with, w->o->n_measure, w->o->n_param, w->to);

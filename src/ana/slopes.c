@@ -55,6 +55,13 @@ static vs_status differentiate(slopes_work *w, double *const to[4])
     return VS_OK;
 }
 
+/* Devices keep what they computed at the last load, as delays do, which must be this one. */
+static vs_status load_point(const slopes_work *w)
+{
+    const ckt_env env = small_env(w->s->a);
+    return ckt_load_ac(w->s->a->c, &env, w->s->x, false, w->g0, w->c0);
+}
+
 vs_status slopes_of(slopes_work *w, const cplx *x, const slopes *once, const slopes *twice)
 {
     vs_status st = VS_OK;
@@ -72,13 +79,12 @@ vs_status slopes_of(slopes_work *w, const cplx *x, const slopes *once, const slo
         twice->g[p] = re[2][p] - im[2][p] + I * (sum[2][p] - re[2][p] - im[2][p]);
         twice->c[p] = re[3][p] - im[3][p] + I * (sum[3][p] - re[3][p] - im[3][p]);
     }
-    return st;
+    return st == VS_OK && ckt_has_delays(w->s->a->c) ? load_point(w) : st;
 }
 
 vs_status slopes_begin(slopes_work *w, const small *s)
 {
     const size_t n1 = (size_t)s->a->n + 1, nz = (size_t)csc_nnz(s->a->jac) + 1;
-    const ckt_env env = small_env(s->a);
     double **const of_entries[] = {&w->g, &w->c, &w->g0, &w->c0};
     *w = (slopes_work){.s = s, .nnz = csc_nnz(s->a->jac)};
     w->x = vs_calloc(n1, sizeof *w->x);
@@ -87,7 +93,7 @@ vs_status slopes_begin(slopes_work *w, const small *s)
         *of_entries[k] = vs_calloc(nz, sizeof(double));
     for (int k = 0; k < 12; k++)
         w->along[k / 4][k % 4] = vs_calloc(nz, sizeof(double));
-    return ckt_load_ac(s->a->c, &env, s->x, false, w->g0, w->c0);
+    return load_point(w);
 }
 
 void slopes_end(slopes_work *w)

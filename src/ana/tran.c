@@ -373,6 +373,8 @@ static vs_status accept(tran *t)
     env.weight = NULL;
     env.reltol = a->opt.reltol;
     vs_status st = t->verify ? tran_verify_point(t, &env) : VS_OK;
+    if (st == VS_OK && t->tape)
+        tran_tape_before(t);
     if (st == VS_OK)
         st = ckt_accept(a->c, &env, t->x[0]);
     if (st < 0)

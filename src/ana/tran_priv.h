@@ -198,6 +198,8 @@ void tran_verify_end(tran *t);
 /* -- tran_tape.c: what .sens tran needs of each step -- */
 /* Called when a step is going to be part of the history: keeps its formula and points. */
 void tran_tape_step(const tran *t);
+/* A step was solved, and is accepted next. */
+void tran_tape_before(const tran *t);
 /* Called when a row x [n+1] goes to the sink; corner: it stands just behind a corner. */
 void tran_tape_row(const tran *t, const double *x, bool corner);
 

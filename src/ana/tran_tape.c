@@ -8,6 +8,9 @@
  *     dM/dp = sum_k lambda_k' df/dp - (alpha_k mu_k + S_k)' dq/dp,
  * and the operating point at the start adds G_0' lambda_0 = -dM/dx_0 + C_0' S_0 with its own
  * equations. Times are held.
+ * Lines and delays: f(x_k) also depends on x of accepted points before it. nat_back.h adds up what
+ * that gives to -dM/dx there; what their numbers give to df/dp, their past included, is noted as
+ * the run goes on (ckt_note).
  * A run that does not fit into memory is cut into parts, of which one is there at a time. States of
  * the run, as checkpoints have them, stand at the beginning of some parts.
  * Source: Cao, Li, Petzold & Serban, SIAM J. Sci. Comput. 24(3), 2003; Griewank & Walther,
@@ -15,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "nat_back.h"
 #include "tran_priv.h"
 
 enum {
@@ -27,7 +31,7 @@ typedef struct tape_node {
     double t;        /* s */
     double alpha, b; /* of d at this node */
     double a[2];     /* of q at the last one and two ends of steps before */
-    bool stage, final;
+    bool stage, final, corner;
 } tape_node;
 
 typedef struct tape_row {
@@ -60,13 +64,19 @@ struct ana_tape {
     tape_row *row;                  /* vec */
     uint8_t *jump;                  /* vec, [n+1] for each corner: 1 where the row shows a jump */
     double *x;                      /* vec: [n+1] of each node */
+    double *noted;                  /* vec: [n_note] of each node */
     tape_edge head, tail;           /* its first row; its last so far */
     tape_edge before, behind;       /* the rows beside it */
     bool stage_behind;              /* the node behind it is a stage */
     size_t room;                    /* bytes for a part */
+    /* of lines and delays: */
+    double *note; /* vec: [2][n_note] of the stage and the end of the step under way */
+    size_t n_note;
+    nat_time *point; /* vec: all accepted points of the run */
     /* states, of ascending parts; the first is that of part 0: */
     tape_state *state; /* vec */
-    size_t memory;     /* bytes for them */
+    size_t memory;     /* bytes for them, */
+    size_t largest;    /* and of the largest one so far: the past of lines grows */
     int64_t every;     /* in the run one is kept each time as many parts have passed */
     bool again;        /* a part is computed again: */
     int64_t end;       /* behind its last node */
@@ -85,12 +95,31 @@ static void set_edge(const ana_tape *t, tape_edge *to, const tape_edge *from)
         memcpy(x, from->x, stride(t) * sizeof *x);
 }
 
-static void add_node(ana_tape *t, tape_node k, const double *x)
+/* noted: NULL: nothing */
+static void add_node(ana_tape *t, tape_node k, const double *x, const double *noted)
 {
-    const size_t n = vec_len(t->x);
+    const size_t n = vec_len(t->x), n_noted = vec_len(t->noted);
     vec_push(t->node, k);
     vec_extend(t->x, stride(t));
     memcpy(t->x + n, x, stride(t) * sizeof *x);
+    if (t->n_note)
+        vec_extend(t->noted, t->n_note);
+    if (t->n_note && noted)
+        memcpy(t->noted + n_noted, noted, t->n_note * sizeof *noted);
+    if (!k.stage && !t->again && ckt_has_delays(t->a->c))
+        vec_push(t->point, ((nat_time){k.t, k.corner}));
+}
+
+static double stage_time(const tran *t) { return t->t + INTEG_SDIRK_GAMMA * t->h; }
+
+void tran_tape_before(const tran *t)
+{
+    ana_tape *tape = t->tape;
+    if (!tape->n_note)
+        return;
+    if (t->kind == TRAN_SDIRK)
+        ckt_note(t->a->c, stage_time(t), t->stage, tape->note);
+    ckt_note(t->a->c, t->t_new, t->x[0], tape->note + tape->n_note);
 }
 
 void tran_tape_step(const tran *t)
@@ -101,16 +130,17 @@ void tran_tape_step(const tran *t)
                    .alpha = c->alpha,
                    .b = c->b,
                    .a = {c->a[0], c->n_past > 1 ? c->a[1] : 0},
-                   .final = t->t_new == t->o.tstop};
+                   .final = t->t_new == t->o.tstop,
+                   .corner = ckt_is_break(t->a->c, t->t_new)};
     if (t->kind == TRAN_SDIRK) {
         tape_node stage = k;
-        stage.t = t->t + INTEG_SDIRK_GAMMA * t->h;
+        stage.t = stage_time(t);
         stage.b = 0;
         stage.stage = true;
         stage.final = false;
-        add_node(tape, stage, t->stage);
+        add_node(tape, stage, t->stage, tape->note);
     }
-    add_node(tape, k, t->x[0]);
+    add_node(tape, k, t->x[0], tape->note + tape->n_note);
 }
 
 void tran_tape_row(const tran *t, const double *x, bool corner)
@@ -160,7 +190,7 @@ static bool is_full(void *user)
 {
     const ana_tape *t = user;
     const size_t n_row = vec_len(t->row), n_node = vec_len(t->node);
-    const size_t used = n_node * (sizeof *t->node + stride(t) * sizeof *t->x) +
+    const size_t used = n_node * (sizeof *t->node + (stride(t) + t->n_note) * sizeof *t->x) +
                         n_row * (sizeof *t->row + t->rows->bytes) + vec_len(t->jump);
     return (n_node >= LEAST_PART && used >= t->room) || (t->again && end_of(t) >= t->end);
 }
@@ -176,6 +206,7 @@ static void begin_part(ana_tape *t)
     vec_clear(t->row);
     vec_clear(t->jump);
     vec_clear(t->x);
+    vec_clear(t->noted);
 }
 
 /* Of the part that begins. */
@@ -188,6 +219,7 @@ static vs_status take_state(ana_tape *t)
     set_edge(t, &s.before, &t->before);
     s.bytes = im.bytes;
     vec_push(t->state, s);
+    t->largest = vec_len(s.bytes) > t->largest ? vec_len(s.bytes) : t->largest;
     return st;
 }
 
@@ -200,7 +232,7 @@ static void free_state(tape_state *s)
 /* How many states there is room for, beside that of part 0. */
 static int64_t most_states(const ana_tape *t)
 {
-    const size_t bytes = vec_len(t->state[0].bytes) + stride(t) * sizeof(double);
+    const size_t bytes = t->largest + stride(t) * sizeof(double);
     return (int64_t)(t->memory / bytes > LEAST_STATES ? t->memory / bytes : LEAST_STATES);
 }
 
@@ -255,7 +287,7 @@ static void keep_given(ana_tape *t)
 
 static void add_start(ana_tape *t)
 {
-    add_node(t, (tape_node){0}, t->a->tran->x[1]);
+    add_node(t, (tape_node){.corner = true}, t->a->tran->x[1], NULL);
     if (t->o.uic)
         keep_given(t);
 }
@@ -286,6 +318,8 @@ vs_status ana_tape_run(ana_tape **tape, ana *a, const ana_tran_opt *opt, const a
                         .user = t};
     t->memory = memory / 4;
     t->room = memory - t->memory;
+    t->n_note = ckt_n_note(a->c);
+    vec_extend(t->note, 2 * t->n_note + 1);
     vs_status st = begin_run(t);
     if (st == VS_OK)
         st = march(t);
@@ -315,6 +349,9 @@ void ana_tape_free(ana_tape **tape)
     vec_free(t->row);
     vec_free(t->jump);
     vec_free(t->x);
+    vec_free(t->noted);
+    vec_free(t->note);
+    vec_free(t->point);
     vs_free(t);
 }
 
@@ -365,6 +402,7 @@ static vs_status go_back_to(ana_tape *t, const tape_state *s)
     vec_clear(t->row);
     vec_clear(t->jump);
     vec_clear(t->x);
+    vec_clear(t->noted);
     t->head.any = false;
     t->part = s->part;
     t->first = s->node;
@@ -449,6 +487,9 @@ typedef struct back {
     vs_status (*visit)(void *user, const ana_adjoint *at);
     void *user;
     double next_progress;
+    nat_back *past;             /* of lines and delays; NULL: there are none */
+    int64_t point;              /* the last accepted point that was not taken yet */
+    double **rhs_of, **jump_of; /* [n_measure] [n+1] what it gives */
     arena mem;
 } back;
 
@@ -507,6 +548,16 @@ static vs_status singular(const back *w, double t)
     return VS_ESINGULAR;
 }
 
+static void begin_past(back *w)
+{
+    ana_tape *t = w->t;
+    if (!ckt_has_delays(t->a->c))
+        return;
+    w->point = (int64_t)vec_len(t->point) - 1;
+    w->past = ckt_back_of_past(t->a->c, t->point, vec_len(t->point), w->n_measure);
+    vec_free(t->point);
+}
+
 static vs_status begin(back *w, ana_tape *t, int32_t n_measure)
 {
     const size_t n1 = stride(t), nnz = (size_t)csc_nnz(t->a->jac) + 1;
@@ -516,12 +567,17 @@ static vs_status begin(back *w, ana_tape *t, int32_t n_measure)
     for (int i = 0; i < N_AHEAD; i++)
         w->sum[i] = make_ahead(w);
     w->stage = make_ahead(w);
+    w->rhs_of = arena_array(&w->mem, double *, n_measure);
+    w->jump_of = arena_array(&w->mem, double *, n_measure);
     w->f = arena_array(&w->mem, double *, n_measure);
     w->q = arena_array(&w->mem, double *, n_measure);
     for (int32_t i = 0; i < n_measure; i++) {
         w->f[i] = arena_array(&w->mem, double, n1);
         w->q[i] = arena_array(&w->mem, double, n1);
+        w->rhs_of[i] = arena_array(&w->mem, double, n1);
+        w->jump_of[i] = arena_array(&w->mem, double, n1);
     }
+    begin_past(w);
     w->rhs = arena_array(&w->mem, double, n1);
     w->mu = arena_array(&w->mem, double, n1);
     w->g = arena_array(&w->mem, double, nnz);
@@ -610,6 +666,29 @@ static void solve(back *w, const tape_node *k, const ahead *h, int32_t i)
     }
 }
 
+/* What later rows say of the accepted point of now, the one before w->point. */
+static void take_point(back *w)
+{
+    if (!w->past)
+        return;
+    for (int32_t i = 0; i < w->n_measure; i++) {
+        memset(w->rhs_of[i], 0, stride(w->t) * sizeof(double));
+        memset(w->jump_of[i], 0, stride(w->t) * sizeof(double));
+    }
+    nat_back_point(w->past, (size_t)w->point--, w->rhs_of, w->jump_of);
+    for (int32_t i = 0; i < w->n_measure; i++)
+        for (size_t j = 1; j < stride(w->t); j++) {
+            w->sum[0][i].m[j] -= w->rhs_of[i][j];
+            w->sum[0][i].r[j] -= w->jump_of[i][j];
+        }
+}
+
+static const double *noted_at(const back *w, int64_t node)
+{
+    const size_t n = w->t->n_note;
+    return n ? w->t->noted + (size_t)(node - w->t->first) * n : NULL;
+}
+
 static void add_scaled(double *to, double by, const double *v, size_t n1)
 {
     for (size_t j = 1; j < n1 && by != 0; j++)
@@ -635,18 +714,20 @@ static ckt_env env_of(const back *w, const tape_node *k)
                      .srcfact = 1,
                      .iter = 1,
                      .final_step = k->final,
+                     .held = w->past != NULL,
                      .reltol = w->t->a->opt.reltol};
 }
 
 typedef enum shown { POINT, BEHIND, GIVEN } shown;
 
-static vs_status show(back *w, const ckt_env *env, const double *x, shown what)
+static vs_status show(back *w, const ckt_env *env, const double *x, const double *noted, shown what)
 {
     const ana_adjoint at = {.env = *env,
                             .force = ana_static_eq(w->t->a, true).gforce,
                             .behind = what == BEHIND,
                             .given = what == GIVEN,
                             .x = x,
+                            .noted = noted,
                             .f = (const double *const *)w->f,
                             .q = (const double *const *)w->q};
     return w->visit(w->user, &at);
@@ -660,6 +741,8 @@ static vs_status step_back(back *w, int64_t node, ahead *h, ahead *before, ahead
     const tape_node *k = node_at(w->t, node);
     const ckt_env env = env_of(w, k);
     const double *x = solution(w->t, node);
+    if (w->past)
+        nat_back_hold(w->past, (size_t)w->point, k->t, x, noted_at(w, node));
     vs_status st = linearise(w, &env, x);
     if (st == VS_OK)
         st = factor(w, k->t);
@@ -669,7 +752,9 @@ static vs_status step_back(back *w, int64_t node, ahead *h, ahead *before, ahead
         add_scaled(two[i].s, k->a[1], w->mu, stride(w->t));
         add_scaled(flow[i].b, k->b, w->mu, stride(w->t));
     }
-    return st == VS_OK ? show(w, &env, x, POINT) : st;
+    if (st == VS_OK && w->past)
+        nat_back_rows(w->past, (size_t)w->point, k->t, x, (const double *const *)w->f);
+    return st == VS_OK ? show(w, &env, x, noted_at(w, node), POINT) : st;
 }
 
 /* -- what rows say of nodes -- */
@@ -743,7 +828,9 @@ static vs_status show_behind(back *w, int64_t node, const double *x)
         any |= some;
     }
     const ckt_env env = env_of(w, k);
-    return any ? show(w, &env, x, BEHIND) : VS_OK;
+    if (any && w->past && node > 0)
+        nat_back_behind(w->past, (size_t)w->point, k->t, x, (const double *const *)w->f);
+    return any ? show(w, &env, x, node > 0 ? noted_at(w, node) : NULL, BEHIND) : VS_OK;
 }
 
 /* -- the start -- */
@@ -760,7 +847,7 @@ static vs_status back_to_charge(back *w, const double *x)
         memset(w->f[i], 0, stride(w->t) * sizeof(double));
         memcpy(w->q[i], w->sum[0][i].s, stride(w->t) * sizeof(double));
     }
-    return st == VS_OK ? show(w, &env, x, POINT) : st;
+    return st == VS_OK ? show(w, &env, x, NULL, POINT) : st;
 }
 
 static vs_status back_to_start(back *w, const double *x)
@@ -791,13 +878,14 @@ static vs_status back_to_start(back *w, const double *x)
         else
             lu_solve(&w->lu, w->rhs + 1, w->f[i] + 1);
     }
-    return st == VS_OK ? show(w, &env, x, w->t->o.uic ? GIVEN : POINT) : st;
+    return st == VS_OK ? show(w, &env, x, NULL, w->t->o.uic ? GIVEN : POINT) : st;
 }
 
 static vs_status back_at_start(back *w)
 {
     const double *x = solution(w->t, 0);
     take_seeds(w, 0);
+    take_point(w);
     vs_status st = show_behind(w, 0, x);
     if (st == VS_OK)
         st = back_to_charge(w, x);
@@ -843,6 +931,7 @@ static vs_status run_back(back *w)
         }
         const bool staged = k > t->first && node_at(t, k - 1)->stage;
         take_seeds(w, k);
+        take_point(w);
         st = show_behind(w, k, solution(t, k));
         if (st == VS_OK)
             st = step_back(w, k, w->sum[0], w->sum[1], w->sum[2], staged ? w->stage : w->sum[1]);
@@ -866,6 +955,7 @@ vs_status ana_tape_back(ana_tape *t, int32_t n_measure,
     if (st == VS_OK)
         st = run_back(&w);
     lu_fini(&w.lu);
+    nat_back_free(&w.past);
     vec_free(w.seed);
     arena_fini(&w.mem);
     return st;

@@ -18,6 +18,7 @@
 #include "diag.h"
 #include "lu.h"
 #include "mdl.h"
+#include "nat_back.h"
 #include "nat_line.h"
 #include "nat_osdi.h"
 #include "nat_source.h"
@@ -396,6 +397,25 @@ bool ckt_has_delays(const ckt *c);
 int32_t ckt_n_memory(const ckt *c);
 nat_memory ckt_memory(const ckt *c, int32_t i);
 void ckt_hold(ckt *c, int32_t i, const nat_now *now);
+/* What they need of their past for gradients (nat.h), and its adjoint (nat_back.h). */
+size_t ckt_n_note(const ckt *c);
+void ckt_note(ckt *c, double t, const double *x, double *to);
+nat_back *ckt_back_of_past(ckt *c, const nat_time *point, size_t n_point, int32_t n_measure);
+/* Lines, and derivatives by their numbers (nat_line.h). */
+int32_t ckt_n_line(const ckt *c);
+nat_line_numbers ckt_line_numbers(const ckt *c, int32_t i);
+const char *ckt_line_name(const ckt *c, int32_t i);
+const char *ckt_line_side(ckt *c, int32_t i, const nat_line_numbers side[2], double distance);
+void ckt_line_no_sides(ckt *c);
+double ckt_line_side_sum(const ckt *c, int32_t i, const double *x, const double *noted, bool behind,
+                         const double *lambda);
+/* y' dA/dp z of a side at omega; what delays add by their unknowns d to to [n+1]. */
+double _Complex ckt_line_side_phasor(const ckt *c, int32_t i, double omega,
+                                     const double _Complex *y, const double _Complex *z);
+void ckt_delay_phasors(const ckt *c, double omega, const double _Complex *y,
+                       const double _Complex *z, double *to);
+/* The point at t, which is accepted next or was just now, is a breakpoint. */
+bool ckt_is_break(const ckt *c, double t);
 /* Loads of a transient depend on ckt_env.still. */
 bool ckt_asks_still(const ckt *c);
 /* Loads of a transient depend on ckt_env.weight. */

@@ -1,5 +1,6 @@
 /* ckt_time.c - values of sources at a time, breakpoints, start values for uic, altering sources. */
 #include "ckt_priv.h"
+#include "nat_delay.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,6 +18,51 @@ int32_t ckt_n_memory(const ckt *c) { return nat_n_memory(&c->nat); }
 nat_memory ckt_memory(const ckt *c, int32_t i) { return nat_memory_of(&c->nat, i); }
 
 void ckt_hold(ckt *c, int32_t i, const nat_now *now) { nat_hold(&c->nat, i, now); }
+
+size_t ckt_n_note(const ckt *c) { return nat_n_note(&c->nat); }
+
+void ckt_note(ckt *c, double t, const double *x, double *to) { nat_note(&c->nat, t, x, to); }
+
+nat_back *ckt_back_of_past(ckt *c, const nat_time *point, size_t n_point, int32_t n_measure)
+{
+    return nat_back_new(&c->nat, point, n_point, n_measure);
+}
+
+int32_t ckt_n_line(const ckt *c) { return nat_n_line(&c->nat); }
+
+nat_line_numbers ckt_line_numbers(const ckt *c, int32_t i)
+{
+    return nat_line_numbers_of(&c->nat, i);
+}
+
+const char *ckt_line_name(const ckt *c, int32_t i) { return nat_line_name(&c->nat, i); }
+
+const char *ckt_line_side(ckt *c, int32_t i, const nat_line_numbers side[2], double distance)
+{
+    return nat_line_side(&c->nat, i, side, distance);
+}
+
+void ckt_line_no_sides(ckt *c) { nat_line_no_sides(&c->nat); }
+
+double ckt_line_side_sum(const ckt *c, int32_t i, const double *x, const double *noted, bool behind,
+                         const double *lambda)
+{
+    return nat_line_side_sum(&c->nat, i, x, noted, behind, lambda);
+}
+
+double _Complex ckt_line_side_phasor(const ckt *c, int32_t i, double omega,
+                                     const double _Complex *y, const double _Complex *z)
+{
+    return nat_line_side_phasor(&c->nat, i, omega, y, z);
+}
+
+void ckt_delay_phasors(const ckt *c, double omega, const double _Complex *y,
+                       const double _Complex *z, double *to)
+{
+    nat_delay_phasors(&c->nat, omega, y, z, to);
+}
+
+bool ckt_is_break(const ckt *c, double t) { return t == c->last_break; }
 
 bool ckt_gets_breaks(const ckt *c)
 {

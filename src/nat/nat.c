@@ -77,6 +77,23 @@ void nat_hold(nat_list *l, int32_t i, const nat_now *now)
     kinds[k]->hold(l->set[k], i, now);
 }
 
+size_t nat_n_note(const nat_list *l)
+{
+    size_t n = 0;
+    for (int k = 0; k < NAT_N_KIND; k++)
+        n += kind_remembers(l, k) ? kinds[k]->n_note(l->set[k]) : 0;
+    return n;
+}
+
+void nat_note(nat_list *l, double t, const double *x, double *to)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (kind_remembers(l, k)) {
+            kinds[k]->note(l->set[k], t, x, to);
+            to += kinds[k]->n_note(l->set[k]);
+        }
+}
+
 bool nat_accepts(const nat_list *l)
 {
     for (int k = 0; k < NAT_N_KIND; k++)

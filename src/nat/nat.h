@@ -87,7 +87,7 @@ typedef struct nat_curve { /* d G_row,col / dx_by */
 /* What a device that remembers does at a time, its past being known. With u = v, zi = z i of a
  * port, q the other one,
  *   line    0 = cv v_p - ci zi_p - k (cv v_q + ci zi_q) + s_p
- *   delay   0 = y - k u + s_0 */
+ *   delay   0 = y - k u + cv d + s_0, cv being 0 except in an adjoint (nat_back.h) */
 typedef struct nat_now {
     double cv, ci, k, s[2]; /* 1, 1, 1, volt */
 } nat_now;
@@ -153,6 +153,10 @@ struct nat_kind {
     /* -- of kinds that remember -- */
     nat_memory (*memory)(const nat_set *s, int32_t i);
     void (*hold)(nat_set *s, int32_t i, const nat_now *now);
+    /* What gradients of a transient need of the past of a point, or of a stage, at t that is solved
+     * but not accepted: n_note numbers to `to`. */
+    size_t (*n_note)(const nat_set *s);
+    void (*note)(nat_set *s, double t, const double *x, double *to);
 
     /* -- time -- */
     /* The point of the last load is accepted. corner: it is a breakpoint.
@@ -196,6 +200,9 @@ bool nat_remembers(const nat_list *l); /* some kind in use does */
 int32_t nat_n_memory(const nat_list *l);
 nat_memory nat_memory_of(const nat_list *l, int32_t i);
 void nat_hold(nat_list *l, int32_t i, const nat_now *now);
+/* n_note and note of lines, then of delays. */
+size_t nat_n_note(const nat_list *l);
+void nat_note(nat_list *l, double t, const double *x, double *to);
 bool nat_accepts(const nat_list *l);        /* nat_accept has something to do */
 const char *nat_no_redo(const nat_list *l); /* devices that cannot take other values, NULL: none */
 

@@ -4,12 +4,14 @@
 #include "nat_past.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct delay {
     int32_t u, y, d, most; /* unknowns; most -1: d is constant */
-    int32_t slot[2];       /* (y,y) (y,u) */
+    int32_t slot[4];       /* (y,y) (y,u) (y,d) (y,most) */
     past past;             /* of u */
-    double ac;             /* s, d at the operating point */
+    double ac;             /* s, d at the operating point, */
+    int32_t by;            /* and the unknown that it is; 0: it is cut off at 0 */
     nat_now held;
 } delay;
 
@@ -43,6 +45,9 @@ static void entries(const nat_set *set, bool reactive, csc_entry **e)
     for (size_t i = 0; i < vec_len(all); i++) {
         vec_push(*e, csc_entry_of(all[i].y, all[i].y));
         vec_push(*e, csc_entry_of(all[i].y, all[i].u));
+        vec_push(*e, csc_entry_of(all[i].y, all[i].d));
+        if (all[i].most >= 0)
+            vec_push(*e, csc_entry_of(all[i].y, all[i].most));
     }
 }
 
@@ -53,6 +58,9 @@ static void place(nat_set *set, const csc *a, bool reactive)
     for (size_t i = 0; i < vec_len(all); i++) {
         all[i].slot[0] = csc_slot(a, csc_entry_of(all[i].y, all[i].y));
         all[i].slot[1] = csc_slot(a, csc_entry_of(all[i].y, all[i].u));
+        all[i].slot[2] = csc_slot(a, csc_entry_of(all[i].y, all[i].d));
+        if (all[i].most >= 0)
+            all[i].slot[3] = csc_slot(a, csc_entry_of(all[i].y, all[i].most));
     }
 }
 
@@ -69,6 +77,14 @@ static double delay_at(const delay *l, const double *x)
     return l->most < 0 ? d : fmin(d, fmax(x[l->most], 0));
 }
 
+/* The unknown that the delay is; 0: it is cut off at 0. */
+static int32_t moved_by(const delay *l, const double *x)
+{
+    if (x[l->d] < 0 || (l->most >= 0 && x[l->most] < 0))
+        return 0;
+    return l->most >= 0 && x[l->d] > x[l->most] ? l->most : l->d;
+}
+
 /* The delayed signal where `at` lies between the last point and t: on the line to the present u. */
 static delayed ahead_of_history(const past *p, double t, double at)
 {
@@ -82,6 +98,26 @@ static delayed ahead_of_history(const past *p, double t, double at)
     const double time[3] = {last[-1].t, last->t, t}, known[3] = {last[-1].a[0], last->a[0], 0},
                  one[3] = {0, 0, 1};
     return (delayed){past_parabola(time, known, at), past_parabola(time, one, at)};
+}
+
+int nat_delay_points(const line_point *p, size_t n, double t, double at, line_point *near)
+{
+    const line_point *last = &p[n - 1], now = {.t = t};
+    size_t first;
+    if (at <= last->t || !(t > last->t)) {
+        const int count = past_points(p, n, at, &first);
+        memcpy(near, p + first, (size_t)count * sizeof *p);
+        return count;
+    }
+    if (n < 2 || last->corner || !past_is_smooth(last->t - last[-1].t, t - last->t)) {
+        near[0] = *last;
+        near[1] = now;
+        return 2;
+    }
+    near[0] = last[-1];
+    near[1] = *last;
+    near[2] = now;
+    return 3;
 }
 
 static delayed signal_at(const delay *l, const nat_env *env, const double *x)
@@ -128,6 +164,9 @@ static void load_ac(nat_set *set, const nat_env *env, const double *x, nat_ac *t
         to->g[all[i].slot[0]] += 1;
         if (env->held)
             to->g[all[i].slot[1]] -= all[i].held.k;
+        all[i].by = moved_by(&all[i], x);
+        if (env->held && all[i].by)
+            to->g[all[i].slot[all[i].by == all[i].d ? 2 : 3]] += all[i].held.cv;
         all[i].ac = delay_at(&all[i], x);
     }
 }
@@ -148,10 +187,45 @@ static void by_omega(const nat_set *set, double omega, const csc *a, double *val
     }
 }
 
+void nat_delay_phasors(const nat_list *l, double omega, const double complex *y,
+                       const double complex *z, double *to)
+{
+    const delay *all = l->set[NAT_DELAY] ? delays_of(l->set[NAT_DELAY]) : NULL;
+    for (size_t i = 0; i < vec_len(all); i++)
+        to[all[i].by] +=
+            creal(y[all[i].y] * I * omega * cexp(-I * omega * all[i].ac) * z[all[i].u]);
+}
+
 static nat_memory memory(const nat_set *set, int32_t i)
 {
     const delay *l = &delays_of(set)[i];
     return (nat_memory){.node = {l->u, l->y, l->d, l->most}};
+}
+
+static size_t n_note(const nat_set *set) { return vec_len(delays_of(set)); }
+
+/* d(sum + own u)/dat, in front of a corner that stands at just that time. */
+static double slope_at(const delay *l, double t, const double *x)
+{
+    const past *p = &l->past;
+    const size_t n = vec_len(p->point);
+    const double at = t - delay_at(l, x), before = at - PAST_SAME * t;
+    line_point near[3];
+    double w[3], slope = 0;
+    if (n == 0)
+        return 0;
+    const int count = nat_delay_points(p->point, n, t, before, near);
+    past_slopes(near, count, at, w);
+    for (int i = 0; i < count; i++)
+        slope += w[i] * (near[i].t == t ? x[l->u] : near[i].a[0]);
+    return slope;
+}
+
+static void note(nat_set *set, double t, const double *x, double *to)
+{
+    const delay *all = delays_of(set);
+    for (size_t i = 0; i < vec_len(all); i++)
+        to[i] = slope_at(&all[i], t, x);
 }
 
 static void hold(nat_set *set, int32_t i, const nat_now *now) { delays_of(set)[i].held = *now; }
@@ -219,6 +293,8 @@ const nat_kind nat_delay_kind = {
     .at_omega = at_omega,
     .by_omega = by_omega,
     .memory = memory,
+    .n_note = n_note,
+    .note = note,
     .hold = hold,
     .accept = accept,
     .next_break = next_break,

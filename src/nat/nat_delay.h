@@ -14,4 +14,14 @@
 /* most: the unknown that is the largest d ever; -1: d is constant. */
 void nat_delay_add(nat_list *l, int32_t u, int32_t y, int32_t d, int32_t most);
 
+/* Adds y' dA/dd z of each delay at omega, after nat_load_ac, to[unknown that d is] (real part). */
+void nat_delay_phasors(const nat_list *l, double omega, const double _Complex *y,
+                       const double _Complex *z, double *to);
+
+/* The points near [3], 1 .. 3 of them, that give u at `at` in a step to t behind the points p [n];
+ * the one at t is that which is solved for. */
+struct line_point;
+int nat_delay_points(const struct line_point *p, size_t n, double t, double at,
+                     struct line_point *near);
+
 #endif

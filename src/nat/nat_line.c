@@ -23,15 +23,34 @@ typedef struct line {
     past past;
     double t_last; /* NAN: none yet */
     nat_now eq;    /* at t_last, or the one that is held */
+    nat_line_numbers numbers;
 } line;
+
+typedef struct side { /* of a derivative */
+    int32_t line;
+    line at[2]; /* with numbers below and above */
+    double distance;
+} side;
 
 typedef struct lines {
     nat_set set;
-    line *all; /* vec */
-    bool uic;  /* nothing was solved before the start: lossy lines are empty */
+    line *all;      /* vec */
+    side *side;     /* vec */
+    arena side_mem; /* initialised while there is one */
+    bool uic;       /* nothing was solved before the start: lossy lines are empty */
 } lines;
 
 static line *lines_of(const nat_set *s) { return ((const lines *)s)->all; }
+
+static void free_sides(lines *o)
+{
+    for (size_t i = 0; i < vec_len(o->side); i++)
+        for (int k = 0; k < 2; k++)
+            past_free(&o->side[i].at[k].past);
+    if (o->side)
+        arena_fini(&o->side_mem);
+    vec_free(o->side);
+}
 
 static void free_lines(nat_set *set)
 {
@@ -39,6 +58,7 @@ static void free_lines(nat_set *set)
     for (size_t i = 0; i < vec_len(all); i++)
         past_free(&all[i].past);
     vec_free(((lines *)set)->all);
+    free_sides((lines *)set);
 }
 
 static line *add_line(nat_list *l, const nat_line_opt *o)
@@ -55,21 +75,28 @@ void nat_line_add(nat_list *l, const nat_line_opt *o, double z, double td)
 {
     assert(z > 0 && td > 0);
     line *n = add_line(l, o);
+    n->numbers = (nat_line_numbers){.z = z, .td = td, .m = o->m};
     n->z = z;
     n->td = td;
     n->limited = true;
 }
 
-void nat_lossy_add(nat_list *l, const nat_line_opt *o, const nat_lossy_opt *w)
+static void make_lossy(line *n, const nat_lossy_opt *w, arena *mem)
 {
     rlgc r;
-    line *n = add_line(l, o);
-    rlgc_make(&r, w->r, w->l, w->g, w->c, w->t_end, l->host.mem);
-    n->loss = lossy_new(&r, l->host.mem);
+    rlgc_make(&r, w->r, w->l, w->g, w->c, w->t_end, mem);
+    n->loss = lossy_new(&r, mem);
     n->z = r.z;
     n->td = r.delay;
     n->limited = w->limited && r.gain >= LEAST_GAIN && r.delay > 0;
     n->ic = w->ic;
+}
+
+void nat_lossy_add(nat_list *l, const nat_line_opt *o, const nat_lossy_opt *w)
+{
+    line *n = add_line(l, o);
+    n->numbers = (nat_line_numbers){.m = o->m, .lossy = *w};
+    make_lossy(n, w, l->host.mem);
 }
 
 static int32_t count(const nat_set *set) { return (int32_t)vec_len(lines_of(set)); }
@@ -164,10 +191,11 @@ static void load_row(const line *l, int p, const row *w, const double *x, double
     }
 }
 
-static void load_static(const line *l, const double *x, double *f, double *fmax, double *val)
+static void static_rows(const line *l, row w[2])
 {
     const rlgc *o = l->loss ? lossy_rlgc(l->loss) : NULL;
-    row w[2] = {{1, -SHORT * l->z, -1, 0}, {0, l->z, 0, l->z}}; /* v_1 = v_2, i_1 + i_2 = 0 */
+    w[0] = (row){1, -SHORT * l->z, -1, 0}; /* v_1 = v_2, i_1 + i_2 = 0 */
+    w[1] = (row){0, l->z, 0, l->z};
     if (o) {
         double complex a, b;
         rlgc_hyperbolic(rlgc_lambda(o, 0), &a, &b);
@@ -175,6 +203,12 @@ static void load_static(const line *l, const double *x, double *f, double *fmax,
             o->r > 0 ? (row){creal(a), -o->r, -creal(b), 0} : (row){o->g, -creal(a), 0, -creal(b)};
         w[1] = w[0];
     }
+}
+
+static void load_static(const line *l, const double *x, double *f, double *fmax, double *val)
+{
+    row w[2];
+    static_rows(l, w);
     for (int p = 0; p < 2; p++)
         load_row(l, p, &w[p], x, f, fmax, val);
 }
@@ -212,6 +246,15 @@ static void load_currents(const line *l, const double *x, double *f, double *fma
     }
 }
 
+/* As made: what an earlier run left is no past of the next one. */
+static void fresh_line(line *l)
+{
+    past_clear(&l->past);
+    if (l->loss)
+        lossy_fresh(l->loss);
+    l->t_last = NAN;
+}
+
 static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to)
 {
     line *all = lines_of(set);
@@ -220,6 +263,8 @@ static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to
     for (size_t i = 0; i < vec_len(all); i++) {
         line *l = &all[i];
         load_currents(l, x, to->f, to->fmax, to->val);
+        if (env->initial_step && env->mode == NAT_TRAN && !env->held)
+            fresh_line(l);
         if (env->mode == NAT_STATIC)
             load_static(l, x, to->f, to->fmax, to->val);
         else if (env->steady)
@@ -279,13 +324,16 @@ static void hold(nat_set *set, int32_t i, const nat_now *now)
     l->t_last = NAN;
 }
 
-/* Coefficients of a lossy line's row: v, i of its own port, of the other one. Waves lose digits
- * where lambda is small, hyperbolic functions have poles where it is near a multiple of j pi. */
-static void lossy_row(const rlgc *o, double complex s, double complex w[4])
+/* Waves lose digits where lambda is small, hyperbolic functions have poles where it is near a
+ * multiple of j pi. */
+static bool is_short(const rlgc *o, double complex s) { return cabs(rlgc_lambda(o, s)) < 0.5; }
+
+/* Coefficients of a lossy line's row: v, i of its own port, of the other one. */
+static void lossy_row(const rlgc *o, double complex s, bool as_short, double complex w[4])
 {
     const double complex lambda = rlgc_lambda(o, s), y = rlgc_y(o, s), e = cexp(-lambda);
     double complex a, b;
-    if (cabs(lambda) < 0.5) {
+    if (as_short) {
         rlgc_hyperbolic(lambda, &a, &b);
         w[0] = o->on_current ? o->g + s * o->c : a;
         w[1] = o->on_current ? -a : -(o->r + s * o->l);
@@ -307,7 +355,7 @@ static void lossy_slope(const rlgc *o, double complex s, double complex w[4])
     const double complex series = s * o->l / (o->r + s * o->l),
                          across = s * o->c / (o->g + s * o->c);
     const double complex turn = 0.5 * (series + across);
-    if (cabs(lambda) < 0.5) {
+    if (is_short(o, s)) {
         double complex a, b;
         rlgc_hyperbolic(lambda, &a, &b);
         const double complex da = (a - b * b) * turn, db = b * (1 - a) * turn;
@@ -318,7 +366,7 @@ static void lossy_slope(const rlgc *o, double complex s, double complex w[4])
         return;
     }
     double complex now[4];
-    lossy_row(o, s, now);
+    lossy_row(o, s, false, now);
     const double complex dy =
         rlgc_y(o, s) * 0.5 * (o->on_current ? series - across : across - series);
     w[0] = o->on_current ? 0 : dy;
@@ -346,7 +394,7 @@ static void at_omega(const nat_set *set, double omega, const csc *a, double *val
         const double complex e = cexp(-I * omega * l->td);
         double complex w[4] = {0, 0, -e, -e * l->z};
         if (l->loss)
-            lossy_row(lossy_rlgc(l->loss), I * omega, w);
+            lossy_row(lossy_rlgc(l->loss), I * omega, is_short(lossy_rlgc(l->loss), I * omega), w);
         add_rows(l, w, a, val);
     }
 }
@@ -386,26 +434,32 @@ static void start_line(line *l, double t, const double *x, bool uic)
         lossy_start(l->loss, t, v, zi, empty ? zero : v, empty ? zero : zi);
 }
 
+static void accept_line(line *l, const nat_env *env, const double *x, bool corner, bool uic)
+{
+    if (env->initial_step)
+        start_line(l, env->time, x, uic);
+    line_point p = {.t = env->time, .corner = corner || env->initial_step};
+    double v[2], zi[2];
+    port_state(l, x, v, zi);
+    if (l->loss && !env->initial_step)
+        lossy_accept(l->loss, env->time, l->past.point, v, zi, p.a);
+    else if (l->loss)
+        lossy_wave(l->loss, p.a);
+    for (int j = 0; j < 2 && !l->loss; j++)
+        p.a[j] = v[j] + zi[j];
+    past_add(&l->past, &p, l->limited ? l->td : 0, env->reltol);
+    l->t_last = NAN;
+    past_forget(&l->past, env->time - l->td, env->time);
+}
+
 static vs_status accept(nat_set *set, const nat_env *env, const double *x, bool corner)
 {
-    line *all = lines_of(set);
-    for (size_t i = 0; i < vec_len(all) && env->mode == NAT_TRAN; i++) {
-        line *l = &all[i];
-        if (env->initial_step)
-            start_line(l, env->time, x, ((lines *)set)->uic);
-        line_point p = {.t = env->time, .corner = corner || env->initial_step};
-        double v[2], zi[2];
-        port_state(l, x, v, zi);
-        if (l->loss && !env->initial_step)
-            lossy_accept(l->loss, env->time, l->past.point, v, zi, p.a);
-        else if (l->loss)
-            lossy_wave(l->loss, p.a);
-        for (int j = 0; j < 2 && !l->loss; j++)
-            p.a[j] = v[j] + zi[j];
-        past_add(&l->past, &p, l->limited ? l->td : 0, env->reltol);
-        l->t_last = NAN;
-        past_forget(&l->past, env->time - l->td, env->time);
-    }
+    lines *o = (lines *)set;
+    for (size_t i = 0; i < vec_len(o->all) && env->mode == NAT_TRAN; i++)
+        accept_line(&o->all[i], env, x, corner, o->uic);
+    for (size_t i = 0; i < vec_len(o->side) && env->mode == NAT_TRAN; i++)
+        for (int k = 0; k < 2; k++)
+            accept_line(&o->side[i].at[k], env, x, corner, o->uic);
     return VS_OK;
 }
 
@@ -421,11 +475,20 @@ static double next_break(nat_set *set, double t)
 static void fresh(nat_set *set)
 {
     line *all = lines_of(set);
-    for (size_t i = 0; i < vec_len(all); i++) {
-        past_clear(&all[i].past);
-        all[i].t_last = NAN;
-    }
+    for (size_t i = 0; i < vec_len(all); i++)
+        fresh_line(&all[i]);
+    for (size_t i = 0; i < vec_len(((lines *)set)->side); i++)
+        for (int k = 0; k < 2; k++)
+            fresh_line(&((lines *)set)->side[i].at[k]);
     ((lines *)set)->uic = false;
+}
+
+static void line_image(line *l, image *im)
+{
+    past_image(&l->past, im);
+    if (l->loss)
+        lossy_image(l->loss, im);
+    l->t_last = NAN;
 }
 
 /* The equation of the last time asked for is made again from the rest. */
@@ -433,12 +496,11 @@ static void take_image(nat_set *set, image *im)
 {
     line *all = lines_of(set);
     IMAGE_ONE(im, ((lines *)set)->uic);
-    for (size_t i = 0; i < vec_len(all); i++) {
-        past_image(&all[i].past, im);
-        if (all[i].loss)
-            lossy_image(all[i].loss, im);
-        all[i].t_last = NAN;
-    }
+    for (size_t i = 0; i < vec_len(all); i++)
+        line_image(&all[i], im);
+    for (size_t i = 0; i < vec_len(((lines *)set)->side); i++)
+        for (int k = 0; k < 2; k++)
+            line_image(&((lines *)set)->side[i].at[k], im);
 }
 
 static void identity(const nat_set *set, image *im)
@@ -453,6 +515,184 @@ static void identity(const nat_set *set, image *im)
         IMAGE_SAME(im, what, other);
         IMAGE_SAME(im, l->node, other);
     }
+}
+
+/* -- derivatives by numbers -- */
+
+static const lines *set_of(const nat_list *l) { return (const lines *)l->set[NAT_LINE]; }
+
+int32_t nat_n_line(const nat_list *l)
+{
+    return l->set[NAT_LINE] ? (int32_t)vec_len(set_of(l)->all) : 0;
+}
+
+nat_line_numbers nat_line_numbers_of(const nat_list *l, int32_t i)
+{
+    return set_of(l)->all[i].numbers;
+}
+
+const char *nat_line_name(const nat_list *l, int32_t i) { return set_of(l)->all[i].name; }
+
+/* Rows of lossy lines are on voltages or currents, whichever has the smaller filter. */
+static bool same_form(const line *a, const line *b)
+{
+    return !a->loss == !b->loss &&
+           (!a->loss || lossy_rlgc(a->loss)->on_current == lossy_rlgc(b->loss)->on_current);
+}
+
+static line make_side(const line *of, const nat_line_numbers *n, arena *mem)
+{
+    line s = *of;
+    s.past = (past){0};
+    s.loss = NULL;
+    s.t_last = NAN;
+    s.numbers = *n;
+    s.m = n->m;
+    s.z = n->z;
+    s.td = n->td;
+    if (!(n->z > 0))
+        make_lossy(&s, &n->lossy, mem);
+    s.limited = false; /* its corners make no breakpoints */
+    return s;
+}
+
+const char *nat_line_side(nat_list *l, int32_t i, const nat_line_numbers n[2], double distance)
+{
+    lines *o = (lines *)l->set[NAT_LINE];
+    const line *of = &o->all[i];
+    if (!o->side)
+        arena_init(&o->side_mem);
+    side s = {.line = i, .distance = distance};
+    for (int k = 0; k < 2; k++)
+        s.at[k] = make_side(of, &n[k], &o->side_mem);
+    vec_push(o->side, s);
+    if (!same_form(&s.at[0], of) || !same_form(&s.at[1], of))
+        return of->loss ? "its equations have another form beside r/l = g/c"
+                        : "it has no losses, and lines with losses have equations of another form";
+    return NULL;
+}
+
+void nat_line_no_sides(nat_list *l)
+{
+    if (l->set[NAT_LINE])
+        free_sides((lines *)l->set[NAT_LINE]);
+}
+
+/* The wave of a port one delay before t, in the piece in which the line `of` looks for it, before
+ * (-1) or behind (1) a corner that stands at just that time. */
+static double delayed(const line *l, const line *of, int port, double t, int which)
+{
+    const line_point *p = l->past.point;
+    size_t first;
+    double w[3], sum = 0;
+    if (!vec_len(p))
+        return 0;
+    const int count = past_points(p, vec_len(p), t - of->td + which * PAST_SAME * fabs(t), &first);
+    past_weights(p + first, count, t - l->td, w);
+    for (int k = 0; k < count; k++)
+        sum += w[k] * p[first + (size_t)k].a[port];
+    return sum;
+}
+
+/* Sums of the rows of a side at t and, to jump, what they have more behind a corner. */
+static void side_rows(line *l, const line *of, double t, const double *x, double rows[2],
+                      double jump[2])
+{
+    double v[2], zi[2], a[2], behind[2];
+    port_state(l, x, v, zi);
+    for (int p = 0; p < 2; p++) {
+        a[p] = delayed(l, of, p, t, -1);
+        behind[p] = delayed(l, of, p, t, 1) - a[p];
+    }
+    const nat_now e = l->loss ? lossy_equation(l->loss, t, l->past.point, a)
+                              : (nat_now){.cv = 1, .ci = 1, .s = {-a[1], -a[0]}};
+    const double gain = l->loss ? lossy_rlgc(l->loss)->gain : 1;
+    for (int p = 0; p < 2; p++) {
+        const int q = 1 - p;
+        rows[p] = e.cv * v[p] - e.ci * zi[p] - e.k * (e.cv * v[q] + e.ci * zi[q]) + e.s[p];
+        jump[p] = -gain * behind[q];
+    }
+}
+
+static size_t n_note(const nat_set *set)
+{
+    return NAT_LINE_NOTE * vec_len(((const lines *)set)->side);
+}
+
+static void note(nat_set *set, double t, const double *x, double *to)
+{
+    lines *o = (lines *)set;
+    for (size_t i = 0; i < vec_len(o->side); i++, to += NAT_LINE_NOTE) {
+        side *s = &o->side[i];
+        double rows[2][2], jump[2][2];
+        for (int k = 0; k < 2; k++)
+            side_rows(&s->at[k], &o->all[s->line], t, x, rows[k], jump[k]);
+        for (int p = 0; p < 2; p++) {
+            to[p] = (rows[1][p] - rows[0][p]) / s->distance;
+            to[2 + p] = (jump[1][p] - jump[0][p]) / s->distance;
+        }
+    }
+}
+
+static double static_row(const line *l, const row *w, int p, const double *x)
+{
+    double v[2], zi[2];
+    port_state(l, x, v, zi);
+    return w->v * v[p] + w->i * x[l->k[p]] + w->v_other * v[1 - p] + w->i_other * x[l->k[1 - p]];
+}
+
+double nat_line_side_sum(const nat_list *l, int32_t i, const double *x, const double *noted,
+                         bool behind, const double *lambda)
+{
+    const side *s = &set_of(l)->side[i];
+    const line *of = &set_of(l)->all[s->line];
+    const double by_m = behind ? 0 : (s->at[1].m - s->at[0].m) / s->distance;
+    double sum = 0;
+    row w[2][2];
+    for (int k = 0; k < 2; k++)
+        static_rows(&s->at[k], w[k]);
+    for (int p = 0; p < 2; p++) {
+        const double d =
+            noted ? noted[behind ? 2 + p : p]
+                  : (static_row(of, &w[1][p], p, x) - static_row(of, &w[0][p], p, x)) / s->distance;
+        sum += lambda[of->k[p]] * d;
+        for (int j = 0; j < 2; j++)
+            if (of->node[2 * p + j])
+                sum += (j ? -1 : 1) * by_m * x[of->k[p]] * lambda[of->node[2 * p + j]];
+    }
+    return sum;
+}
+
+/* The row of port p of a line, in the form that the line `of` has. */
+static double complex phasor_row(const line *l, const line *of, int p, double omega,
+                                 const double complex *z)
+{
+    const double complex e = cexp(-I * omega * l->td);
+    double complex w[4] = {1, -l->z, -e, -e * l->z}, sum = 0;
+    if (l->loss)
+        lossy_row(lossy_rlgc(l->loss), I * omega, is_short(lossy_rlgc(of->loss), I * omega), w);
+    for (int k = 0; k < 2; k++) {
+        const int port = k ? 1 - p : p;
+        sum += w[2 * k] * (z[l->node[2 * port]] - z[l->node[2 * port + 1]]) +
+               w[2 * k + 1] * z[l->k[port]];
+    }
+    return sum;
+}
+
+double complex nat_line_side_phasor(const nat_list *l, int32_t i, double omega,
+                                    const double complex *y, const double complex *z)
+{
+    const side *s = &set_of(l)->side[i];
+    const line *of = &set_of(l)->all[s->line];
+    const double by_m = (s->at[1].m - s->at[0].m) / s->distance;
+    double complex sum = 0;
+    for (int p = 0; p < 2; p++) {
+        sum += y[of->k[p]] *
+               (phasor_row(&s->at[1], of, p, omega, z) - phasor_row(&s->at[0], of, p, omega, z)) /
+               s->distance;
+        sum += by_m * z[of->k[p]] * (y[of->node[2 * p]] - y[of->node[2 * p + 1]]);
+    }
+    return sum;
 }
 
 const nat_kind nat_line_kind = {
@@ -471,6 +711,8 @@ const nat_kind nat_line_kind = {
     .at_omega = at_omega,
     .by_omega = by_omega,
     .memory = memory,
+    .n_note = n_note,
+    .note = note,
     .hold = hold,
     .accept = accept,
     .next_break = next_break,

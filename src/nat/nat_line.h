@@ -38,4 +38,29 @@ typedef struct nat_lossy_opt { /* of a lossy line */
 } nat_lossy_opt;
 void nat_lossy_add(nat_list *l, const nat_line_opt *o, const nat_lossy_opt *lossy);
 
+/* -- derivatives by numbers of lines -- */
+typedef struct nat_line_numbers { /* what a line is made of */
+    double z, td, m;              /* as nat_line_add; 0 of a lossy one */
+    nat_lossy_opt lossy;          /* of an ideal one 0 */
+} nat_line_numbers;
+int32_t nat_n_line(const nat_list *l);
+nat_line_numbers nat_line_numbers_of(const nat_list *l, int32_t i);
+const char *nat_line_name(const nat_list *l, int32_t i);
+
+/* Beside a line go two with other numbers, which see the same voltages and currents: the difference
+ * of their equations over `distance` is the derivative of the line's equations, the past included,
+ * by what was moved by it. nat_note notes it from then on.
+ * NULL, or why there is none. */
+const char *nat_line_side(nat_list *l, int32_t i, const nat_line_numbers side[2], double distance);
+void nat_line_no_sides(nat_list *l);
+enum { NAT_LINE_NOTE = 4 }; /* numbers that a side notes */
+/* sum_r lambda_r dF_r/dp of side i, added up over the rows of its line; lambda [n+1].
+ *   noted   in  its numbers at the point; NULL: of the static equations
+ *   behind  in  what the derivative jumps by just behind the point */
+double nat_line_side_sum(const nat_list *l, int32_t i, const double *x, const double *noted,
+                         bool behind, const double *lambda);
+/* y' dA/dp z of its rows at omega; y and z [n+1], 0 at the reference node. */
+double _Complex nat_line_side_phasor(const nat_list *l, int32_t i, double omega,
+                                     const double _Complex *y, const double _Complex *z);
+
 #endif

@@ -26,6 +26,7 @@ typedef struct line_point { /* of a line's history */
 
 lossy *lossy_new(const rlgc *r, arena *mem); /* r is copied, its arrays are not */
 const rlgc *lossy_rlgc(const lossy *o);
+void lossy_fresh(lossy *o); /* as made */
 /* At time t, v and zi [2] (volt; zi is z times the current); rest: the line's state before. */
 void lossy_start(lossy *o, double t, const double v[2], const double zi[2], const double rest_v[2],
                  const double rest_zi[2]);
@@ -37,6 +38,33 @@ nat_now lossy_equation(lossy *o, double t, const line_point *past, const double 
  * point. */
 void lossy_accept(lossy *o, double t, const line_point *past, const double v[2], const double zi[2],
                   double a[2]);
+
+/* cv, ci and k of the equation h after the last accepted point. */
+nat_now lossy_coefficients(lossy *o, double h);
+
+/* -- adjoint --
+ * A sum over equations, sum_k lambda_k F_k, has derivatives by what the line remembered before.
+ * Going backwards: lossy_back_equation for each equation, lossy_back_accept for the point before
+ * it. At the first point, where the line was at rest, rest_v and rest_zi are all that is left. */
+typedef struct lossy_back { /* derivatives by the state behind a point */
+    double u[2], a[2], rest_v[2], rest_zi[2];
+    double *mem[2], *wave[2]; /* [n] */
+} lossy_back;
+/* Where derivatives by the waves of points go: weight times a[port] of the point was used. begins:
+ * as the first one of a piece. */
+typedef struct lossy_take {
+    void (*wave)(void *user, size_t point, int port, bool begins, double weight);
+    void *user;
+} lossy_take;
+
+lossy_back *lossy_back_new(const lossy *o, arena *mem);
+/* The equations lambda[2] at t; past [n]: the points accepted before it. */
+void lossy_back_equation(lossy *o, lossy_back *b, double t, const line_point *past, size_t n,
+                         const double lambda[2], const lossy_take *take);
+/* Point past[n] was accepted, wave [2] is the derivative by its wave as a point of the past. b
+ * becomes that of the state before; v, zi [2]: the derivatives by the port's values there. */
+void lossy_back_accept(lossy *o, lossy_back *b, const line_point *past, size_t n,
+                       const double wave[2], const lossy_take *take, double v[2], double zi[2]);
 
 /* Copies what the line remembers of accepted points to or from the image. */
 void lossy_image(lossy *o, image *im);

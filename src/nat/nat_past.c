@@ -25,12 +25,12 @@ void past_free(past *p)
 }
 
 /* Index k with point[k].t <= t < point[k+1].t; the first or last interval if t lies outside. */
-static size_t interval(const past *p, double t)
+static size_t interval(const line_point *p, size_t n, double t)
 {
-    size_t lo = 0, hi = vec_len(p->point) - 1;
+    size_t lo = 0, hi = n - 1;
     while (hi - lo > 1) {
         const size_t mid = (lo + hi) / 2;
-        if (p->point[mid].t <= t)
+        if (p[mid].t <= t)
             lo = mid;
         else
             hi = mid;
@@ -53,21 +53,57 @@ static double parabola(const line_point *p, int port, double at)
     return past_parabola(t, a, at);
 }
 
+int past_points(const line_point *p, size_t n, double t, size_t *first)
+{
+    *first = 0;
+    if (t <= p[0].t || n == 1)
+        return 1;
+    *first = n - 1;
+    if (t >= p[n - 1].t)
+        return 1;
+    const size_t k = *first = interval(p, n, t);
+    if (k > 0 && !p[k].corner && past_is_smooth(p[k].t - p[k - 1].t, p[k + 1].t - p[k].t)) {
+        *first = k - 1;
+        return 3;
+    }
+    return k + 2 < n && !p[k + 1].corner &&
+                   past_is_smooth(p[k + 2].t - p[k + 1].t, p[k + 1].t - p[k].t)
+               ? 3
+               : 2;
+}
+
+void past_weights(const line_point *p, int count, double at, double w[3])
+{
+    for (int i = 0; i < count; i++) {
+        w[i] = 1;
+        for (int j = 0; j < count; j++)
+            w[i] *= j == i ? 1 : (at - p[j].t) / (p[i].t - p[j].t);
+    }
+}
+
+void past_slopes(const line_point *p, int count, double at, double w[3])
+{
+    for (int i = 0; i < count; i++) {
+        w[i] = 0;
+        for (int k = 0; k < count; k++) {
+            double term = k == i ? 0 : 1 / (p[i].t - p[k].t);
+            for (int j = 0; j < count; j++)
+                term *= j == i || j == k ? 1 : (at - p[j].t) / (p[i].t - p[j].t);
+            w[i] += term;
+        }
+    }
+}
+
 double past_at(const past *h, int port, double t)
 {
-    const size_t n = vec_len(h->point);
     const line_point *p = h->point;
-    if (n == 0)
+    size_t k;
+    if (vec_len(p) == 0)
         return 0;
-    if (t <= p[0].t || n == 1)
-        return p[0].a[port];
-    if (t >= p[n - 1].t)
-        return p[n - 1].a[port];
-    const size_t k = interval(h, t);
-    if (k > 0 && !p[k].corner && past_is_smooth(p[k].t - p[k - 1].t, p[k + 1].t - p[k].t))
-        return parabola(&p[k - 1], port, t);
-    if (k + 2 < n && !p[k + 1].corner &&
-        past_is_smooth(p[k + 2].t - p[k + 1].t, p[k + 1].t - p[k].t))
+    const int count = past_points(p, vec_len(p), t, &k);
+    if (count == 1)
+        return p[k].a[port];
+    if (count == 3)
         return parabola(&p[k], port, t);
     return p[k].a[port] + (p[k + 1].a[port] - p[k].a[port]) * (t - p[k].t) / (p[k + 1].t - p[k].t);
 }

@@ -8,6 +8,9 @@
 
 #include "nat_lossy.h"
 
+/* Points that far from a time, relative to the time of the run, stand at it. */
+#define PAST_SAME 1e-14
+
 typedef struct past {
     line_point *point; /* vec; oldest first */
     double *brk;       /* vec; pending breakpoints, ascending */
@@ -22,6 +25,17 @@ double past_parabola(const double t[3], const double a[3], double at);
 /* Whether the parabola over an interval may use the point at the end of a neighbour of another
  * length: not over what may be a jump, which steps make in no time. */
 bool past_is_smooth(double other, double own);
+/* The points [n] that give a wave at a time, n > 0: 1 .. 3 from *first on. */
+int past_points(const line_point *p, size_t n, double t, size_t *first);
+/* What each of these points counts for at `at`, which the piece that they give reaches as well. */
+void past_weights(const line_point *p, int count, double at, double w[3]);
+/* Whether the first of them begins a piece that `at`, a time of a run at t, lies in. */
+static inline bool past_begins(const line_point *p, int count, double at, double t)
+{
+    return count > 1 && at > p->t + PAST_SAME * t;
+}
+/* The same as past_weights of the derivative by `at`. */
+void past_slopes(const line_point *p, int count, double at, double w[3]);
 /* Wave of a port at a time; before the first and after the last point that point's, 0 if there is
  * none. */
 double past_at(const past *p, int port, double t);

@@ -139,6 +139,9 @@ static bool given_value(const sim *s, const flat_target *t, const char *what, do
 {
     const int32_t k = t->kind == FLAT_SET_INST && s->elab ? elab_find(s->elab, t->name) : -1;
     const flat_param *p = k >= 0 ? s->flat.inst[k].param : NULL;
+    for (size_t i = 0; i < vec_len(s->flat.model) && t->kind == FLAT_SET_MODEL; i++)
+        if (s->flat.model[i]->name == t->name)
+            p = s->flat.model[i]->param;
     for (size_t i = 0; i < vec_len(p); i++)
         if (!p[i].str && !strcmp(p[i].name, what)) {
             *value = p[i].value;
@@ -704,6 +707,38 @@ void sim_gradient_sources(const gradient *g, gradient_source **to)
             vec_push(*to, ((gradient_source){p, source[i]}));
         vec_free(source);
     }
+}
+
+/* Lines with other numbers see the run beside those that are in it. */
+static vs_status add_lines_of(gradient *g, size_t p, size_t **of)
+{
+    const gradient_by *b = &g->by[p];
+    const gradient_side *k = b->side;
+    ckt *c = g->s->ckt;
+    int32_t *line = NULL;
+    vs_status st = VS_OK;
+    sim_vary_lines(&k[0].at, &k[1].at, &line);
+    for (size_t i = 0; i < vec_len(line) && st == VS_OK; i++) {
+        const nat_line_numbers both[2] = {sim_vary_line_of(&g->now, &k[0].at, line[i]),
+                                          sim_vary_line_of(&g->now, &k[1].at, line[i])};
+        const char *why = ckt_line_side(c, line[i], both, k[1].value - k[0].value);
+        vec_push(*of, p);
+        if (!why)
+            continue;
+        diag_error(g->s->d, b->t.span, "there is no derivative of the line '%s' by '%s': %s",
+                   ckt_line_name(c, line[i]), b->t.text, why);
+        st = VS_EUNSUPPORTED;
+    }
+    vec_free(line);
+    return st;
+}
+
+vs_status sim_gradient_lines(gradient *g, size_t **of)
+{
+    vs_status st = VS_OK;
+    for (size_t p = 0; p < vec_len(g->by) && st == VS_OK; p++)
+        st = add_lines_of(g, p, of);
+    return st;
 }
 
 /* -- parameters in texts of measures -- */

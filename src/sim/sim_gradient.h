@@ -80,6 +80,9 @@ vs_status sim_gradient_no_detail(const gradient *g, const gradient_card *c, cons
 /* The derivatives of the wanted measures by unknowns, to a vec in the order of rows, in these of
  * measures. Status: VS_OK; VS_EINPUT (message). */
 vs_status sim_gradient_seeds(const gradient *g, ana_seed **seed);
+/* Puts lines with other numbers beside those that parameters move (ckt_line_side), whose parameters
+ * go to the vec; ckt_line_no_sides takes them away. Status: VS_OK; VS_EUNSUPPORTED (message). */
+VS_MUST_USE vs_status sim_gradient_lines(gradient *g, size_t **of);
 typedef struct gradient_source { /* a source that a parameter moves */
     size_t p;
     int32_t source;

@@ -10,6 +10,7 @@ typedef struct static_gradient {
     double *x;      /* vec: [rows][n+1] */
     ana_seed *seed; /* vec */
     ana_push *push; /* vec */
+    size_t *line;   /* vec: the parameter of each ckt_line_side */
 } static_gradient;
 
 static bool is_monotonic(const flat_sweep *w)
@@ -100,6 +101,8 @@ static vs_status differentiate(static_gradient *w)
                               .seed = w->seed,
                               .vary = w->vary,
                               .push = w->push,
+                              .line = w->line,
+                              .n_line = vec_len(w->line),
                               .n_seed = vec_len(w->seed),
                               .n_measure = vec_len(g->meas),
                               .n_param = vec_len(g->by),
@@ -127,8 +130,13 @@ vs_status sim_gradient_of_static(gradient *g)
         st = sim_gradient_vary(g, &w.vary);
     if (st == VS_OK) {
         find_pushes(&w);
-        st = differentiate(&w);
+        st = sim_gradient_lines(g, &w.line);
     }
+    if (st == VS_OK)
+        st = differentiate(&w);
+    if (g->s->ckt)
+        ckt_line_no_sides(g->s->ckt);
+    vec_free(w.line);
     ckt_vary_free(&w.vary);
     vec_free(w.x);
     vec_free(w.seed);

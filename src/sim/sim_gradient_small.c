@@ -14,6 +14,7 @@ typedef struct small_gradient {
     ana_spectral_seed *seed;   /* vec */
     ana_push *push;            /* vec */
     ana_gradient_drive *drive; /* vec */
+    size_t *line;              /* vec: the parameter of each ckt_line_side */
 } small_gradient;
 
 vs_status sim_gradient_refuse_small(const gradient *g)
@@ -33,14 +34,6 @@ vs_status sim_gradient_refuse_small(const gradient *g)
     else
         return VS_OK;
     return VS_EUNSUPPORTED;
-}
-
-static void warn_of_lines(const gradient *g)
-{
-    if (ckt_has_delays(g->s->ckt))
-        diag_warning(g->s->d, g->span,
-                     ".sens %s: parameters of transmission lines and delays do not count",
-                     sim_analysis_word(g->run.kind));
 }
 
 /* -- seeds -- */
@@ -161,6 +154,8 @@ static vs_status differentiate(small_gradient *w)
                                 .vary = w->vary,
                                 .push = w->push,
                                 .drive = w->drive,
+                                .line = w->line,
+                                .n_line = vec_len(w->line),
                                 .n_seed = vec_len(w->seed),
                                 .n_measure = vec_len(g->meas),
                                 .n_param = vec_len(g->by),
@@ -185,10 +180,14 @@ vs_status sim_gradient_of_small(gradient *g)
     if (st == VS_OK)
         st = sim_gradient_vary(g, &w.vary);
     if (st == VS_OK) {
-        warn_of_lines(g);
         add_sources(&w);
-        st = differentiate(&w);
+        st = sim_gradient_lines(g, &w.line);
     }
+    if (st == VS_OK)
+        st = differentiate(&w);
+    if (g->s->ckt)
+        ckt_line_no_sides(g->s->ckt);
+    vec_free(w.line);
     ckt_vary_free(&w.vary);
     vec_free(w.seed);
     vec_free(w.push);

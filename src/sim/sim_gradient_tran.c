@@ -14,6 +14,7 @@ typedef struct tran_gradient {
     ana_tape_rows rows;
     ckt_vary *vary;
     gradient_source *source; /* vec */
+    size_t *line;            /* vec: the parameter of each ckt_line_side */
 } tran_gradient;
 
 static vs_status refuse(const gradient *g)
@@ -28,8 +29,10 @@ static vs_status refuse(const gradient *g)
         diag_error(s->d, g->span,
                    ".sens tran: option rcreduce joins elements that parameters belong to; leave it "
                    "out");
-    else if (ckt_has_delays(s->ckt))
-        diag_error(s->d, g->span, ".sens tran: transmission lines and delays have no adjoint here");
+    else if (ckt_has_delays(s->ckt) && g->run.uic)
+        diag_error(s->d, g->span,
+                   ".sens tran: with transmission lines or delays there are no gradients of a run "
+                   "with uic; .ic without it gives nodes a start");
     else if (who)
         diag_error(s->d, g->span,
                    ".sens tran: '%s' remembers more than charges, or is of an OSDI library: it has "
@@ -191,6 +194,17 @@ static void add_source(gradient *g, size_t p, int32_t source, const ana_adjoint 
     }
 }
 
+static void add_line(const tran_gradient *w, size_t i, const ana_adjoint *at)
+{
+    gradient *g = w->of;
+    const double *noted = at->noted ? at->noted + NAT_LINE_NOTE * i : NULL;
+    if (at->behind && !noted)
+        return;
+    for (size_t m = 0; m < vec_len(g->meas); m++)
+        g->to[m * vec_len(g->by) + w->line[i]] +=
+            ckt_line_side_sum(g->s->ckt, (int32_t)i, at->x, noted, at->behind, at->f[m]);
+}
+
 /* Start values: those of uic are x itself, those of .ic are held by conductances. */
 static void add_starts(gradient *g, const ana_adjoint *at)
 {
@@ -216,6 +230,8 @@ static vs_status visit(void *user, const ana_adjoint *at)
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(w->source) && !at->given; i++)
         add_source(g, w->source[i].p, w->source[i].source, at);
+    for (size_t i = 0; i < vec_len(w->line) && !at->given; i++)
+        add_line(w, i, at);
     if (at->given || at->env.mode == CKT_STATIC)
         add_starts(g, at);
     if (at->given || at->behind)
@@ -234,7 +250,9 @@ static vs_status run_and_measure(tran_gradient *w)
 {
     gradient *g = w->of;
     const size_t n = vec_len(g->meas);
-    vs_status st = run(w);
+    vs_status st = sim_gradient_lines(g, &w->line);
+    if (st == VS_OK)
+        st = run(w);
     if (st == VS_OK && g->flow)
         st = sim_gradient_piece(g);
     if (st == VS_OK)
@@ -263,7 +281,9 @@ vs_status sim_gradient_of_tran(gradient *g)
         return st;
     st = run_and_measure(&w);
     ana_tape_free(&w.tape);
+    ckt_line_no_sides(g->s->ckt);
     vec_free(w.source);
+    vec_free(w.line);
     ckt_vary_free(&w.vary);
     sim_count(g->s);
     return st;

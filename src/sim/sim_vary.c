@@ -35,6 +35,8 @@ void sim_vary_begin(sim_vary *v, sim *s, arena *mem)
         const nat_source *k = ckt_source_all(s->ckt, i);
         vec_push(v->wave, ((sim_vary_wave){i, copy_wave(mem, &k->w), k->m}));
     }
+    for (int32_t i = 0; i < ckt_n_line(s->ckt); i++)
+        vec_push(v->line, ((sim_vary_line){i, ckt_line_numbers(s->ckt, i)}));
 }
 
 void sim_vary_end(sim_vary *v)
@@ -44,14 +46,16 @@ void sim_vary_end(sim_vary *v)
     vec_free(v->key);
     vec_free(v->module);
     vec_free(v->wave);
+    vec_free(v->line);
     vec_free(v->some);
 }
 
 bool sim_vary_same(const sim_vary *v)
 {
     const ckt *c = v->s->ckt;
-    bool same =
-        (size_t)ckt_n_device(c) == vec_len(v->key) && (size_t)ckt_n_source(c) == vec_len(v->wave);
+    bool same = (size_t)ckt_n_device(c) == vec_len(v->key) &&
+                (size_t)ckt_n_source(c) == vec_len(v->wave) &&
+                (size_t)ckt_n_line(c) == vec_len(v->line);
     for (int32_t i = 0; i < ckt_n_device(c) && same && !ckt_redo_notes(c); i++)
         same = !strcmp(mdl_module(ckt_device(c, i).model)->name, v->module[i]);
     return same;
@@ -63,6 +67,12 @@ static bool same_wave(const sim_vary_wave *a, const nat_source *b)
            a->w.dc == b->w.dc && a->w.ac_mag == b->w.ac_mag && a->w.ac_phase == b->w.ac_phase &&
            a->w.pwl_delay == b->w.pwl_delay && a->w.pwl_repeat == b->w.pwl_repeat &&
            (!a->w.n_arg || !memcmp(a->w.arg, b->w.arg, (size_t)a->w.n_arg * sizeof *a->w.arg));
+}
+
+static bool same_line(const nat_line_numbers *a, const nat_line_numbers *b)
+{
+    return a->z == b->z && a->td == b->td && a->m == b->m && a->lossy.r == b->lossy.r &&
+           a->lossy.l == b->lossy.l && a->lossy.g == b->lossy.g && a->lossy.c == b->lossy.c;
 }
 
 static double *room(sim_vary *v, size_t n)
@@ -107,6 +117,11 @@ void sim_vary_take(sim_vary *v, sim_vary_side *to)
         if (!same_wave(&v->wave[i], w))
             vec_push(to->wave, ((sim_vary_wave){i, copy_wave(v->mem, &w->w), w->m}));
     }
+    for (int32_t i = 0; i < ckt_n_line(c); i++) {
+        const nat_line_numbers now = ckt_line_numbers(c, i);
+        if (!same_line(&v->line[i].numbers, &now))
+            vec_push(to->line, ((sim_vary_line){i, now}));
+    }
 }
 
 void sim_vary_side_free(sim_vary_side *k)
@@ -115,6 +130,7 @@ void sim_vary_side_free(sim_vary_side *k)
         vec_free(k->device[i].entry);
     vec_free(k->device);
     vec_free(k->wave);
+    vec_free(k->line);
 }
 
 static vs_status add_device(sim_vary *v, const sim_vary_device *d, int32_t number, double weight,
@@ -176,6 +192,27 @@ void sim_vary_sources(const sim_vary_side *lo, const sim_vary_side *hi, int32_t 
             both |= hi->wave[k].source == lo->wave[i].source;
         if (!both)
             vec_push(*source, lo->wave[i].source);
+    }
+}
+
+nat_line_numbers sim_vary_line_of(const sim_vary *v, const sim_vary_side *k, int32_t line)
+{
+    for (size_t i = 0; i < vec_len(k->line); i++)
+        if (k->line[i].line == line)
+            return k->line[i].numbers;
+    return v->line[line].numbers;
+}
+
+void sim_vary_lines(const sim_vary_side *lo, const sim_vary_side *hi, int32_t **line)
+{
+    for (size_t i = 0; i < vec_len(hi->line); i++)
+        vec_push(*line, hi->line[i].line);
+    for (size_t i = 0; i < vec_len(lo->line); i++) {
+        bool both = false;
+        for (size_t k = 0; k < vec_len(hi->line); k++)
+            both |= hi->line[k].line == lo->line[i].line;
+        if (!both)
+            vec_push(*line, lo->line[i].line);
     }
 }
 

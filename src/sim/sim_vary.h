@@ -24,9 +24,15 @@ typedef struct sim_vary_device {
     sim_vary_entry *entry; /* vec: a module has 1,000 parameters, of which one differs */
 } sim_vary_device;
 
+typedef struct sim_vary_line { /* a transmission line */
+    int32_t line;
+    nat_line_numbers numbers;
+} sim_vary_line;
+
 typedef struct sim_vary_side {
     sim_vary_device *device; /* vec, by device: only what differs from the circuit as it is */
     sim_vary_wave *wave;     /* vec */
+    sim_vary_line *line;     /* vec */
 } sim_vary_side;
 
 typedef struct sim_vary {
@@ -35,6 +41,7 @@ typedef struct sim_vary {
     double **key;        /* vec: of the devices as they are; heap */
     const char **module; /* vec: their modules */
     sim_vary_wave *wave; /* vec: all sources as they are */
+    sim_vary_line *line; /* vec: all lines as they are */
     double *some;        /* vec: room for a key */
 } sim_vary;
 
@@ -56,6 +63,9 @@ VS_MUST_USE vs_status sim_vary_add(sim_vary *v, const sim_vary_side side[2], dou
 const sim_vary_wave *sim_vary_wave_of(const sim_vary *v, const sim_vary_side *k, int32_t source);
 /* The sources that differ on either side, to the vec. */
 void sim_vary_sources(const sim_vary_side *lo, const sim_vary_side *hi, int32_t **source);
+/* A line as it is on the side; those that differ on either side, to the vec. */
+nat_line_numbers sim_vary_line_of(const sim_vary *v, const sim_vary_side *k, int32_t line);
+void sim_vary_lines(const sim_vary_side *lo, const sim_vary_side *hi, int32_t **line);
 double sim_vary_wave_value(const sim_vary_wave *w, double t);
 
 #endif

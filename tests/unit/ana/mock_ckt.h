@@ -474,6 +474,50 @@ bool ckt_has_delays(const ckt *c)
     return false;
 }
 
+size_t ckt_n_note(const ckt *c)
+{
+    (void)c;
+    return 0;
+}
+
+void ckt_note(ckt *c, double t, const double *x, double *to)
+{
+    (void)c, (void)t, (void)x, (void)to;
+    abort();
+}
+
+nat_back *ckt_back_of_past(ckt *c, const nat_time *point, size_t n_point, int32_t n_measure)
+{
+    (void)c, (void)point, (void)n_point, (void)n_measure;
+    abort();
+}
+
+double ckt_line_side_sum(const ckt *c, int32_t i, const double *x, const double *noted, bool behind,
+                         const double *lambda)
+{
+    (void)c, (void)i, (void)x, (void)noted, (void)behind, (void)lambda;
+    abort();
+}
+
+double _Complex ckt_line_side_phasor(const ckt *c, int32_t i, double omega,
+                                     const double _Complex *y, const double _Complex *z)
+{
+    (void)c, (void)i, (void)omega, (void)y, (void)z;
+    abort();
+}
+
+void ckt_delay_phasors(const ckt *c, double omega, const double _Complex *y,
+                       const double _Complex *z, double *to)
+{
+    (void)c, (void)omega, (void)y, (void)z, (void)to;
+}
+
+bool ckt_is_break(const ckt *c, double t)
+{
+    (void)c, (void)t;
+    return false;
+}
+
 bool ckt_gets_breaks(const ckt *c) { return ckt_has_delays(c); }
 
 double ckt_next_break(ckt *c, double t)
