@@ -335,14 +335,16 @@ typedef struct ana_gradient_opt {
 VS_MUST_USE vs_status ana_gradient(ana *a, const ana_gradient_opt *o, const ana_sink *sink,
                                    double *to);
 
-/* -- gradients of measures of operating points and sweeps of a source (gradient_dc.c) -- */
+/* -- gradients of measures of operating points and sweeps (gradient_dc.c) -- */
 typedef struct ana_static_opt {
-    const double *x;       /* [rows][n+1] solutions */
-    int32_t swept;         /* a source, -1: none; */
-    const double *level;   /* [rows] and its values */
+    const double *x;       /* solutions; [n+1] that of a row begins at x + at[row] */
+    const size_t *at;      /* [rows] */
+    const int32_t *swept;  /* [n_swept] sources that are swept, */
+    int32_t n_swept;       /* */
+    const double *level;   /* [rows][n_swept] and their values */
     const ana_seed *seed;  /* [n_seed] those of a row and measure together */
     struct ckt_vary *vary; /* devices that parameters reach; may be made ready */
-    const ana_push *push;  /* [n_push]; that of the swept source does not count */
+    const ana_push *push;  /* [n_push]; those of swept sources do not count */
     const size_t *line;    /* [n_line] the parameter of each ckt_line_side */
     size_t n_seed, n_measure, n_param, n_push, n_line;
 } ana_static_opt;

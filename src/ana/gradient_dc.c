@@ -1,5 +1,5 @@
 /* gradient_dc.c - gradients of measures of operating points and dc sweeps, by the adjoint method.
- * F(x, p, u) = 0 holds at each point, u the swept source. For a measure M(x_1 ... x_N)
+ * F(x, p, u) = 0 holds at each point, u the swept sources. For a measure M(x_1 ... x_N)
  *     F_x' l_k = -dM/dx_k,   dM/dp = sum_k l_k' F_p(x_k):
  * one factorisation for each point that measures look at, and a solution for each measure there,
  * whatever the number of parameters.
@@ -22,10 +22,9 @@ typedef struct work {
 
 static vs_status at_row(work *w, int64_t row)
 {
-    if (w->o->swept >= 0)
-        ckt_set_source_dc(w->a->c, w->o->swept, w->o->level[row]);
-    const vs_status st =
-        small_static_at(&w->s, w->a, w->o->x + (size_t)row * ((size_t)w->a->n + 1));
+    for (int32_t k = 0; k < w->o->n_swept; k++)
+        ckt_set_source_dc(w->a->c, w->o->swept[k], w->o->level[row * w->o->n_swept + k]);
+    const vs_status st = small_static_at(&w->s, w->a, w->o->x + w->o->at[row]);
     return st == VS_OK ? small_factor(&w->s, 0) : st;
 }
 
@@ -42,12 +41,20 @@ static void solve(work *w, const ana_seed *seed, size_t n)
         l[i] = w->z[2 * i];
 }
 
+static bool is_swept(const ana_static_opt *o, int32_t source)
+{
+    for (int32_t k = 0; k < o->n_swept; k++)
+        if (o->swept[k] == source)
+            return true;
+    return false;
+}
+
 static void add_pushes(work *w, const double *l, double *to)
 {
     for (size_t i = 0; i < w->o->n_push; i++) {
         const ana_push *p = &w->o->push[i];
         const ckt_source_facts f = ckt_source_at(w->a->c, p->source);
-        if (p->source != w->o->swept)
+        if (!is_swept(w->o, p->source))
             to[p->param] += p->by * (f.is_v ? -l[f.k] : l[f.p] - l[f.n]);
     }
 }
@@ -99,15 +106,18 @@ vs_status ana_gradient_static(ana *a, const ana_static_opt *o, const ana_sink *s
 {
     const size_t n1 = (size_t)a->n + 1;
     work w = {.a = a, .o = o, .to = to};
-    const double was = o->swept >= 0 ? ckt_source_dc(a->c, o->swept) : 0;
+    double *was = vs_calloc((size_t)o->n_swept + 1, sizeof *was);
+    for (int32_t k = 0; k < o->n_swept; k++)
+        was[k] = ckt_source_dc(a->c, o->swept[k]);
     w.l = vs_calloc(o->n_measure * n1 + 1, sizeof *w.l);
     w.z = vs_calloc(2 * n1, sizeof *w.z);
     w.with = vs_calloc(o->n_measure + 1, sizeof *w.with);
     for (size_t m = 0; m < o->n_measure; m++)
         w.with[m].f = w.l + m * n1;
     const vs_status st = add_rows(&w, sink);
-    if (o->swept >= 0)
-        ckt_set_source_dc(a->c, o->swept, was);
+    for (int32_t k = 0; k < o->n_swept; k++)
+        ckt_set_source_dc(a->c, o->swept[k], was[k]);
+    vs_free(was);
     if (st == VS_NOCONV)
         diag_error(a->d, DIAG_NOWHERE,
                    "a device gives no finite value with its parameters or voltages a little off");

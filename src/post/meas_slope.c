@@ -56,7 +56,8 @@ struct post_slopes {
     int64_t n;        /* points so far */
     int n_piece;      /* in as many pieces */
     double first, last;
-    bool up; /* the axis rises */
+    bool up;     /* the axis rises */
+    bool turned; /* a sweep whose axis does not go on in one direction: it is one piece */
 };
 
 typedef struct work { /* on a piece */
@@ -277,6 +278,8 @@ static double slope_at(const double *x, const double *y, int n, int k, double t)
         if (j < 0 || j >= n)
             continue;
         const int end = j < k ? k - 1 : k;
+        if ((end - j) * (x[end] - x[j]) * (x[k] - x[k - 1]) <= 0)
+            continue; /* another loop of a sweep, or the way back */
         const double other = (y[j] - y[end]) / (x[j] - x[end]);
         const double b = (other - line) / (x[j] - x[j < k ? k : k - 1]);
         bend = fabs(b) < fabs(bend) ? b : bend;
@@ -442,10 +445,142 @@ static vs_status add_place(work *w, const place *p, double by)
     return st == VS_OK ? add_curve(w, p->c->val, weight) : st;
 }
 
+/* -- axes that turn: all points are there; ends of ranges are where post_interpolate is -- */
+
+static bool goes_up(const work *w) { return w->x[w->n - 1] >= w->x[0]; }
+
+/* The piece [k, k + 1] of the axis that a search for t ends at, and how far t is in it, which may
+ * lie outside. */
+static int64_t piece_at(const work *w, double t, double *part)
+{
+    const bool up = goes_up(w);
+    int64_t lo = 0, hi = w->n - 1;
+    while (hi - lo > 1) {
+        const int64_t mid = lo + (hi - lo) / 2;
+        if (up ? w->x[mid] <= t : w->x[mid] >= t)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    const double h = w->x[lo + 1] - w->x[lo];
+    *part = h != 0 ? (t - w->x[lo]) / h : 1;
+    return lo;
+}
+
+static vs_status find_turned(work *w, const measure *m)
+{
+    double *y, part, *weight = arena_array(w->e.mem, double, w->n + 1);
+    const double t = time_of(&m->a);
+    const int64_t k = piece_at(w, t, &part);
+    vs_status st = curve_of(w, m->plan.expr, &y);
+    weight[k] = 1 - part;
+    weight[k + 1] = part;
+    if (st == VS_OK)
+        st = add_curve(w, m->plan.expr, weight);
+    const int64_t from = k > 0 ? k - 1 : 0, n = w->n - from < 4 ? w->n - from : 4;
+    const double slope =
+        st == VS_OK ? slope_at(w->x + from, y + from, (int)n, (int)(k + 1 - from), t) : 0;
+    return st == VS_OK ? add_place(w, &m->a, slope) : st;
+}
+
+/* The part of a curve from a to b > a, both ends between points. */
+typedef struct stretch {
+    int64_t n;
+    double *x, *y, *d; /* [n]; d measure / dy */
+    int64_t *of;       /* [n] point of the curve; point 0 and the last lie in pieces */
+    int64_t piece[2];
+    double part[2];
+} stretch;
+
+static void take_stretch(const work *w, const double *y, double a, double b, stretch *s)
+{
+    *s = (stretch){.x = arena_array(w->e.mem, double, w->n + 3),
+                   .y = arena_array(w->e.mem, double, w->n + 3),
+                   .d = arena_array(w->e.mem, double, w->n + 3),
+                   .of = arena_array(w->e.mem, int64_t, w->n + 3)};
+    const bool up = goes_up(w);
+    a = fmax(a, w->x[up ? 0 : w->n - 1]);
+    b = fmin(b, w->x[up ? w->n - 1 : 0]);
+    for (int end = 0; end < 2; end++)
+        s->piece[end] = piece_at(w, end ? b : a, &s->part[end]);
+    s->x[s->n] = a;
+    s->y[s->n++] = post_interpolate(w->x, y, w->n, a);
+    for (int64_t i = 0; i < w->n; i++) {
+        const int64_t k = up ? i : w->n - 1 - i;
+        if (!(w->x[k] > a && w->x[k] < b))
+            continue;
+        s->of[s->n] = k;
+        s->x[s->n] = w->x[k];
+        s->y[s->n++] = y[k];
+    }
+    if (b == a)
+        return;
+    s->x[s->n] = b;
+    s->y[s->n++] = post_interpolate(w->x, y, w->n, b);
+}
+
+static void integral_of_stretch(stretch *s, range_kind kind)
+{
+    const bool rms = kind == R_RMS;
+    const double span = s->x[s->n - 1] - s->x[0];
+    double square = 0;
+    if (s->n == 1) { /* a point: an average is its value */
+        s->d[0] = kind == R_INTEG ? 0 : rms ? copysign(1, s->y[0]) : 1;
+        return;
+    }
+    for (int64_t k = 1; k < s->n; k++) {
+        const double h = s->x[k] - s->x[k - 1], a = s->y[k - 1], b = s->y[k];
+        square += h * (a * a + a * b + b * b) / 3;
+        s->d[k - 1] += h * (rms ? (2 * a + b) / 3 : 0.5);
+        s->d[k] += h * (rms ? (a + 2 * b) / 3 : 0.5);
+    }
+    const double by = kind == R_INTEG ? 1 : kind == R_AVG ? 1 / span : 0.5 / sqrt(square * span);
+    for (int64_t k = 0; k < s->n; k++)
+        s->d[k] *= rms && square == 0 ? 0 : by;
+}
+
+static void extreme_of_stretch(stretch *s, range_kind kind)
+{
+    int64_t lo = 0, hi = 0;
+    for (int64_t k = 1; k < s->n; k++) {
+        lo = s->y[k] < s->y[lo] ? k : lo;
+        hi = s->y[k] > s->y[hi] ? k : hi;
+    }
+    if (kind != R_MIN)
+        s->d[hi] += 1;
+    if (kind != R_MAX)
+        s->d[lo] += kind == R_PP ? -1 : 1;
+}
+
+static vs_status range_turned(work *w, const measure *m, const double *y)
+{
+    const range_kind kind = m->plan.range;
+    const double from = m->plan.a.from, to = m->plan.a.to;
+    double *weight = arena_array(w->e.mem, double, w->n + 1);
+    stretch s;
+    take_stretch(w, y, isnan(from) ? -INFINITY : from, isnan(to) ? INFINITY : to, &s);
+    if (kind == R_AVG || kind == R_RMS || kind == R_INTEG)
+        integral_of_stretch(&s, kind);
+    else
+        extreme_of_stretch(&s, kind);
+    for (int64_t k = 1; k + 1 < s.n; k++)
+        weight[s.of[k]] += s.d[k];
+    for (int end = 0; end < (s.n > 1 ? 2 : 1); end++) {
+        const double d = s.d[end ? s.n - 1 : 0];
+        weight[s.piece[end]] += d * (1 - s.part[end]);
+        weight[s.piece[end] + 1] += d * s.part[end];
+    }
+    return add_curve(w, m->plan.expr, weight);
+}
+
+/* -- slopes of forms -- */
+
 static vs_status find(work *w, const measure *m)
 {
     if (!w->x) /* of an operating point */
         return add_curve(w, m->plan.expr, (double[]){1});
+    if (w->s->turned)
+        return find_turned(w, m);
     window at = m->y.w;
     const double t = time_of(&m->a);
     double *weight = arena_array(w->e.mem, double, w->n + 1), part = 0;
@@ -528,6 +663,8 @@ static vs_status range(work *w, const measure *m)
     const vs_status st = curve_of(w, m->plan.expr, &y);
     if (st != VS_OK)
         return st;
+    if (w->s->turned)
+        return range_turned(w, m, y);
     if (kind == R_AVG || kind == R_RMS || kind == R_INTEG)
         integral_slope(w, m, y, weight);
     if (kind == R_MAX || kind == R_PP)
@@ -667,6 +804,8 @@ static void note_axis(post_slopes *s, const work *w)
         else if (s->n == 1 && k == 0)
             s->up = w->x[0] >= s->last;
         s->first = !s->n && !k ? w->x[0] : s->first;
+        if (k > 0 && strcmp(w->p->scale->type, "time") != 0)
+            s->turned |= s->up ? w->x[k] <= w->x[k - 1] : w->x[k] >= w->x[k - 1];
     }
     if (w->n && w->x)
         s->last = w->x[w->n - 1];

@@ -192,34 +192,37 @@ static int32_t sweep_source(sim *s, const flat_sweep *w)
     return src;
 }
 
+vs_status sim_dc_put(sim *s, const flat_sweep *w, double v)
+{
+    if (w->what == FLAT_SWEEP_TEMP)
+        return sim_set_temp(s, v, w->span);
+    if (w->what == FLAT_SWEEP_PARAM) {
+        sim_set_param(s, w->param ? w->param : w->name, v);
+        return VS_OK;
+    }
+    const bool value = !w->param || !strcmp(w->param, "value"); /* of an element; or a parameter */
+    const sim_change c = {.name = w->name,
+                          .param = value ? str_intern0(s->names, "") : w->param,
+                          .value = &v,
+                          .n = 1,
+                          .span = w->span};
+    sim_alter(s, &c);
+    return VS_OK;
+}
+
 static vs_status dc_set(dc_job *j, int level, double v)
 {
     sim *s = j->s;
     const flat_sweep *w = &j->a->sweep[level];
-    int32_t src;
-    vs_status st = VS_OK;
-    switch (w->what) {
-    case FLAT_SWEEP_SOURCE:
-        src = sweep_source(s, w);
-        if (src < 0)
-            return VS_EINPUT;
-        ckt_set_source_dc(s->ckt, src, v);
-        return VS_OK;
-    case FLAT_SWEEP_TEMP: st = sim_set_temp(s, v, w->span); return st ? st : dc_rebuild(j, level);
-    case FLAT_SWEEP_PARAM:
-        sim_set_param(s, w->param ? w->param : w->name, v);
-        return dc_rebuild(j, level);
-    default: { /* the value of an element, or a parameter of it */
-        const bool value = !w->param || !strcmp(w->param, "value");
-        const sim_change c = {.name = w->name,
-                              .param = value ? str_intern0(s->names, "") : w->param,
-                              .value = &v,
-                              .n = 1,
-                              .span = w->span};
-        sim_alter(s, &c);
-        return dc_rebuild(j, level);
+    if (w->what != FLAT_SWEEP_SOURCE) {
+        const vs_status st = sim_dc_put(s, w, v);
+        return st ? st : dc_rebuild(j, level);
     }
-    }
+    const int32_t src = sweep_source(s, w);
+    if (src < 0)
+        return VS_EINPUT;
+    ckt_set_source_dc(s->ckt, src, v);
+    return VS_OK;
 }
 
 /* Runs everything inside loop `level` for each of its values. */

@@ -391,7 +391,7 @@ static size_t watch(gradient *g, size_t from)
     return i;
 }
 
-static vs_status find_variations(gradient *g)
+vs_status sim_gradient_move(gradient *g)
 {
     sim *s = g->s;
     sim_saved *was = sim_save(s);
@@ -408,7 +408,7 @@ static vs_status find_variations(gradient *g)
             end = watch(g, i);
             st = sim_build(s);
         }
-        if (st == VS_OK)
+        if (st == VS_OK && !g->by[i].held)
             st = vary_one(g, &g->by[i]);
     }
     vec_clear(s->watch);
@@ -418,6 +418,20 @@ static vs_status find_variations(gradient *g)
         sim_restore(s, was);
     sim_saved_free(&was);
     return st;
+}
+
+void sim_gradient_unmove(gradient *g)
+{
+    for (size_t i = 0; i < vec_len(g->by); i++)
+        for (int k = 0; k < 2; k++) {
+            free_side(&g->by[i].side[k]);
+            g->by[i].side[k] = (gradient_side){0};
+        }
+    free_side(&g->base);
+    g->base = (gradient_side){0};
+    vec_clear(g->ic_node);
+    sim_vary_end(&g->now);
+    g->now = (sim_vary){0};
 }
 
 /* -- what the runs need -- */
@@ -772,7 +786,7 @@ static vs_status add_numbers(gradient *g)
         const double *one = k[0].number ? k[0].number : g->base.number;
         const double *two = k[1].number ? k[1].number : g->base.number;
         double *lo = NULL, *hi = NULL;
-        if (!memcmp(one, two, bytes))
+        if (g->by[p].held || !memcmp(one, two, bytes))
             continue;
         st = measure_with(g, one, &lo);
         if (st == VS_OK)
@@ -815,7 +829,7 @@ static vs_status find_gradient(gradient *g)
     sim *s = g->s;
     vs_status st = find_measures(g);
     if (st == VS_OK)
-        st = find_variations(g);
+        st = sim_gradient_move(g);
     if (st == VS_OK)
         st = sim_ready(s, &g->run);
     if (st != VS_OK)
@@ -837,11 +851,9 @@ static vs_status find_gradient(gradient *g)
 
 static void free_gradient(gradient *g)
 {
-    for (size_t i = 0; i < vec_len(g->by); i++)
-        for (int k = 0; k < 2; k++)
-            free_side(&g->by[i].side[k]);
-    free_side(&g->base);
-    sim_vary_end(&g->now);
+    sim_gradient_unmove(g);
+    for (int k = 0; g->run.kind == FLAT_DCSWEEP && k < g->run.n_sweep; k++)
+        vec_free(g->run.sweep[k].value);
     for (size_t i = 0; i < vec_len(g->card); i++)
         vec_free(g->card[i].got.slope);
     post_slopes_free(&g->slopes);
@@ -867,6 +879,18 @@ static const flat_ana *run_of(const sim *s, flat_ana_kind kind)
         if (s->todo[i].kind == kind)
             return &s->todo[i];
     return NULL;
+}
+
+/* The card, and values of sweeps, which would not outlive the expansion that they are of. */
+static void take_run(gradient *g, const flat_ana *run)
+{
+    g->run = *run;
+    for (int k = 0; run->kind == FLAT_DCSWEEP && k < run->n_sweep; k++) {
+        double *own = NULL;
+        for (size_t i = 0; i < vec_len(run->sweep[k].value); i++)
+            vec_push(own, run->sweep[k].value[i]);
+        g->run.sweep[k].value = own;
+    }
 }
 
 /* While gradients are computed, the modules of expressions do not depend on which numbers are 0 or
@@ -895,7 +919,7 @@ vs_status sim_run_gradient(sim *s, const flat_ana *a)
         vec_push(g.by, ((gradient_by){.t = a->gradient.by[i]}));
     const flat_ana *run = run_of(s, a->gradient.of);
     if (run)
-        g.run = *run;
+        take_run(&g, run);
     if (run) {
         let_numbers_move(s, true);
         st = find_gradient(&g);

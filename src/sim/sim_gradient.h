@@ -17,6 +17,7 @@ typedef struct gradient_side { /* the circuit with a parameter a little off */
 typedef struct gradient_by { /* a parameter */
     flat_target t;
     double value;
+    bool held; /* a sweep sets it: nothing is moved */
     gradient_side side[2];
 } gradient_by;
 
@@ -59,6 +60,11 @@ typedef struct gradient {
 /* The measure of this name; NULL: there is none. */
 const gradient_card *sim_gradient_find_card(const gradient *g, const char *name);
 
+/* Moves each parameter to both sides, and notes what differs, in g->now, g->base and g->by; those
+ * of the circuit as it was before are freed by the second function.
+ * Status: VS_OK; VS_EINPUT and those of building the circuit (messages). */
+VS_MUST_USE vs_status sim_gradient_move(gradient *g);
+void sim_gradient_unmove(gradient *g);
 /* What was moved, as parameters of *vary, which is made; the circuit may not be built again.
  * Status: VS_OK; those of ckt_vary_add. */
 vs_status sim_gradient_vary(gradient *g, ckt_vary **vary);

@@ -385,9 +385,10 @@ vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
     if (s->own_axis)
         axis = s->axis;
     if (s->solution) {
-        const size_t n = vec_len(*s->solution), n1 = (size_t)ckt_n(s->ckt) + 1;
-        vec_extend(*s->solution, n1);
-        memcpy(*s->solution + n, x, n1 * sizeof *x);
+        const size_t n = vec_len(s->solution->x), n1 = (size_t)ckt_n(s->ckt) + 1;
+        vec_extend(s->solution->x, n1);
+        memcpy(s->solution->x + n, x, n1 * sizeof *x);
+        vec_push(s->solution->at, n);
     }
     vs_status st = keep_point(s, axis, x, xi);
     if (!st)

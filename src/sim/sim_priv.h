@@ -56,6 +56,11 @@ typedef struct sim_wave { /* a source whose waveform the client gives */
 
 typedef struct sim_limits sim_limits;
 
+typedef struct sim_points { /* solutions of circuits whose size may change on the way */
+    double *x;              /* vec: [n+1] each, */
+    size_t *at;             /* vec: from here on */
+} sim_points;
+
 struct sim {
     diag *d;
     str_pool *names;
@@ -127,7 +132,7 @@ struct sim {
     bool transient;       /* details are those of a point in time */
     const double *op_x;   /* ac: the operating point behind the phasors */
     const double *z;      /* ac: [2 (n+1)] the phasors of the point */
-    double **solution;    /* vec: the points of the plot, [n+1] each, go there too; NULL: nowhere */
+    sim_points *solution; /* the points of the plot go there too; NULL: nowhere */
     ana_sink sink;        /* of a transient */
     bool due;             /* it pauses to be kept */
     int32_t n_own;        /* numbers in a row of the analysis' own vectors */
@@ -145,6 +150,11 @@ struct sim {
     post_plot *plot;    /* NULL: nothing is kept */
     sim_limits *limits; /* of safe operation (sim_limit.c); NULL: none are looked at */
 };
+
+/* -- sim_ana.c -- */
+/* A sweep of .dc that is none of a source: its variable becomes v, and the circuit is to be built.
+ * Status: VS_OK; VS_EINPUT (message). */
+VS_MUST_USE vs_status sim_dc_put(sim *s, const flat_sweep *w, double v);
 
 /* -- sim.c -- */
 /* The circuit as this analysis needs it. */

@@ -800,6 +800,84 @@ ry y 0 1k
     def test_sweeps_of_a_list(self):
         self.sweep('.dc vin list 0.76 0.74 0.71 0.68 0.66 0.64 0.63 0.62 0.605 0.59 0.57 0.55')
 
+    def test_nested_sweeps_of_sources(self):
+        # extremes are those of all loops
+        self.against_differences(self.AMPLIFIER + """.dc vin 0.55 0.75 0.01 v2 4.6 5.2 0.2 i1 8u 12u 2u
+.meas dc all rms v(o2)
+.meas dc most max v(x)
+.meas dc pp pp v(y)
+""" + HELD, self.AMPLIFIER_BY)
+
+    def test_sweeps_that_go_up_and_down(self):
+        self.against_differences(self.AMPLIFIER +
+                                 '.dc vin list 0.56 0.6 0.64 0.7 0.74 0.69 0.66 0.62 0.58' + """
+.meas dc all integ v(o2)
+.meas dc pp pp v(y)
+""" + HELD, self.AMPLIFIER_BY)
+
+    def test_sweeps_of_temperature_and_parameters(self):
+        for card, own in (('.dc temp -20 80 20', 'temp'), ('.dc rc lin 6 4k 5.5k', 'rc'),
+                          ('.dc ro dec 8 1.5k 4k', 'ro'), ('.dc bf 80 160 20', 'bf'), ('.dc m1[w] 15u 25u 5u', '@m1[w]'),
+                          ('.dc rc oct 3 3.9k 8k', 'rc'), ('.dc temp list 70 20 -10', 'temp')):
+            with self.subTest(card=card):
+                by = {**self.AMPLIFIER_BY, 'vin': 0.6}
+                self.against_differences(self.AMPLIFIER + card + """
+.meas dc mean avg v(o2)
+.meas dc area rms v(x)
+.meas dc most max i(v2)
+""" + HELD, {k: v for k, v in by.items() if k != own})
+
+    def test_nested_sweeps_of_all_kinds(self):
+        by = {k: v for k, v in self.AMPLIFIER_BY.items() if k not in ('temp', 'rc', 'v2')}
+        for card in ('.dc vin 0.56 0.72 0.02 temp 0 60 30 rc 4k 5k 500',
+                     '.dc temp 0 60 20 vin 0.58 0.64 0.02', '.dc rc 4k 5k 250 i1 8u 12u 2u'):
+            with self.subTest(card=card):
+                self.against_differences(self.AMPLIFIER + card + """
+.meas dc most max v(o2)
+.meas dc pp pp v(y)
+.meas dc sum integ v(x)
+""" + HELD, by)
+
+    def test_what_a_sweep_sets_has_the_derivative_0(self):
+        # v(b) = r2/(r1 + r2) at each r1; by r2 the mean of trapezia of r1/(r1 + r2)^2
+        deck = """divider
+.param p=3k
+v1 a 0 1
+r1 a b 1k
+r2 b 0 {p}
+.dc r1 1k 3k 1k
+.meas dc m avg v(b)
+.meas dc n param='m*p'
+.sens dc m n param=r1 p
+.end
+"""
+        g = self.gradients(deck)
+        want = (1e3/16e6/2 + 2e3/25e6 + 3e3/36e6/2)/2
+        self.assertEqual(g['m']['r1'], 0)
+        self.assertLess(abs(g['m']['p']/want - 1), 1e-8)
+        self.assertLess(abs(g['n']['p']/(3e3*want + g['m']['m']) - 1), 1e-8)
+
+    def test_each_point_of_a_sweep_has_static_gradients(self):
+        # v(b) = u r2/(r1 + r2), from 0 to 1 V; by r2 its mean u r1/(r1 + r2)^2
+        for card in ('.dc v1 0 1 0.25', '.dc temp 0 50 25 v1 0 1 1'):
+            deck = f'''steps
+v1 a 0 0
+r1 a b 1k
+r2 b 0 3k
+{card}
+.meas dc m max v(b)
+.sens dc m param=r2
+.step r2 list 1k 2k
+.end
+'''
+            self.run_deck(deck)
+            with open(self.path('out.raw')) as f:
+                parts = [p for p in f.read().split('Title:') if 'Gradient of m' in p]
+            self.assertEqual(len(parts), 2)
+            for r, p in zip((1e3, 2e3), parts):
+                got = float(p.split('Values:')[1].split()[2])
+                self.assertLess(abs(got/(1e3/(1e3 + r)**2) - 1), 1e-8)
+
     def sweep(self, card):
         got = self.against_differences(self.AMPLIFIER + card + """
 .meas dc at find v(o2) at=0.607
@@ -824,19 +902,29 @@ r2 b 0 3k
         for name, want in (('u', 4/3), ('r1', 1/3e3), ('r2', -1e3/9e6)):
             self.assertLess(abs(g[name]/want - 1), 1e-8)
         self.assertEqual(g['v1'], 0)
+        # u + e, e from an outer loop; and on the way back; crossings are counted from the first row
+        for card, n, e in (('.dc v1 0 2 0.3 v2 -0.2 0.4 0.2', 'rise=3', 0.2),
+                           ('.dc v1 list 0 0.9 1.8 1.5 0.6 0.1', 'rise=1', 0),
+                           ('.dc v1 list 0 0.9 1.8 1.5 0.6 0.1', 'fall=1', 0)):
+            g = self.gradients(f"""divider
+v1 a c 0
+v2 c 0 0
+r1 a b 1k
+r2 b 0 3k
+{card}
+.meas dc u when v(b)=1 {n}
+.sens dc u param=r1 r2 v1 v2
+.end
+""")['u']
+            for name, want in (('u', 4/3 - e), ('r1', 1/3e3), ('r2', -1e3/9e6)):
+                self.assertLess(abs(g[name]/want - 1), 1e-8)
+            self.assertEqual(g['v1'], 0)
+            self.assertLess(abs(g['v2'] + (e == 0)), 1e-8)  # 0 where a loop sets it
 
     def test_what_has_no_static_gradient_is_said(self):
         def refuses(cards, text):
             self.assertIn(text, self.run_deck('deck\nv1 a 0 1\nr1 a b 1k\nr2 b 0 1k\n' + cards +
                                               '\n.end\n', True))
-        refuses('.dc r1 1k 2k 100\n.meas dc m find v(b) at=1500\n.sens dc m param=r2',
-                "sweeps 'r1', which is no source")
-        refuses('.dc v1 0 1 0.1 r1 1k 2k 500\n.meas dc m find v(b) at=0.5\n.sens dc m param=r2',
-                'has 2 loops')
-        refuses('.dc v1 list 0 1 0.5\n.meas dc m find v(b) at=0.5\n.sens dc m param=r2',
-                'go up and down')
-        refuses('.dc temp 0 50 10\n.meas dc m find v(b) at=20\n.sens dc m param=r2',
-                'which is no source')
         refuses('.op\n.meas op m find v(b)\n.sens dc m param=r2', 'needs a .dc card')
         refuses('.op\n.meas op m find v(b)\n.sens op n param=r2', "'.meas op n ...'")
         refuses('.op\n.meas op m find @r1[i]\n.sens op m param=r2', 'a value inside a device')
