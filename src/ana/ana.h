@@ -178,6 +178,7 @@ typedef struct ana_seed { /* d measure / d x[unknown] in a row that the sink got
     int64_t row;          /* from 0; rows of a list ascend */
     int32_t measure, unknown;
     double weight;
+    double pulse; /* by the area, in s, of a pulse of x[unknown] behind the row */
 } ana_seed;
 /* Rows first to first + n - 1, and the solutions [n+1] of those beside them (NULL: there is none).
  */
@@ -212,7 +213,8 @@ void ana_tape_free(ana_tape **tape);
 typedef struct ana_adjoint {
     ckt_env env;            /* mode CKT_STATIC: the operating point at the start; then q is 0 */
     double force;           /* S, between nodes of .ic and their values, at the operating point */
-    bool behind;            /* a corner: f meets the jumps of sources' derivatives alone */
+    bool behind;            /* a corner: f meets the jumps of sources' derivatives alone, */
+    bool after;             /* or sources have the derivatives of the piece behind it */
     bool given;             /* the start with uic: x itself is what was given; */
     const double *x;        /* [n+1] */
     const double *noted;    /* of ckt_note there; NULL: of no point behind the start */
@@ -221,8 +223,10 @@ typedef struct ana_adjoint {
 } ana_adjoint;
 /* The adjoint of the run for n_measure measures at once, from the last step to the first.
  *   visit  in  called for each point; another status than VS_OK ends the run
+ *   jumps  in  whether a source's derivative by a parameter jumps at a corner
  * Status: VS_OK; VS_ESINGULAR, VS_NOCONV (messages); VS_STOP: the sink wants it; that of visit. */
 VS_MUST_USE vs_status ana_tape_back(ana_tape *t, int32_t n_measure,
+                                    bool (*jumps)(void *user, double t),
                                     vs_status (*visit)(void *user, const ana_adjoint *at),
                                     void *user);
 

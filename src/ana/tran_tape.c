@@ -7,7 +7,9 @@
  * where S_k sums a_j mu and B_k sums b mu over the later nodes that use q_k and d_k. Then
  *     dM/dp = sum_k lambda_k' df/dp - (alpha_k mu_k + S_k)' dq/dp,
  * and the operating point at the start adds G_0' lambda_0 = -dM/dx_0 + C_0' S_0 with its own
- * equations. Times are held.
+ * equations. Times are held. Where a corner of a source moves, derivatives of what follows it at
+ * once jump, and currents through capacitors have a pulse in theirs: there the node is followed by
+ * another one at the same time, a step of backward Euler of nearly no length behind it.
  * Lines and delays: f(x_k) also depends on x of accepted points before it. nat_back.h adds up what
  * that gives to -dM/dx there; what their numbers give to df/dp, their past included, is noted as
  * the run goes on (ckt_note).
@@ -26,6 +28,9 @@ enum {
     LEAST_PART = 256, /* nodes */
     LEAST_STATES = 16
 };
+/* Of the step behind the corner, which is the error; rounding grows faster than it falls, in a
+ * regulator with Meyer's capacitances to several times the result at 1e-7. */
+static const double jump_length = 1e-4;
 
 typedef struct tape_node {
     double t;        /* s */
@@ -67,7 +72,7 @@ struct ana_tape {
     double *noted;                  /* vec: [n_note] of each node */
     tape_edge head, tail;           /* its first row; its last so far */
     tape_edge before, behind;       /* the rows beside it */
-    bool stage_behind;              /* the node behind it is a stage */
+    tape_node next[2];              /* nodes behind it, if the first is a stage */
     size_t room;                    /* bytes for a part */
     /* of lines and delays: */
     double *note; /* vec: [2][n_note] of the stage and the end of the step under way */
@@ -448,7 +453,9 @@ static vs_status part_before(ana_tape *t)
 {
     const int64_t part = t->part - 1;
     t->end = t->first;
-    t->stage_behind = vec_len(t->node) && t->node[0].stage;
+    t->next[0].stage = false;
+    if (vec_len(t->node) > 1)
+        memcpy(t->next, t->node, sizeof t->next);
     if (t->head.any)
         set_edge(t, &t->behind, &t->head);
     while (vec_last(t->state).part > part) {
@@ -469,7 +476,13 @@ static vs_status part_before(ana_tape *t)
 typedef struct ahead { /* of one measure at one node */
     double *s, *b, *m; /* [n+1] S, B, dM/dx */
     double *r;         /* [n+1] what of dM/dx belongs to the piece behind the node */
+    double *p;         /* [n+1] dM/d(pulse of x), 1/s */
 } ahead;
+
+typedef struct factors { /* of the transposed matrix of a step */
+    lu_solver lu;
+    bool any, factored;
+} factors;
 
 typedef struct back {
     ana_tape *t;
@@ -481,10 +494,10 @@ typedef struct back {
     double *g, *c;    /* [nnz+1] G + alpha C; C */
     csc at;           /* the transposed matrix, */
     int32_t *place;   /* [nnz] where an entry stands in it */
-    lu_solver lu;
-    bool factored;
+    factors step, jump;
     ana_seed *seed; /* vec: of the rows of the part; the last is the next */
     vs_status (*visit)(void *user, const ana_adjoint *at);
+    bool (*jumps)(void *user, double t);
     void *user;
     double next_progress;
     nat_back *past;             /* of lines and delays; NULL: there are none */
@@ -501,6 +514,7 @@ static ahead *make_ahead(back *w)
         k[i].b = arena_array(&w->mem, double, stride(w->t));
         k[i].m = arena_array(&w->mem, double, stride(w->t));
         k[i].r = arena_array(&w->mem, double, stride(w->t));
+        k[i].p = arena_array(&w->mem, double, stride(w->t));
     }
     return k;
 }
@@ -513,6 +527,7 @@ static void clear_ahead(const back *w, ahead *k)
         memset(k[i].b, 0, bytes);
         memset(k[i].m, 0, bytes);
         memset(k[i].r, 0, bytes);
+        memset(k[i].p, 0, bytes);
     }
 }
 
@@ -539,13 +554,21 @@ static void make_transposed(back *w)
         }
 }
 
-static vs_status singular(const back *w, double t)
+static vs_status singular(const back *w, const factors *of, double t)
 {
     ana *a = w->t->a;
-    diag_error(
-        a->d, DIAG_NOWHERE, "the matrix of the adjoint is singular at %s, t = %.9g s",
-        w->lu.stat.singular >= 0 ? ana_unknown_text(a, w->lu.stat.singular + 1) : "some node", t);
+    const int32_t k = of->lu.stat.singular;
+    diag_error(a->d, DIAG_NOWHERE, "the matrix of the adjoint is singular at %s, t = %.9g s",
+               k >= 0 ? ana_unknown_text(a, k + 1) : "some node", t);
     return VS_ESINGULAR;
+}
+
+static vs_status make_factors(const back *w, factors *of)
+{
+    const lu_opt o = w->t->a->lu.opt;
+    lu_init(&of->lu, &o);
+    of->any = true;
+    return lu_analyze(&of->lu, &w->at) == VS_OK ? VS_OK : singular(w, of, w->t->o.tstop);
 }
 
 static void begin_past(back *w)
@@ -583,9 +606,7 @@ static vs_status begin(back *w, ana_tape *t, int32_t n_measure)
     w->g = arena_array(&w->mem, double, nnz);
     w->c = arena_array(&w->mem, double, nnz);
     make_transposed(w);
-    const lu_opt o = t->a->lu.opt;
-    lu_init(&w->lu, &o);
-    return lu_analyze(&w->lu, &w->at) == VS_OK ? VS_OK : singular(w, t->o.tstop);
+    return make_factors(w, &w->step);
 }
 
 static vs_status not_finite(const back *w, const ckt_env *env, vs_status st)
@@ -624,7 +645,7 @@ static void add_diagonal(back *w, int32_t unknown, double g)
         w->g[a->gdiag[unknown] - a->jac->val] += g;
 }
 
-static vs_status factor(back *w, double t)
+static vs_status factor(back *w, factors *of, double t)
 {
     const ana *a = w->t->a;
     vs_status st = VS_REPIVOT;
@@ -633,12 +654,12 @@ static vs_status factor(back *w, double t)
             add_diagonal(w, i, 1 / a->opt.rshunt);
     for (int32_t k = 0; k < csc_nnz(a->jac); k++)
         w->at.val[w->place[k]] = w->g[k];
-    if (w->factored)
-        st = lu_refactor(&w->lu, &w->at);
+    if (of->factored)
+        st = lu_refactor(&of->lu, &w->at);
     if (st == VS_REPIVOT)
-        st = lu_factor(&w->lu, &w->at);
-    w->factored = st == VS_OK;
-    return st == VS_OK ? VS_OK : singular(w, t);
+        st = lu_factor(&of->lu, &w->at);
+    of->factored = st == VS_OK;
+    return st == VS_OK ? VS_OK : singular(w, of, t);
 }
 
 /* to += C' v */
@@ -659,7 +680,7 @@ static void solve(back *w, const tape_node *k, const ahead *h, int32_t i)
         w->rhs[j] = -h[i].m[j];
     }
     add_charge(w, w->mu, w->rhs);
-    lu_solve(&w->lu, w->rhs + 1, w->f[i] + 1);
+    lu_solve(&w->step.lu, w->rhs + 1, w->f[i] + 1);
     for (size_t j = 1; j < n1; j++) {
         w->mu[j] = h[i].b[j] - w->f[i][j];
         w->q[i][j] = k->alpha * w->mu[j] + h[i].s[j];
@@ -718,13 +739,14 @@ static ckt_env env_of(const back *w, const tape_node *k)
                      .reltol = w->t->a->opt.reltol};
 }
 
-typedef enum shown { POINT, BEHIND, GIVEN } shown;
+typedef enum shown { POINT, BEHIND, AFTER, GIVEN } shown;
 
 static vs_status show(back *w, const ckt_env *env, const double *x, const double *noted, shown what)
 {
     const ana_adjoint at = {.env = *env,
                             .force = ana_static_eq(w->t->a, true).gforce,
                             .behind = what == BEHIND,
+                            .after = what == AFTER,
                             .given = what == GIVEN,
                             .x = x,
                             .noted = noted,
@@ -745,7 +767,7 @@ static vs_status step_back(back *w, int64_t node, ahead *h, ahead *before, ahead
         nat_back_hold(w->past, (size_t)w->point, k->t, x, noted_at(w, node));
     vs_status st = linearise(w, &env, x);
     if (st == VS_OK)
-        st = factor(w, k->t);
+        st = factor(w, &w->step, k->t);
     for (int32_t i = 0; i < w->n_measure && st == VS_OK; i++) {
         solve(w, k, h, i);
         add_scaled(before[i].s, k->a[0], w->mu, stride(w->t));
@@ -758,6 +780,14 @@ static vs_status step_back(back *w, int64_t node, ahead *h, ahead *before, ahead
 }
 
 /* -- what rows say of nodes -- */
+
+/* The next row is the one just behind the corner. */
+static bool is_followed(const back *w, const tape_row *r)
+{
+    const ana_tape *t = w->t;
+    const bool last = r + 1 >= t->row + vec_len(t->row);
+    return last ? t->behind.any && t->behind.corner : r[1].jump >= 0;
+}
 
 /* How much of the row's part in a sum of trapezia lies behind it: that of a corner has there the
  * derivatives of the piece behind. */
@@ -775,10 +805,15 @@ static double share_behind(const back *w, const tape_row *r)
     return later / (later + (here - before));
 }
 
+/* A pulse at a corner is weighed with the mean of both sides: squares have this derivative. */
 static void seed_row(back *w, const ana_seed *s, const tape_row *r)
 {
     const int32_t m = s->measure, i = s->unknown;
     ahead *here = &w->sum[0][m], *before = &w->sum[1][m], *stage = &w->stage[m];
+    if (r->jump >= 0)
+        before->p[i] += 0.5 * s->pulse;
+    else
+        here->p[i] += (is_followed(w, r) ? 0.5 : 1) * s->pulse;
     if (r->jump < 0) {
         here->m[i] += s->weight;
         here->r[i] += s->weight * share_behind(w, r);
@@ -805,32 +840,93 @@ static void take_seeds(back *w, int64_t node)
     }
 }
 
-/* Just behind a node, charges are those at the node, and what has none follows the sources: to the
- * order of the step, as the step behind it has it, whose factors are still there. Where a corner
- * moves, derivatives of sources jump, and this is what the measures see of it. */
-static vs_status show_behind(back *w, int64_t node, const double *x)
+/* Shows f of what belongs to the piece behind, by these factors, times `by`. */
+static vs_status show_part(back *w, int64_t node, const double *x, factors *of, double by)
 {
     const tape_node *k = node_at(w->t, node);
+    const ckt_env env = env_of(w, k);
     bool any = false;
-    if (!(node + 1 < end_of(w->t) ? k[1].stage : w->t->stage_behind))
-        return VS_OK;
     for (int32_t i = 0; i < w->n_measure; i++) {
         const double *r = w->sum[0][i].r;
         bool some = false;
         for (size_t j = 1; j < stride(w->t); j++) {
-            w->rhs[j] = -r[j];
+            w->rhs[j] = -by * r[j];
             some |= r[j] != 0;
         }
         memset(w->q[i], 0, stride(w->t) * sizeof(double));
         memset(w->f[i], 0, stride(w->t) * sizeof(double));
         if (some)
-            lu_solve(&w->lu, w->rhs + 1, w->f[i] + 1);
+            lu_solve(&of->lu, w->rhs + 1, w->f[i] + 1);
         any |= some;
     }
-    const ckt_env env = env_of(w, k);
     if (any && w->past && node > 0)
         nat_back_behind(w->past, (size_t)w->point, k->t, x, (const double *const *)w->f);
     return any ? show(w, &env, x, node > 0 ? noted_at(w, node) : NULL, BEHIND) : VS_OK;
+}
+
+/* Just behind a node, charges are those at the node, and what has none follows the sources: to the
+ * order of the step, as the step behind it has it, whose factors are still there. Where a corner
+ * moves, derivatives of sources jump, and this is what the measures see of it.
+ *   step     in  the stage and the end of the step behind the node
+ *   jumping  in  jump_back was there: a part of the pulse was taken for a current that stays, as
+ *                large as alpha: that part of what is found with the other alpha */
+static vs_status show_behind(back *w, int64_t node, const double *x, const tape_node *step,
+                             bool jumping)
+{
+    vs_status st = show_part(w, node, x, &w->step, 1);
+    const double t = node_at(w->t, node)->t;
+    if (st == VS_OK && jumping)
+        st = show_part(w, node, x, &w->jump, -step[0].alpha * jump_length * (step[1].t - t));
+    return st;
+}
+
+/* Goes back over the step of nearly no length behind a corner, from the charges that the step
+ * behind it began with to those of the node. Charges of nodes that nothing forces stay; those of
+ * the others jump, by a pulse of current. Lines and delays have the node in their past. */
+static vs_status jump_back(back *w, int64_t node, const double *x, const tape_node *step)
+{
+    const tape_node *k = node_at(w->t, node);
+    ckt_env env = env_of(w, k);
+    const double length = jump_length * (step[1].t - k->t), t = k->t + length;
+    env.alpha = 1 / length;
+    vs_status st = w->jump.any ? VS_OK : make_factors(w, &w->jump);
+    if (st == VS_OK && w->past)
+        nat_back_hold(w->past, (size_t)w->point, t, x, noted_at(w, node));
+    if (st == VS_OK)
+        st = linearise(w, &env, x);
+    if (st == VS_OK)
+        st = factor(w, &w->jump, k->t);
+    for (int32_t i = 0; i < w->n_measure && st == VS_OK; i++) {
+        ahead *h = &w->sum[0][i];
+        for (size_t j = 1; j < stride(w->t); j++)
+            w->rhs[j] = -h->p[j] * length;
+        add_charge(w, h->s, w->rhs);
+        lu_solve(&w->jump.lu, w->rhs + 1, w->f[i] + 1);
+        for (size_t j = 1; j < stride(w->t); j++) {
+            w->q[i][j] = h->s[j] - env.alpha * w->f[i][j];
+            h->s[j] = env.alpha * w->f[i][j];
+        }
+    }
+    if (st == VS_OK && w->past)
+        nat_back_rows(w->past, (size_t)w->point, t, x, (const double *const *)w->f);
+    return st == VS_OK ? show(w, &env, x, noted_at(w, node), AFTER) : st;
+}
+
+/* The stage and the end of the step behind a node; NULL: it has no stage. */
+static const tape_node *step_behind(const ana_tape *t, int64_t node)
+{
+    const tape_node *next = node + 1 < end_of(t) ? node_at(t, node + 1) : t->next;
+    return next->stage ? next : NULL;
+}
+
+/* What lies between a node and the step behind it. */
+static vs_status back_to_node(back *w, int64_t node, const double *x)
+{
+    const tape_node *step = step_behind(w->t, node);
+    const bool jumping = step && node > 0 && w->jumps(w->user, node_at(w->t, node)->t);
+    const vs_status st = jumping ? jump_back(w, node, x, step) : VS_OK;
+    take_point(w);
+    return st == VS_OK && step ? show_behind(w, node, x, step, jumping) : st;
 }
 
 /* -- the start -- */
@@ -863,7 +959,7 @@ static vs_status back_to_start(back *w, const double *x)
         for (size_t k = 0; k < eq.n_force; k++)
             add_diagonal(w, eq.force[k].unknown, eq.gforce);
         if (st == VS_OK)
-            st = factor(w, 0);
+            st = factor(w, &w->step, 0);
     }
     for (int32_t i = 0; i < w->n_measure && st == VS_OK; i++) {
         const double sign = w->t->o.uic ? 1 : -1;
@@ -876,7 +972,7 @@ static vs_status back_to_start(back *w, const double *x)
         if (w->t->o.uic)
             memcpy(w->f[i], w->rhs, stride(w->t) * sizeof(double));
         else
-            lu_solve(&w->lu, w->rhs + 1, w->f[i] + 1);
+            lu_solve(&w->step.lu, w->rhs + 1, w->f[i] + 1);
     }
     return st == VS_OK ? show(w, &env, x, NULL, w->t->o.uic ? GIVEN : POINT) : st;
 }
@@ -885,8 +981,7 @@ static vs_status back_at_start(back *w)
 {
     const double *x = solution(w->t, 0);
     take_seeds(w, 0);
-    take_point(w);
-    vs_status st = show_behind(w, 0, x);
+    vs_status st = back_to_node(w, 0, x);
     if (st == VS_OK)
         st = back_to_charge(w, x);
     return st == VS_OK ? back_to_start(w, x) : st;
@@ -931,8 +1026,7 @@ static vs_status run_back(back *w)
         }
         const bool staged = k > t->first && node_at(t, k - 1)->stage;
         take_seeds(w, k);
-        take_point(w);
-        st = show_behind(w, k, solution(t, k));
+        st = back_to_node(w, k, solution(t, k));
         if (st == VS_OK)
             st = step_back(w, k, w->sum[0], w->sum[1], w->sum[2], staged ? w->stage : w->sum[1]);
         if (staged && st == VS_OK)
@@ -946,15 +1040,17 @@ static vs_status run_back(back *w)
     return st == VS_OK ? back_at_start(w) : st;
 }
 
-vs_status ana_tape_back(ana_tape *t, int32_t n_measure,
+vs_status ana_tape_back(ana_tape *t, int32_t n_measure, bool (*jumps)(void *user, double t),
                         vs_status (*visit)(void *user, const ana_adjoint *at), void *user)
 {
-    back w = {.visit = visit, .user = user};
+    back w = {.visit = visit, .jumps = jumps, .user = user};
     t->a->tran->tape = NULL;
     vs_status st = begin(&w, t, n_measure);
     if (st == VS_OK)
         st = run_back(&w);
-    lu_fini(&w.lu);
+    lu_fini(&w.step.lu);
+    if (w.jump.any)
+        lu_fini(&w.jump.lu);
     nat_back_free(&w.past);
     vec_free(w.seed);
     arena_fini(&w.mem);

@@ -33,6 +33,7 @@ typedef struct post_slope {
     int64_t point; /* of the vector */
     double by;     /* by its value, or the real part of it */
     double by_im;  /* by the imaginary part */
+    double pulse;  /* by the area of a pulse of it there: of integrals */
 } post_slope;
 /* Derivatives of measures by each point of the vectors, with the axis held.
  * Use:    post_slopes_new; post_slopes_add for each measure, with the vectors as the only ones of

@@ -170,35 +170,41 @@ static vs_status moved(work *w, const char *expr, const half *m, int sign, doubl
     return st;
 }
 
-/* Adds weight[k] d expr_k / d vec_k at these values. */
+typedef struct weights { /* d measure / d expr, [n] */
+    const double *by;
+    const double *pulse; /* by the area of a pulse; NULL: 0 */
+} weights;
+
+/* Adds by[k] d expr_k / d vec_k at these values. */
 static vs_status add_half(work *w, const char *expr, const half *m, const double *y,
-                          const double *weight)
+                          const weights *of)
 {
     double *hi, *lo;
     vs_status st = moved(w, expr, m, 1, &hi);
     if (st == VS_OK)
         st = moved(w, expr, m, -1, &lo);
     for (int64_t k = 0; k < w->n && st == VS_OK; k++) {
-        const double d = (hi[k] - lo[k]) / (2 * m->h[k]), by = weight[k] * d * w->by;
+        const double d = (hi[k] - lo[k]) / (2 * m->h[k]), by = of->by[k] * d * w->by;
+        const double pulse = of->pulse ? of->pulse[k] * d * w->by : 0;
         const bool here = k % 2 == m->first;
         if (!here && (hi[k] != y[k] || lo[k] != y[k]))
             return refuse(w, "'%s' computes with several points at once", expr);
         if (!isfinite(d))
             return refuse(w, "'%s' has none at one of its points", expr);
-        if (here && d != 0 && weight[k] != 0)
-            vec_push(*w->list,
-                     ((post_slope){m->vec, w->first + k, m->part ? 0 : by, m->part ? by : 0}));
+        if (here && (by != 0 || pulse != 0))
+            vec_push(*w->list, ((post_slope){m->vec, w->first + k, m->part ? 0 : by,
+                                             m->part ? by : 0, pulse}));
     }
     return st;
 }
 
 /* The same by all vectors. */
-static vs_status add_curve(work *w, const char *expr, const double *weight)
+static vs_status add_weighted(work *w, const char *expr, const weights *of)
 {
     double *y;
     bool any = w->s->n_piece == 1; /* then it says at least what cannot be differentiated */
     for (int64_t k = 0; k < w->n && !any; k++)
-        any = weight[k] != 0;
+        any = of->by[k] != 0 || (of->pulse && of->pulse[k] != 0);
     if (!any)
         return VS_OK;
     const arena_pos mark = arena_mark(w->e.mem);
@@ -211,12 +217,17 @@ static vs_status add_curve(work *w, const char *expr, const double *weight)
         for (m.part = 0; m.part < (v->complex ? 2 : 1); m.part++)
             for (m.first = 0; m.first < 2 && st == VS_OK; m.first++) {
                 const arena_pos here = arena_mark(w->e.mem);
-                st = add_half(w, expr, &m, y, weight);
+                st = add_half(w, expr, &m, y, of);
                 arena_release(w->e.mem, here);
             }
     }
     arena_release(w->e.mem, mark);
     return st;
+}
+
+static vs_status add_curve(work *w, const char *expr, const double *weight)
+{
+    return add_weighted(w, expr, &(weights){weight, NULL});
 }
 
 /* Measures that an expression names: only PARAM may. */
@@ -619,7 +630,8 @@ static void slopes_between(const work *w, const measure *m, const double *y, int
     }
 }
 
-static void integral_slope(const work *w, const measure *m, const double *y, double *weight)
+static void integral_slope(const work *w, const measure *m, const double *y, double *weight,
+                           double *pulse)
 {
     const post_slopes *s = w->s;
     const range_kind kind = m->plan.range;
@@ -646,8 +658,11 @@ static void integral_slope(const work *w, const measure *m, const double *y, dou
         put(w, weight, w->first + k, d[0]);
         put(w, weight, w->first + k + 1, d[1]);
     }
-    for (int64_t k = 0; k < w->n; k++)
+    for (int64_t k = 0; k < w->n; k++) {
         weight[k] *= by;
+        if (w->x[k] > a && w->x[k] < b)
+            put(w, pulse, w->first + k, by * (rms ? 2 * y[k] : 1));
+    }
 }
 
 static void extreme_slope(const work *w, const extreme *e, double by, double *weight)
@@ -659,6 +674,7 @@ static void extreme_slope(const work *w, const extreme *e, double by, double *we
 static vs_status range(work *w, const measure *m)
 {
     double *y, *weight = arena_array(w->e.mem, double, w->n + 1);
+    double *pulse = arena_array(w->e.mem, double, w->n + 1);
     const range_kind kind = m->plan.range;
     const vs_status st = curve_of(w, m->plan.expr, &y);
     if (st != VS_OK)
@@ -666,12 +682,12 @@ static vs_status range(work *w, const measure *m)
     if (w->s->turned)
         return range_turned(w, m, y);
     if (kind == R_AVG || kind == R_RMS || kind == R_INTEG)
-        integral_slope(w, m, y, weight);
+        integral_slope(w, m, y, weight, pulse);
     if (kind == R_MAX || kind == R_PP)
         extreme_slope(w, &m->hi, 1, weight);
     if (kind == R_MIN || kind == R_PP)
         extreme_slope(w, &m->lo, kind == R_PP ? -1 : 1, weight);
-    return add_curve(w, m->plan.expr, weight);
+    return add_weighted(w, m->plan.expr, &(weights){weight, pulse});
 }
 
 static vs_status differentiate(work *w, const measure *m)

@@ -3,10 +3,13 @@
  *  2. The measures give their derivatives by the rows of the run (post_measure_slope).
  *  3. The adjoint of the run gives the weights of what each parameter adds to the equations at each
  *     point; differences of single devices, with what was noted when it was moved, are that. */
+#include <math.h>
 #include <string.h>
 
 #include "sim_gradient.h"
 #include "vec.h"
+
+#define ROUNDING 1e-9 /* of a derivative of a waveform, for one that does not jump */
 
 typedef struct tran_gradient {
     gradient *of;
@@ -181,7 +184,8 @@ static void add_source(gradient *g, size_t p, int32_t source, const ana_adjoint 
     const double span = b->side[1].value - b->side[0].value;
     const wave *now = &g->now.wave[source].w;
     const double value = 0.5 * (sim_vary_wave_value(lo, t) + sim_vary_wave_value(hi, t));
-    double dv = wave_slope(now, &lo->w, &hi->w, span, t, at->behind), dm = (hi->m - lo->m) / span;
+    double dv = wave_slope(now, &lo->w, &hi->w, span, t, at->behind || at->after);
+    double dm = (hi->m - lo->m) / span;
     if (at->behind) {
         dv -= wave_slope(now, &lo->w, &hi->w, span, t, false);
         dm = 0;
@@ -200,9 +204,12 @@ static void add_line(const tran_gradient *w, size_t i, const ana_adjoint *at)
     const double *noted = at->noted ? at->noted + NAT_LINE_NOTE * i : NULL;
     if (at->behind && !noted)
         return;
-    for (size_t m = 0; m < vec_len(g->meas); m++)
-        g->to[m * vec_len(g->by) + w->line[i]] +=
-            ckt_line_side_sum(g->s->ckt, (int32_t)i, at->x, noted, at->behind, at->f[m]);
+    for (size_t m = 0; m < vec_len(g->meas); m++) {
+        double *to = &g->to[m * vec_len(g->by) + w->line[i]];
+        *to += ckt_line_side_sum(g->s->ckt, (int32_t)i, at->x, noted, at->behind, at->f[m]);
+        if (at->after && noted)
+            *to += ckt_line_side_sum(g->s->ckt, (int32_t)i, at->x, noted, true, at->f[m]);
+    }
 }
 
 /* Start values: those of uic are x itself, those of .ic are held by conductances. */
@@ -246,6 +253,25 @@ static vs_status visit(void *user, const ana_adjoint *at)
     return st;
 }
 
+/* Whether a source's derivative by a parameter jumps at t, where a corner moves. */
+static bool jumps(void *user, double t)
+{
+    const tran_gradient *w = user;
+    const gradient *g = w->of;
+    for (size_t i = 0; i < vec_len(w->source); i++) {
+        const gradient_by *b = &g->by[w->source[i].p];
+        const int32_t k = w->source[i].source;
+        const wave *now = &g->now.wave[k].w, *lo = &sim_vary_wave_of(&g->now, &b->side[0].at, k)->w,
+                   *hi = &sim_vary_wave_of(&g->now, &b->side[1].at, k)->w;
+        const double span = b->side[1].value - b->side[0].value;
+        const double behind = wave_slope(now, lo, hi, span, t, true);
+        const double before = wave_slope(now, lo, hi, span, t, false);
+        if (fabs(behind - before) > ROUNDING * (fabs(behind) + fabs(before)))
+            return true;
+    }
+    return false;
+}
+
 static vs_status run_and_measure(tran_gradient *w)
 {
     gradient *g = w->of;
@@ -265,7 +291,7 @@ static vs_status run_and_measure(tran_gradient *w)
     if (st == VS_OK)
         st = refuse_jumps(w);
     if (st == VS_OK)
-        st = ana_tape_back(w->tape, (int32_t)n, visit, w);
+        st = ana_tape_back(w->tape, (int32_t)n, jumps, visit, w);
     if (st == VS_OK)
         st = ckt_vary_total(w->vary, n, vec_len(g->by), g->to);
     return st;
