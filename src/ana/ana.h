@@ -399,6 +399,7 @@ typedef struct ana_lstb_opt {
     int32_t probe[2], n_probe; /* DIFF and COMM: two sources, in the branches of a pair */
     ana_lstb_mode mode;
     ana_freq freq;
+    diag_span span; /* of messages */
 } ana_lstb_opt;
 VS_MUST_USE vs_status ana_lstb(ana *a, const ana_lstb_opt *o, const ana_table *t);
 

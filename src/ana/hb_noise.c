@@ -393,7 +393,7 @@ static vs_status check_modulated(noise *w)
     double most = 0;
     const size_t nk = (size_t)h->n_k;
     if (w->o->form == ANA_HBNOISE_PHASE && !h->o.osc) {
-        diag_error(h->a->d, h->o.span,
+        diag_error(h->a->d, w->o->span,
                    "phase noise is that of an oscillator: its orbit comes from "
                    ".hbosc or .pss; of a driven circuit it is .hbnoise with 'modulated'");
         return VS_EINPUT;

@@ -18,6 +18,8 @@
 
 typedef double complex cplx;
 
+#define NO_LOOP 1e-13
+
 typedef struct margins {
     double pm, f_pm, gm, f_gm; /* degrees, Hz, dB, Hz; NAN: there is none */
     double f, mag, phase;      /* of the point before: log |T|, radians, unwrapped */
@@ -31,7 +33,8 @@ typedef struct lstb {
     double wv[2], wi[2]; /* what its voltage and current count in the mode's */
     cplx *z;             /* [n+1] */
     const ana_table *t;
-    margins m; /* up to the last frequency */
+    margins m;   /* up to the last frequency */
+    double most; /* |T| */
 } lstb;
 
 static void choose_mode(lstb *w)
@@ -125,6 +128,7 @@ static vs_status at_frequency(void *work, double f)
     const cplx y = j + v + 2 * (j * v - i * u);
     const cplx row[2] = {f, -y / (1 + y)};
     follow(&w->m, f, row[1]);
+    w->most = fmax(w->most, cabs(row[1]));
     return w->t->row(w->t->user, (const double *)row);
 }
 
@@ -133,6 +137,19 @@ static vs_status sweep(lstb *w, const double *f, size_t n)
     static const ana_column col[] = {{"frequency", "frequency"}, {"loopgain", "notype"}};
     const vs_status st = w->t->begin(w->t->user, "Loop Stability", col, VS_COUNT(col), true);
     return st == VS_OK ? freq_plot(w->s.a, &(freq_sweep){f, n, at_frequency, w}, w->t) : st;
+}
+
+/* T of no loop is what rounding leaves of 0; that of a real one is above that somewhere. */
+static void warn_without_loop(const lstb *w)
+{
+    if (!(w->most < NO_LOOP))
+        return;
+    diag_warning(w->s.a->d, w->o->span,
+                 "the loop gain is 0 at all frequencies: '%s' lies in no loop",
+                 ckt_source_at(w->s.a->c, w->o->probe[0]).name);
+    diag_note(w->s.a->d, DIAG_NOWHERE,
+              "the probe belongs into the wire through which all of the signal that is fed back "
+              "passes, and a loop that a switched-off device interrupts has no gain");
 }
 
 vs_status ana_lstb(ana *a, const ana_lstb_opt *o, const ana_table *t)
@@ -144,6 +161,8 @@ vs_status ana_lstb(ana *a, const ana_lstb_opt *o, const ana_table *t)
     w.z = vs_calloc((size_t)a->n + 1, sizeof *w.z);
     if (st == VS_OK)
         st = sweep(&w, f, vec_len(f));
+    if (st == VS_OK)
+        warn_without_loop(&w);
     if (st == VS_OK)
         st = put_margins(&w.m, t);
     small_fini(&w.s);

@@ -425,7 +425,9 @@ vs_status sim_run_lstb(sim *s, const flat_ana *a)
 {
     sim_table t;
     static const ana_lstb_mode mode[] = {ANA_LSTB_SINGLE, ANA_LSTB_DIFF, ANA_LSTB_COMM};
-    ana_lstb_opt o = {.n_probe = a->hb.mode == FLAT_LSTB_SINGLE ? 1 : 2, .mode = mode[a->hb.mode]};
+    ana_lstb_opt o = {.n_probe = a->hb.mode == FLAT_LSTB_SINGLE ? 1 : 2,
+                      .mode = mode[a->hb.mode],
+                      .span = a->span};
     vs_status st = sim_start_op(s, false);
     if (!st)
         st = sim_grid_or_ac(s, a, &o.freq);

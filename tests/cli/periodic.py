@@ -535,6 +535,15 @@ c{i}2 f{i} 0 1n
             with self.subTest(card=card):
                 self.assertIn(text, self.run_deck(rc % card, code=1))
 
+    def test_a_probe_in_no_loop_is_told(self):
+        deck = 'chain\nv1 a 0 1\nr1 a c 1k\nvp c b 0\nr2 b 0 1k\n%s.lstb vsource=vp dec 1 1 1k\n.end\n'
+        for more, told in (('', True), ('g1 c 0 b 0 1u\n', False)):
+            self.write('deck.sp', deck % more)
+            done = subprocess.run([VSIM, 'deck.sp'], cwd=self.tmp.name, capture_output=True, text=True,
+                                  stdin=subprocess.DEVNULL)
+            self.assertEqual(done.returncode, 0)
+            self.assertEqual("'vp' lies in no loop" in done.stderr, told, done.stderr)
+
     def test_an_oscillator_at_rest_is_told(self):
         message = self.run_deck("""rests
 l1 a 0 1n
