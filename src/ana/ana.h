@@ -341,10 +341,10 @@ VS_MUST_USE vs_status ana_gradient(ana *a, const ana_gradient_opt *o, const ana_
 
 /* -- gradients of measures of operating points and sweeps (gradient_dc.c) -- */
 typedef struct ana_static_opt {
-    const double *x;       /* solutions; [n+1] that of a row begins at x + at[row] */
-    const size_t *at;      /* [rows] */
-    const int32_t *swept;  /* [n_swept] sources that are swept, */
-    int32_t n_swept;       /* */
+    const double *x;      /* solutions; [n+1] that of a row begins at x + at[row] */
+    const size_t *at;     /* [rows] */
+    const int32_t *swept; /* [n_swept] sources that are swept, */
+    int32_t n_swept;
     const double *level;   /* [rows][n_swept] and their values */
     const ana_seed *seed;  /* [n_seed] those of a row and measure together */
     struct ckt_vary *vary; /* devices that parameters reach; may be made ready */

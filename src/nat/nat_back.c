@@ -145,7 +145,7 @@ void nat_back_hold(nat_back *b, size_t last, double t, const double *x, const do
     }
 }
 
-/* The points are consecutive ones up to `last`, or such that past_points gave. */
+/* The first of the points 0 .. last that stands at t or later; last if none does. */
 static size_t place_of(const nat_back *b, double t, size_t last)
 {
     size_t lo = 0, hi = last;
