@@ -27,13 +27,13 @@ vs_status ckt_aside_eval(ckt_aside *g, const double *dyn, const double *x, const
 {
     const int32_t batch = DEV_BATCH / g->dev.lanes;
     vs_status st = VS_OK;
-    g->dev.lim_fresh = true;
-    dev_begin(&g->dev, g->form, x);
     for (int32_t b = 0, e; b < g->dev.n_pack && st == VS_OK; b = e) {
         while (b < g->dev.n_pack && wanted && !wanted[b])
             b++;
         for (e = b; e < g->dev.n_pack && e < b + batch && (!wanted || wanted[e]);)
             e++;
+        if (e > b && g->dev.n_lim)
+            dev_limits_at(&g->dev, g->form, x, b, e);
         if (e > b)
             st = dev_eval(&g->dev, g->form, dyn, x, b, e, false, out);
         for (int32_t p = b; p < e && st == VS_OK; p++)

@@ -12,10 +12,18 @@
  * ones have about the relative step, 1e-5, times the exponent with which they follow. */
 #define KINK 1e-2
 #define ROUNDING 1e-9 /* of the value itself, for differences that nearly vanish */
-/* How far an unknown may go from the point where its device was swept, of its largest size, if that
- * is below 1: derivatives change by 1e-8 V / 26 mV, 4e-7 of themselves, where they are exponential
- * in a voltage. */
+/* How far an unknown may go from the point where its device waits, of its largest size, if that is
+ * below 1, and count as there: derivatives change by 1e-8 V / 26 mV, 4e-7 of themselves, where they
+ * are exponential in a voltage. */
 #define STAYS 1e-8
+/* How far it may go while derivatives follow it along a line, in V and of its largest size: what a
+ * line misses of an exponential is (3e-5 V / 26 mV)^2, 1e-6, at most. */
+#define NEAR 3e-5
+#define NEAR_PART 1e-3
+/* A step longer than this part of that is not worth a line, which takes a sweep for each unknown
+ * that moved. */
+#define SHORT 0.125
+#define MOST_TURNS ((size_t)32 << 20) /* bytes for the sums of lines of a group */
 
 typedef struct slope { /* d(setup value)/dp */
     int32_t out;       /* of the variant's outputs */
@@ -40,7 +48,13 @@ typedef struct inst {
 
 typedef struct wire {  /* an unknown of a device that is one of the circuit's */
     int32_t of, place; /* which of the device; in the circuit */
+    int32_t f, q;      /* where its weights stand behind those of the instance's first unknown */
 } wire;
+
+typedef struct share { /* of a point's weights */
+    int32_t of;        /* beside the point where the device waits, in this unknown; -1: at it */
+    double part;
+} share;
 
 typedef struct place {   /* of an instance's sums */
     size_t group, first; /* first: in those of a pairing; they are `lanes` apart */
@@ -57,16 +71,25 @@ typedef struct known { /* slopes that another device of equal rows has already *
 
 typedef struct group {
     ckt_aside of;
-    size_t first;          /* of inst */
-    wire *wire;            /* those of device i: from wire_of[i] to wire_of[i + 1] */
-    int32_t *wire_of;      /* [nb + 1] */
-    double *x;             /* the devices' own unknowns at the point that waits, [0] is 0 */
-    double dyn[IR_N_DYN];  /* of that point */
-    uint8_t *read;         /* [IR_N_DYN] which of them decide on values */
-    uint8_t *go;           /* [nb] the device has left the point that waits */
-    uint8_t *wanted, *now; /* [n_pack] has such devices; has weights for them too */
-    double *weight;        /* [n_pairing][states of the group] summed over the points that wait */
-    double *sum;           /* [n_pairing][n_pack][outputs][lanes] */
+    size_t first;           /* of inst */
+    wire *wire;             /* those of device i: from wire_of[i] to wire_of[i + 1] */
+    int32_t *wire_of;       /* [nb + 1] */
+    double *x;              /* the devices' own unknowns at the point that waits, [0] is 0 */
+    double *last;           /* the same at the point that came last */
+    double dyn[IR_N_DYN];   /* of that point */
+    uint8_t *read;          /* [IR_N_DYN] which of them decide on values */
+    size_t n_u, n_w, n_out; /* unknowns of a device; weights, sums of a pairing */
+    int32_t *pack_of;       /* [nb] */
+    int32_t *gone, n_gone;  /* devices that have left the point where they wait, ascending */
+    int32_t *part, n_part;  /* those of them of which a sweep is */
+    uint8_t *go;            /* [nb] those of a sweep, */
+    uint8_t *wanted, *now;  /* [n_pack] which packs have them, and weights for them too */
+    double *weight;         /* [n_pairing][states of the group] summed over the points that wait */
+    double *turn;  /* [n_pairing][unknowns of a device][states of the group] the same beside */
+    double *aside; /* [nb][unknowns of a device] that point, by so much; 0: nothing stands there */
+    share *share;  /* [unknowns of a device + 1], */
+    double *row;   /* [2][unknowns of a device] scratch of weigh */
+    double *sum;   /* [n_pairing][n_pack][outputs][lanes] */
     bool begun;
 } group;
 
@@ -82,8 +105,9 @@ struct ckt_back {
     group *group;        /* vec */
     place *place;        /* [n_inst] sums of an instance by its number */
     size_t n_pairing;
-    double *most; /* [n+1] the largest size of each unknown so far */
-    double *out;  /* [packs of a batch][outputs][lanes] */
+    double *most;         /* [n+1] the largest size of each unknown so far, */
+    double *stays, *near; /* and what follows from it: STAYS, NEAR */
+    double *out;          /* [packs of a batch][outputs][lanes] */
 };
 
 ckt_back *ckt_back_new(ckt *c)
@@ -252,19 +276,6 @@ vs_status ckt_back_take(ckt_back *b, int32_t device, ckt_back_part *part, size_t
 
 /* -- groups -- */
 
-/* Weights and sums of a pairing. */
-static size_t n_weight(const group *g)
-{
-    const dev_group *d = &g->of.dev;
-    return (size_t)d->n_pack * (size_t)d->form[MDL_BACK].variant->lay.n_state * (size_t)d->lanes;
-}
-
-static size_t n_sum(const group *g)
-{
-    const dev_group *d = &g->of.dev;
-    return (size_t)d->n_pack * (size_t)d->form[MDL_BACK].n_out * (size_t)d->lanes;
-}
-
 static int by_variant(const void *va, const void *vb)
 {
     const inst *a = va, *b = vb;
@@ -288,7 +299,8 @@ static void find_read(group *g, const mdl_variant *v)
 }
 
 /* Each device has unknowns of its own: devices wait at different points. */
-static const int32_t *const *own_unknowns(ckt_back *b, group *g, const int32_t *device, int32_t n)
+static const int32_t *const *own_unknowns(ckt_back *b, group *g, const int32_t *device, int32_t n,
+                                          int32_t lanes)
 {
     const int32_t n_u = mdl_n_unknown(b->c->inst[device[0]].model);
     const int32_t **own = arena_array(&b->mem, const int32_t *, n);
@@ -301,7 +313,7 @@ static const int32_t *const *own_unknowns(ckt_back *b, group *g, const int32_t *
         for (int32_t k = 0; k < n_u; k++) {
             u[k] = unknown[k] > 0 ? 1 + i * n_u + k : unknown[k];
             if (unknown[k] > 0)
-                g->wire[n_wire++] = (wire){k, unknown[k]};
+                g->wire[n_wire++] = (wire){k, unknown[k], k * lanes, (n_u + k) * lanes};
         }
         own[i] = u;
         g->wire_of[i + 1] = n_wire;
@@ -320,22 +332,37 @@ static void make_group(ckt_back *b, size_t first, size_t end)
     }
     vec_push(b->group, ((group){.first = first}));
     group *g = &vec_last(b->group);
-    ckt_aside_init(&g->of, b->c, &b->mem, MDL_BACK, v, device, row, own_unknowns(b, g, device, n),
-                   n);
+    ckt_aside_init(&g->of, b->c, &b->mem, MDL_BACK, v, device, row,
+                   own_unknowns(b, g, device, n, v->lay.lanes), n);
     const dev_group *d = &g->of.dev;
     const size_t n_out = (size_t)v->lay.n_out, lanes = (size_t)d->lanes;
     g->read = arena_array(&b->mem, uint8_t, IR_N_DYN);
     find_read(g, v);
-    g->x = arena_array(&b->mem, double, n *(v->lay.n_state / 2) + 1);
+    const size_t n_u = (size_t)v->lay.n_state / 2, n_x = (size_t)n * n_u;
+    g->x = arena_array(&b->mem, double, n_x + 1);
+    g->last = arena_array(&b->mem, double, n_x + 1);
+    g->aside = arena_array(&b->mem, double, n_x + 1);
+    g->n_u = n_u;
+    g->n_w = (size_t)d->n_pack * (size_t)v->lay.n_state * lanes;
+    g->n_out = (size_t)d->n_pack * n_out * lanes;
+    g->pack_of = arena_array(&b->mem, int32_t, n);
+    g->gone = arena_array(&b->mem, int32_t, n);
+    g->part = arena_array(&b->mem, int32_t, n);
     g->go = arena_array(&b->mem, uint8_t, n);
+    g->share = arena_array(&b->mem, share, n_u + 1);
+    g->row = arena_array(&b->mem, double, 2 * n_u + 1);
     g->wanted = arena_array(&b->mem, uint8_t, d->n_pack);
     g->now = arena_array(&b->mem, uint8_t, d->n_pack);
-    g->weight = arena_array(&b->mem, double, b->n_pairing *n_weight(g) + 1);
-    g->sum = arena_array(&b->mem, double, b->n_pairing *n_sum(g) + 1);
+    g->weight = arena_array(&b->mem, double, b->n_pairing * g->n_w + 1);
+    if (b->n_pairing * n_x * 2 * n_u * sizeof(double) <= MOST_TURNS)
+        g->turn = arena_array(&b->mem, double, b->n_pairing *n_u * g->n_w + 1);
+    g->sum = arena_array(&b->mem, double, b->n_pairing * g->n_out + 1);
     for (int32_t p = 0; p < d->n_pack; p++)
-        for (int32_t i = d->first[p]; i < d->first[p + 1]; i++)
+        for (int32_t i = d->first[p]; i < d->first[p + 1]; i++) {
+            g->pack_of[i] = p;
             b->place[b->inst[first + (size_t)i].number] = (place){
                 vec_len(b->group) - 1, (size_t)p * n_out * lanes + (size_t)(i - d->first[p])};
+        }
 }
 
 void ckt_back_ready(ckt_back *b, size_t n_pairing)
@@ -345,6 +372,8 @@ void ckt_back_ready(ckt_back *b, size_t n_pairing)
     b->place = arena_array(&b->mem, place, n + 1);
     b->n_pairing = n_pairing;
     b->most = arena_array(&b->mem, double, vec_len(b->c->unknown));
+    b->stays = arena_array(&b->mem, double, vec_len(b->c->unknown));
+    b->near = arena_array(&b->mem, double, vec_len(b->c->unknown));
     if (n)
         qsort(b->inst, n, sizeof *b->inst, by_variant);
     for (size_t i = 0, j; i < n; i = j) {
@@ -361,28 +390,30 @@ void ckt_back_ready(ckt_back *b, size_t n_pairing)
 
 /* -- sums -- */
 
-/* Marks the devices whose unknowns have left the point that waits, or all; false: there are none.
- */
+/* Whether device i has left the point where it waits. Only short steps follow a line. */
+static bool has_left(const ckt_back *b, const group *g, int32_t i, const double *x)
+{
+    const size_t first = 1 + (size_t)i * g->n_u;
+    const double *at = g->x + first, *last = g->last + first;
+    for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1]; k++) {
+        const wire w = g->wire[k];
+        const double far = fabs(x[w.place] - at[w.of]), near = b->near[w.place];
+        if (far <= b->stays[w.place])
+            continue;
+        if (!g->turn || !(far <= near) || !(fabs(x[w.place] - last[w.of]) <= SHORT * near))
+            return true;
+    }
+    return false;
+}
+
+/* The devices that have left the point where they wait, or all; false: there are none. */
 static bool find_gone(const ckt_back *b, group *g, const double *x, bool all)
 {
-    const dev_group *d = &g->of.dev;
-    const int32_t n_u = d->form[MDL_BACK].variant->lay.n_state / 2;
-    bool any = false;
-    for (int32_t p = 0; p < d->n_pack; p++) {
-        g->wanted[p] = 0;
-        for (int32_t i = d->first[p]; i < d->first[p + 1]; i++) {
-            const double *at = g->x + 1 + (size_t)i * (size_t)n_u;
-            bool go = all;
-            for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1] && !go; k++) {
-                const wire w = g->wire[k];
-                go = !(fabs(x[w.place] - at[w.of]) <= STAYS * fmin(b->most[w.place], 1));
-            }
-            g->go[i] = go;
-            g->wanted[p] |= go;
-        }
-        any |= g->wanted[p];
-    }
-    return any;
+    g->n_gone = 0;
+    for (int32_t i = 0; i < g->of.dev.nb; i++)
+        if (all || has_left(b, g, i, x))
+            g->gone[g->n_gone++] = i;
+    return g->n_gone > 0;
 }
 
 typedef struct summed { /* the sums of a pairing, of a group */
@@ -436,7 +467,7 @@ static vs_status add_pack(void *user, int32_t p, const double *out)
 static bool load_weights(group *g, const double *weight)
 {
     dev_group *d = &g->of.dev;
-    const size_t n = n_weight(g) / (size_t)d->n_pack;
+    const size_t n = g->n_w / (size_t)d->n_pack;
     bool some = false;
     for (int32_t p = 0; p < d->n_pack; p++) {
         const double *from = weight + (size_t)p * n;
@@ -452,67 +483,155 @@ static bool load_weights(group *g, const double *weight)
 }
 
 /* Those of an instance, `lanes` apart. */
-static double *weights_of(const group *g, double *weight, int32_t p, int32_t i)
+static inline double *weights_of(const group *g, double *weight, int32_t i)
 {
     const dev_group *d = &g->of.dev;
-    const size_t n = (size_t)d->form[MDL_BACK].variant->lay.n_state * (size_t)d->lanes;
-    return weight + (size_t)p * n + (i - d->first[p]);
+    const int32_t p = g->pack_of[i];
+    return weight + (size_t)p * 2 * g->n_u * (size_t)d->lanes + (i - d->first[p]);
 }
 
-static void clear(const group *g, double *weight, int32_t p, int32_t i)
+/* Of the devices that go, those that were beside their point in unknown u, or all with u < 0: which
+ * these are, and their packs. false: there are none. */
+static bool choose_part(group *g, int32_t u)
 {
     const dev_group *d = &g->of.dev;
-    const int32_t n_u = d->form[MDL_BACK].variant->lay.n_state / 2;
-    double *w = weights_of(g, weight, p, i);
-    for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1]; k++)
-        w[g->wire[k].of * d->lanes] = w[(n_u + g->wire[k].of) * d->lanes] = 0;
+    g->n_part = 0;
+    for (int32_t k = 0; k < g->n_gone; k++) {
+        const int32_t i = g->gone[k];
+        if (u < 0 || g->aside[(size_t)i * g->n_u + (size_t)u] != 0)
+            g->part[g->n_part++] = i;
+    }
+    if (!g->n_part)
+        return false;
+    memset(g->go, 0, (size_t)d->nb);
+    memset(g->wanted, 0, (size_t)d->n_pack);
+    for (int32_t k = 0; k < g->n_part; k++) {
+        g->go[g->part[k]] = 1;
+        g->wanted[g->pack_of[g->part[k]]] = 1;
+    }
+    return true;
 }
 
-/* Sweeps the devices that go, at the point where they wait, with what waits for them. */
+static void clear_part(const group *g, double *weight)
+{
+    for (int32_t j = 0; j < g->n_part; j++) {
+        const int32_t i = g->part[j];
+        double *w = weights_of(g, weight, i);
+        for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1]; k++)
+            w[g->wire[k].f] = w[g->wire[k].q] = 0;
+    }
+}
+
+/* The weights beside the point where devices wait, in an unknown. */
+static double *turns_of(const group *g, size_t pairing, size_t unknown)
+{
+    return g->turn + (pairing * g->n_u + unknown) * g->n_w;
+}
+
+/* Sweeps the devices of the part with these weights, which are then 0. */
+static vs_status sweep_part(ckt_back *b, group *g, size_t pairing, double *weight)
+{
+    summed s = {g, g->sum + pairing * g->n_out};
+    vs_status st = VS_OK;
+    if (load_weights(g, weight))
+        st = ckt_aside_eval(&g->of, g->dyn, g->x, g->now, b->out, add_pack, &s);
+    clear_part(g, weight);
+    return st;
+}
+
+/* Beside the point where they wait, in unknown u. */
+static vs_status sweep_beside(ckt_back *b, group *g, size_t u)
+{
+    vs_status st = VS_OK;
+    for (int32_t j = 0; j < g->n_part; j++) {
+        const size_t k = (size_t)g->part[j] * g->n_u + u;
+        g->last[1 + k] = g->x[1 + k]; /* nobody asks for it before the device waits again */
+        g->x[1 + k] += g->aside[k];
+    }
+    for (size_t k = 0; k < b->n_pairing && st == VS_OK; k++)
+        st = sweep_part(b, g, k, turns_of(g, k, u));
+    for (int32_t j = 0; j < g->n_part; j++) {
+        const size_t k = (size_t)g->part[j] * g->n_u + u;
+        g->x[1 + k] = g->last[1 + k];
+        g->aside[k] = 0;
+    }
+    return st;
+}
+
+/* Sweeps the devices that go, at the point where they wait and beside it, with what waits for them.
+ */
 static vs_status sweep(ckt_back *b, group *g)
 {
-    const dev_group *d = &g->of.dev;
-    const size_t size = n_weight(g);
     vs_status st = VS_OK;
-    for (size_t k = 0; k < b->n_pairing && st == VS_OK; k++) {
-        summed s = {g, g->sum + k * n_sum(g)};
-        if (load_weights(g, g->weight + k * size))
-            st = ckt_aside_eval(&g->of, g->dyn, g->x, g->now, b->out, add_pack, &s);
-        for (int32_t p = 0; p < d->n_pack; p++)
-            for (int32_t i = d->first[p]; i < d->first[p + 1]; i++)
-                if (g->go[i])
-                    clear(g, g->weight + k * size, p, i);
-    }
+    for (size_t u = 0; u < g->n_u && g->turn && st == VS_OK; u++)
+        if (choose_part(g, (int32_t)u))
+            st = sweep_beside(b, g, u);
+    if (st == VS_OK && choose_part(g, -1))
+        for (size_t k = 0; k < b->n_pairing && st == VS_OK; k++)
+            st = sweep_part(b, g, k, g->weight + k * g->n_w);
     return st;
 }
 
 /* The devices that went wait here now. */
 static void wait_at(group *g, const double *dyn, const double *x)
 {
-    const dev_group *d = &g->of.dev;
-    const size_t n_u = (size_t)d->form[MDL_BACK].variant->lay.n_state / 2;
-    for (int32_t i = 0; i < d->nb; i++)
-        for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1] && g->go[i]; k++)
-            g->x[1 + (size_t)i * n_u + (size_t)g->wire[k].of] = x[g->wire[k].place];
+    for (int32_t j = 0; j < g->n_gone; j++) {
+        const int32_t i = g->gone[j];
+        double *at = g->x + 1 + (size_t)i * g->n_u;
+        for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1]; k++)
+            at[g->wire[k].of] = x[g->wire[k].place];
+    }
     memcpy(g->dyn, dyn, sizeof g->dyn);
     g->begun = true;
 }
 
-/* Adds the weights of the rows. */
-static void weigh(group *g, double *weight, const ckt_pairing *with, bool charges)
+/* With D the derivatives, x_k near x where the device waits, e an unknown and h beside it,
+ *     D(x_k) = D(x) + sum_e t (D(x + h e) - D(x)),   t = e'(x_k - x) / h,
+ * so that weights of D(x_k) are shared among x and the points beside it. Returns how many. */
+static int32_t find_shares(const ckt_back *b, group *g, int32_t i, const double *x)
 {
-    const dev_group *d = &g->of.dev;
-    const int32_t n_u = d->form[MDL_BACK].variant->lay.n_state / 2;
-    for (int32_t p = 0; p < d->n_pack; p++)
-        for (int32_t i = d->first[p]; i < d->first[p + 1]; i++) {
-            double *w = weights_of(g, weight, p, i);
-            for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1]; k++) {
-                const wire u = g->wire[k];
-                w[u.of * d->lanes] += with->f[u.place];
-                if (charges)
-                    w[(n_u + u.of) * d->lanes] -= with->q[u.place];
+    const size_t first = (size_t)i * g->n_u;
+    int32_t n = 1;
+    double rest = 1;
+    for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1] && g->turn; k++) {
+        const wire w = g->wire[k];
+        const size_t u = first + (size_t)w.of;
+        const double away = x[w.place] - g->x[1 + u];
+        g->last[1 + u] = x[w.place];
+        if (fabs(away) <= b->stays[w.place])
+            continue;
+        if (g->aside[u] == 0)
+            g->aside[u] = copysign(b->near[w.place], away);
+        g->share[n] = (share){w.of, away / g->aside[u]};
+        rest -= g->share[n++].part;
+    }
+    g->share[0] = (share){-1, rest};
+    return n;
+}
+
+/* Adds the weights of the rows to those of an instance. */
+static void weigh(const ckt_back *b, group *g, int32_t i, const double *x, const ckt_pairing *with,
+                  size_t n, bool charges)
+{
+    const wire *unknown = g->wire + g->wire_of[i];
+    const int32_t n_wire = g->wire_of[i + 1] - g->wire_of[i], n_share = find_shares(b, g, i, x);
+    double *row = g->row;
+    for (size_t m = 0; m < n; m++) {
+        const double *f = with[m].f, *q = with[m].q;
+        for (int32_t k = 0; k < n_wire; k++) {
+            row[2 * k] = f[unknown[k].place];
+            row[2 * k + 1] = charges ? -q[unknown[k].place] : 0;
+        }
+        for (int32_t j = 0; j < n_share; j++) {
+            const share s = g->share[j];
+            double *w =
+                weights_of(g, s.of < 0 ? g->weight + m * g->n_w : turns_of(g, m, (size_t)s.of), i);
+            for (int32_t k = 0; k < n_wire; k++) {
+                w[unknown[k].f] += s.part * row[2 * k];
+                w[unknown[k].q] += s.part * row[2 * k + 1];
             }
         }
+    }
 }
 
 static bool other_environment(const group *g, const double *dyn)
@@ -527,16 +646,22 @@ vs_status ckt_back_add(ckt_back *b, const double *dyn, bool charges, const doubl
                        const ckt_pairing *with, size_t n)
 {
     vs_status st = VS_OK;
-    for (size_t u = 1; vec_len(b->group) && u < vec_len(b->c->unknown); u++)
-        b->most[u] = fmax(b->most[u], fabs(x[u]));
+    for (size_t u = 1; vec_len(b->group) && u < vec_len(b->c->unknown); u++) {
+        const double size = fabs(x[u]);
+        if (!(size > b->most[u]))
+            continue;
+        b->most[u] = size;
+        b->stays[u] = STAYS * fmin(size, 1);
+        b->near[u] = fmin(NEAR_PART * size, NEAR);
+    }
     for (size_t i = 0; i < vec_len(b->group) && st == VS_OK; i++) {
         group *g = &b->group[i];
         if (find_gone(b, g, x, other_environment(g, dyn))) {
             st = sweep(b, g);
             wait_at(g, dyn, x);
         }
-        for (size_t k = 0; k < n; k++)
-            weigh(g, g->weight + k * n_weight(g), &with[k], charges);
+        for (int32_t k = 0; k < g->of.dev.nb; k++)
+            weigh(b, g, k, x, with, n, charges);
     }
     return st;
 }
@@ -552,7 +677,7 @@ vs_status ckt_back_total(ckt_back *b, size_t n, size_t n_param, double *to)
             const chain *c = &b->chain[i];
             const place at = b->place[c->inst];
             const group *g = &b->group[at.group];
-            const double *of = g->sum + k * n_sum(g) + at.first;
+            const double *of = g->sum + k * g->n_out + at.first;
             double d = 0;
             for (size_t j = c->of.first; j < c->of.end; j++)
                 d += b->slope[j].by * of[b->slope[j].out * g->of.dev.lanes];
@@ -560,7 +685,7 @@ vs_status ckt_back_total(ckt_back *b, size_t n, size_t n_param, double *to)
         }
     for (size_t i = 0; i < vec_len(b->group); i++) {
         group *g = &b->group[i];
-        memset(g->sum, 0, b->n_pairing * n_sum(g) * sizeof *g->sum);
+        memset(g->sum, 0, b->n_pairing * g->n_out * sizeof *g->sum);
         g->begun = false;
     }
     return st;

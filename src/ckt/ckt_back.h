@@ -26,9 +26,9 @@ VS_MUST_USE vs_status ckt_back_take(ckt_back *b, int32_t device, ckt_back_part *
  * pairings of ckt_back_add. */
 void ckt_back_ready(ckt_back *b, size_t n_pairing);
 /* Adds up the derivatives by setup values at x, for each of n pairings. They are linear in what is
- * paired with the rows: while the unknowns of a device stay where they are, its pairings are added
- * up, and it is swept once for all of these points. Status: VS_OK; VS_NOCONV: a value is not
- * finite. Allocates nothing. */
+ * paired with the rows: while the unknowns of a device stay where they are, or near there, its
+ * pairings are added up, and it is swept once for all of these points, and once more for each
+ * unknown that moved. Status: VS_OK; VS_NOCONV: a value is not finite. Allocates nothing. */
 VS_MUST_USE vs_status ckt_back_add(ckt_back *b, const double *dyn, bool charges, const double *x,
                                    const ckt_pairing *with, size_t n);
 /* Adds what was added up to to[k * n_param + p], and begins at 0 again. Status: as ckt_back_add. */

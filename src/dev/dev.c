@@ -325,23 +325,28 @@ static double probe_value(const va_probe *p, const int32_t *node, const double *
     return (p->hi >= 0 ? x[node[p->hi]] : 0) - (p->lo >= 0 ? x[node[p->lo]] : 0);
 }
 
-void dev_begin(dev_group *g, mdl_form_kind form, const double *x)
+void dev_limits_at(dev_group *g, mdl_form_kind form, const double *x, int32_t begin, int32_t end)
 {
-    if (!g->lim_fresh || !g->n_lim)
-        return;
-    g->lim_fresh = false;
-    note_limits(g);
     const va_module *mod = mdl_module(g->model);
     const dev_form *f = &g->form[form];
     const int32_t n = f->variant->lay.n_lim;
     const bool known = n <= (int32_t)vec_len(mod->lim_probe);
-    for (int32_t p = 0; p < g->n_pack; p++)
+    for (int32_t p = begin; p < end; p++)
         for (int32_t l = 0; l < g->lanes; l++) {
             const int32_t *node = &f->map[(size_t)inst_in(g, p, l) * (size_t)f->n_u];
             for (int32_t k = 0; k < n && known; k++)
                 g->lim[DEV_LIM_OLD][lane_place(g, p, n, k, l)] =
                     probe_value(&mod->probe[mod->lim_probe[k]], node, x);
         }
+}
+
+void dev_begin(dev_group *g, mdl_form_kind form, const double *x)
+{
+    if (!g->lim_fresh || !g->n_lim)
+        return;
+    g->lim_fresh = false;
+    note_limits(g);
+    dev_limits_at(g, form, x, 0, g->n_pack);
 }
 
 jit_batch dev_batch(dev_group *g, mdl_form_kind form, const double *dyn, const double *x,

@@ -127,6 +127,8 @@ void dev_compare(const dev_group *g, mdl_form_kind form, const jit_batch *b, int
                  int32_t n, const int32_t *item);
 /* Before the evaluation of a group: fills lim[OLD] from the probes at x if it is fresh. */
 void dev_begin(dev_group *g, mdl_form_kind form, const double *x);
+/* The limits that packs [begin, end) come from are the values of their probes at x. */
+void dev_limits_at(dev_group *g, mdl_form_kind form, const double *x, int32_t begin, int32_t end);
 /* Called when all instances were evaluated: the limited voltages of this evaluation become those
  * that the next one starts from. */
 void dev_advance(dev_group *g);
