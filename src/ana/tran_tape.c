@@ -764,7 +764,7 @@ static vs_status step_back(back *w, int64_t node, ahead *h, ahead *before, ahead
     const ckt_env env = env_of(w, k);
     const double *x = solution(w->t, node);
     if (w->past)
-        nat_back_hold(w->past, (size_t)w->point, k->t, x, noted_at(w, node));
+        nat_back_hold(w->past, (size_t)w->point, k->t, x, noted_at(w, node), false);
     vs_status st = linearise(w, &env, x);
     if (st == VS_OK)
         st = factor(w, &w->step, k->t);
@@ -840,6 +840,18 @@ static void take_seeds(back *w, int64_t node)
     }
 }
 
+/* What of f is of lines and delays. */
+static void past_behind(back *w, int64_t node, const double *x)
+{
+    const size_t n1 = stride(w->t);
+    for (int32_t i = 0; i < w->n_measure; i++)
+        memset(w->rhs_of[i], 0, n1 * sizeof(double));
+    nat_back_behind(w->past, (size_t)w->point, node_at(w->t, node)->t, x, noted_at(w, node),
+                    (const double *const *)w->f, w->rhs_of);
+    for (int32_t i = 0; i < w->n_measure; i++)
+        add_scaled(w->sum[0][i].m, -1, w->rhs_of[i], n1);
+}
+
 /* Shows f of what belongs to the piece behind, by these factors, times `by`. */
 static vs_status show_part(back *w, int64_t node, const double *x, factors *of, double by)
 {
@@ -860,7 +872,7 @@ static vs_status show_part(back *w, int64_t node, const double *x, factors *of, 
         any |= some;
     }
     if (any && w->past && node > 0)
-        nat_back_behind(w->past, (size_t)w->point, k->t, x, (const double *const *)w->f);
+        past_behind(w, node, x);
     return any ? show(w, &env, x, node > 0 ? noted_at(w, node) : NULL, BEHIND) : VS_OK;
 }
 
@@ -868,15 +880,16 @@ static vs_status show_part(back *w, int64_t node, const double *x, factors *of, 
  * order of the step, as the step behind it has it, whose factors are still there. Where a corner
  * moves, derivatives of sources jump, and this is what the measures see of it.
  *   step     in  the stage and the end of the step behind the node
- *   jumping  in  jump_back was there: a part of the pulse was taken for a current that stays, as
- *                large as alpha: that part of what is found with the other alpha */
+ *   jumping  in  jump_back was there: a pulse is taken for a current that stays, as large as alpha.
+ *                What is found is linear in alpha, and wanted at 0 */
 static vs_status show_behind(back *w, int64_t node, const double *x, const tape_node *step,
                              bool jumping)
 {
-    vs_status st = show_part(w, node, x, &w->step, 1);
-    const double t = node_at(w->t, node)->t;
+    const double length = jump_length * (step[1].t - node_at(w->t, node)->t);
+    const double ratio = jumping ? step[0].alpha * length : 0;
+    vs_status st = show_part(w, node, x, &w->step, 1 / (1 - ratio));
     if (st == VS_OK && jumping)
-        st = show_part(w, node, x, &w->jump, -step[0].alpha * jump_length * (step[1].t - t));
+        st = show_part(w, node, x, &w->jump, -ratio / (1 - ratio));
     return st;
 }
 
@@ -887,11 +900,11 @@ static vs_status jump_back(back *w, int64_t node, const double *x, const tape_no
 {
     const tape_node *k = node_at(w->t, node);
     ckt_env env = env_of(w, k);
-    const double length = jump_length * (step[1].t - k->t), t = k->t + length;
+    const double length = jump_length * (step[1].t - k->t), t = nat_back_beyond(k->t);
     env.alpha = 1 / length;
     vs_status st = w->jump.any ? VS_OK : make_factors(w, &w->jump);
     if (st == VS_OK && w->past)
-        nat_back_hold(w->past, (size_t)w->point, t, x, noted_at(w, node));
+        nat_back_hold(w->past, (size_t)w->point, t, x, noted_at(w, node), true);
     if (st == VS_OK)
         st = linearise(w, &env, x);
     if (st == VS_OK)
@@ -919,11 +932,18 @@ static const tape_node *step_behind(const ana_tape *t, int64_t node)
     return next->stage ? next : NULL;
 }
 
+/* A corner of a source moves there, or one arrives through a delay. */
+static bool is_jump(const back *w, int64_t node, const double *x)
+{
+    const double t = node_at(w->t, node)->t;
+    return w->jumps(w->user, t) || (w->past && nat_back_jumps(w->past, (size_t)w->point, t, x));
+}
+
 /* What lies between a node and the step behind it. */
 static vs_status back_to_node(back *w, int64_t node, const double *x)
 {
     const tape_node *step = step_behind(w->t, node);
-    const bool jumping = step && node > 0 && w->jumps(w->user, node_at(w->t, node)->t);
+    const bool jumping = step && node > 0 && is_jump(w, node, x);
     const vs_status st = jumping ? jump_back(w, node, x, step) : VS_OK;
     take_point(w);
     return st == VS_OK && step ? show_behind(w, node, x, step, jumping) : st;

@@ -124,12 +124,19 @@ static double own_part(const nat_back *b, const device *d, size_t last, double t
     return near[*count - 1].t == t ? w[--*count] : 0;
 }
 
-void nat_back_hold(nat_back *b, size_t last, double t, const double *x, const double *noted)
+/* Of delays, in `noted`. */
+static const double *slopes_of(const nat_back *b, const double *noted)
 {
-    size_t n_delay = 0, k = 0;
+    size_t n = 0;
     for (size_t i = 0; i < vec_len(b->all); i++)
-        n_delay += is_delay(&b->all[i]);
-    const double *slope = noted + nat_n_note(b->l) - n_delay;
+        n += is_delay(&b->all[i]);
+    return noted + nat_n_note(b->l) - NAT_DELAY_NOTE * n;
+}
+
+void nat_back_hold(nat_back *b, size_t last, double t, const double *x, const double *noted,
+                   bool behind)
+{
+    const double *slope = slopes_of(b, noted);
     for (size_t i = 0; i < vec_len(b->all); i++) {
         const device *d = &b->all[i];
         nat_now now = {.cv = 1, .ci = 1};
@@ -139,7 +146,8 @@ void nat_back_hold(nat_back *b, size_t last, double t, const double *x, const do
             line_point near[3];
             double w[3];
             int count;
-            now = (nat_now){.cv = slope[k++], .k = own_part(b, d, last, t, x, near, w, &count)};
+            now = (nat_now){.cv = slope[behind], .k = own_part(b, d, last, t, x, near, w, &count)};
+            slope += NAT_DELAY_NOTE;
         }
         nat_hold(b->l, (int32_t)i, &now);
     }
@@ -212,13 +220,27 @@ static bool corner_at(const nat_back *b, size_t last, double at, double t, size_
     return b->point[*point].corner && fabs(b->point[*point].t - at) <= same;
 }
 
-void nat_back_behind(nat_back *b, size_t last, double t, const double *x,
-                     const double *const *lambda)
+double nat_back_beyond(double t) { return t * (1 + 4 * PAST_SAME); }
+
+bool nat_back_jumps(const nat_back *b, size_t last, double t, const double *x)
 {
+    bool jumps = false;
+    size_t point;
+    for (size_t i = 0; i < vec_len(b->all); i++)
+        jumps |= is_delay(&b->all[i]) && corner_at(b, last, t - time_of(&b->all[i], x), t, &point);
+    return jumps;
+}
+
+void nat_back_behind(nat_back *b, size_t last, double t, const double *x, const double *noted,
+                     const double *const *lambda, double *const *rhs)
+{
+    const double *slope = slopes_of(b, noted);
     for (size_t i = 0; i < vec_len(b->all); i++) {
         device *d = &b->all[i];
         const double delay = is_delay(d) ? time_of(d, x) : d->m.delay;
         const double gain = d->loss ? d->m.loss->gain : 1;
+        const double bend = is_delay(d) ? slope[1] - slope[0] : 0;
+        slope += is_delay(d) ? NAT_DELAY_NOTE : 0;
         size_t point;
         if (!corner_at(b, last, t - delay, t, &point))
             continue;
@@ -226,8 +248,10 @@ void nat_back_behind(nat_back *b, size_t last, double t, const double *x,
             double *jump = cell_of(&(target){b, d, m}, point) + 2;
             for (int p = 0; p < 2 && !is_delay(d); p++)
                 jump[1 - p] -= gain * lambda[m][d->m.k[p]];
-            if (is_delay(d))
-                jump[0] -= lambda[m][d->m.node[1]];
+            if (!is_delay(d))
+                continue;
+            jump[0] -= lambda[m][d->m.node[1]];
+            rhs[m][nat_delay_by(d->m.node[2], d->m.node[3], x)] -= bend * lambda[m][d->m.node[1]];
         }
     }
 }

@@ -22,15 +22,21 @@ typedef struct nat_back nat_back;
 nat_back *nat_back_new(nat_list *l, const nat_time *point, size_t n_point, int32_t n_measure);
 void nat_back_free(nat_back **b);
 
-/* The equations at t behind the points 0 .. last; x: their solution; noted: what nat_note noted.
- */
-void nat_back_hold(nat_back *b, size_t last, double t, const double *x, const double *noted);
+/* The equations at t behind the points 0 .. last; x: their solution; noted: what nat_note noted;
+ * behind: just behind a corner that arrives. */
+void nat_back_hold(nat_back *b, size_t last, double t, const double *x, const double *noted,
+                   bool behind);
+/* A time just behind a corner at t > 0, for which lines and delays have the piece behind it. */
+double nat_back_beyond(double t);
+/* Whether a corner arrives at t through a delay, which forces its output to follow at once. */
+bool nat_back_jumps(const nat_back *b, size_t last, double t, const double *x);
 /* The multipliers of these rows, lambda [n_measure][n+1]. */
 void nat_back_rows(nat_back *b, size_t last, double t, const double *x,
                    const double *const *lambda);
-/* The multipliers of what these rows jump by behind a corner at t. */
-void nat_back_behind(nat_back *b, size_t last, double t, const double *x,
-                     const double *const *lambda);
+/* The multipliers of what these rows jump by behind a corner at t. Adds to rhs[i] [n+1], for each
+ * measure, minus what they give by unknowns at t, which delays are. */
+void nat_back_behind(nat_back *b, size_t last, double t, const double *x, const double *noted,
+                     const double *const *lambda, double *const *rhs);
 /* Sets rhs[i] [n+1], for each measure, to minus the derivatives of all later rows, times their
  * multipliers, by x at the point, the last one that was not taken yet; and jump[i] to the part of
  * it that stands for the piece behind the point, whose derivatives may be others at a corner. */

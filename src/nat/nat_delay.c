@@ -77,12 +77,11 @@ static double delay_at(const delay *l, const double *x)
     return l->most < 0 ? d : fmin(d, fmax(x[l->most], 0));
 }
 
-/* The unknown that the delay is; 0: it is cut off at 0. */
-static int32_t moved_by(const delay *l, const double *x)
+int32_t nat_delay_by(int32_t d, int32_t most, const double *x)
 {
-    if (x[l->d] < 0 || (l->most >= 0 && x[l->most] < 0))
+    if (x[d] < 0 || (most >= 0 && x[most] < 0))
         return 0;
-    return l->most >= 0 && x[l->d] > x[l->most] ? l->most : l->d;
+    return most >= 0 && x[d] > x[most] ? most : d;
 }
 
 /* The delayed signal where `at` lies between the last point and t: on the line to the present u. */
@@ -164,7 +163,7 @@ static void load_ac(nat_set *set, const nat_env *env, const double *x, nat_ac *t
         to->g[all[i].slot[0]] += 1;
         if (env->held)
             to->g[all[i].slot[1]] -= all[i].held.k;
-        all[i].by = moved_by(&all[i], x);
+        all[i].by = nat_delay_by(all[i].d, all[i].most, x);
         if (env->held && all[i].by)
             to->g[all[i].slot[all[i].by == all[i].d ? 2 : 3]] += all[i].held.cv;
         all[i].ac = delay_at(&all[i], x);
@@ -202,19 +201,19 @@ static nat_memory memory(const nat_set *set, int32_t i)
     return (nat_memory){.node = {l->u, l->y, l->d, l->most}};
 }
 
-static size_t n_note(const nat_set *set) { return vec_len(delays_of(set)); }
+static size_t n_note(const nat_set *set) { return NAT_DELAY_NOTE * vec_len(delays_of(set)); }
 
-/* d(sum + own u)/dat, in front of a corner that stands at just that time. */
-static double slope_at(const delay *l, double t, const double *x)
+/* d(sum + own u)/dat, in front of (-1) or behind (1) a corner that stands at just that time. */
+static double slope_at(const delay *l, double t, const double *x, int which)
 {
     const past *p = &l->past;
     const size_t n = vec_len(p->point);
-    const double at = t - delay_at(l, x), before = at - PAST_SAME * t;
+    const double at = t - delay_at(l, x), beside = at + which * PAST_SAME * t;
     line_point near[3];
     double w[3], slope = 0;
     if (n == 0)
         return 0;
-    const int count = nat_delay_points(p->point, n, t, before, near);
+    const int count = nat_delay_points(p->point, n, t, beside, near);
     past_slopes(near, count, at, w);
     for (int i = 0; i < count; i++)
         slope += w[i] * (near[i].t == t ? x[l->u] : near[i].a[0]);
@@ -225,7 +224,8 @@ static void note(nat_set *set, double t, const double *x, double *to)
 {
     const delay *all = delays_of(set);
     for (size_t i = 0; i < vec_len(all); i++)
-        to[i] = slope_at(&all[i], t, x);
+        for (int k = 0; k < NAT_DELAY_NOTE; k++)
+            to[NAT_DELAY_NOTE * i + (size_t)k] = slope_at(&all[i], t, x, k ? 1 : -1);
 }
 
 static void hold(nat_set *set, int32_t i, const nat_now *now) { delays_of(set)[i].held = *now; }

@@ -18,6 +18,13 @@ void nat_delay_add(nat_list *l, int32_t u, int32_t y, int32_t d, int32_t most);
 void nat_delay_phasors(const nat_list *l, double omega, const double _Complex *y,
                        const double _Complex *z, double *to);
 
+/* The unknown that the delay is at x; 0: it is cut off at 0. */
+int32_t nat_delay_by(int32_t d, int32_t most, const double *x);
+
+/* Numbers that nat_note notes of each: the derivative of the delayed signal by time, in front of a
+ * corner that arrives and behind it. */
+enum { NAT_DELAY_NOTE = 2 };
+
 /* The points near [3], 1 .. 3 of them, that give u at `at` in a step to t behind the points p [n];
  * the one at t is that which is solved for. */
 struct line_point;

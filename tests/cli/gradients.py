@@ -228,6 +228,41 @@ r1 a 0 {r}
         self.assertLess(abs(g['late']['tr']), 1e-5 * i2 / tr)
         self.assertLess(abs(g['late']['td']), 1e-5 * i2 / tr)
 
+    def test_a_corner_that_arrives_through_a_delay(self):
+        # A ramp, delayed, right into a capacitor: i = C v/tr from td + t0 on, so that the charge at
+        # `end` is C v (end - td - t0)/tr. By the delay the signal's slope has a corner too. The pulse
+        # has 1e-4 of a step of 1/21.9 of the ramp: 5e-6.
+        self.write('delay.va', """`include "disciplines.vams"
+module delay(p, n, o); inout p, n, o; electrical p, n, o;
+parameter real td = 1n;
+analog V(o) <+ absdelay(V(p, n), td);
+endmodule
+""")
+        vs, tr, t0, td, c, end, last = 2, 21.9e-9, 3e-9, 10e-9, 1e-12, 30e-9, 55e-9
+        g = self.gradients(f"""delayed ramp
+.hdl 'delay.va'
+.param tr={tr} t0={t0} td={td}
+v1 a 0 pulse(0 {vs} {{t0}} {{tr}} 10n 50n 200n)
+n1 a 0 o x1
+.model x1 delay td={{td}}
+vi o b 0
+c1 b 0 {c}
+{HELD}.tran 1n 60n 0 1n
+.meas tran q integ i(vi) from=0 to={end}
+.meas tran av avg v(b) from=0 to={last}
+.meas tran at find i(vi) at=29.2n
+.sens tran q av at param=tr t0 td
+.end
+""")
+        slope = c * vs / tr
+        for m, by in (('q', {'tr': -slope * (end - td - t0) / tr, 't0': -slope, 'td': -slope}),
+                      ('av', {'tr': -vs / 2 / last, 't0': -vs / last, 'td': -vs / last}),
+                      ('at', {'tr': -slope / tr})):
+            for p, want in by.items():
+                self.assertLess(abs(g[m][p] / want - 1), 1e-5, f'd {m} / d {p}')
+        self.assertLess(abs(g['at']['t0']), 1e-5 * slope / tr)
+        self.assertLess(abs(g['at']['td']), 1e-5 * slope / tr)
+
     def test_numbers_that_are_one(self):
         # the module of an expression leaves out factors of 1, unless they may move
         self.against_differences("""expressions
