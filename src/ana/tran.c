@@ -298,6 +298,12 @@ static void plan(tran *t, double want)
     }
 }
 
+/* Of a piece of that length. tstep may be anything above 0, 5e-324 too. */
+static double first_step(const tran *t, double piece)
+{
+    return FIRST_FRACTION * fmin(fmin(fmax(t->o.tstep, t->hmin), t->hmax), PIECE_FRACTION * piece);
+}
+
 /* The client hears of a point that was accepted, and may shorten the step that is planned. */
 static void ask_next(tran *t)
 {
@@ -322,8 +328,7 @@ void tran_start_anew(tran *t)
     t->brk_prev = t->t;
     t->brk = first_break(t, t->t);
     start_piece(t, 0);
-    plan(t,
-         FIRST_FRACTION * fmin(fmin(t->o.tstep, t->hmax), PIECE_FRACTION * (t->brk - t->brk_prev)));
+    plan(t, first_step(t, t->brk - t->brk_prev));
 }
 
 /* -- accepting and rejecting -- */
@@ -709,14 +714,13 @@ vs_status ana_tran_begin(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
 vs_status ana_tran_go(ana *a, double until)
 {
     tran *t = a->tran;
-    const ana_tran_opt *o = &t->o;
     const double t0 = vs_seconds();
     vs_status st = VS_OK;
     const bool first = !t->begun;
     if (first) {
         t->begun = true;
         st = deliver(t);
-        plan(t, FIRST_FRACTION * fmin(fmin(o->tstep, t->hmax), PIECE_FRACTION * t->brk));
+        plan(t, first_step(t, t->brk));
         ask_next(t);
     }
     if (st == VS_OK) {

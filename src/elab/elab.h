@@ -120,7 +120,7 @@ typedef struct elab_limit_term {
 typedef struct elab_limit {
     elab_limit_kind kind;
     const char *device, *quantity, *name; /* "x1.d1", "Vd", "fv_max" */
-    const char *card;                     /* of the device; without one its letter, "r" */
+    const char *card;                     /* of the device; without one its module */
     diag_span span;                       /* of the number, or of the element */
     double value, second;                 /* volt, ampere, watt or degrees Celsius */
     double m;    /* the devices in parallel if the limit is that of one of them, else 1 */

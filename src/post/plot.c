@@ -254,7 +254,8 @@ void post_vec_set(post_vec *v, const double *x, int64_t n, bool complex)
 {
     size_t bytes = (size_t)n * (1 + complex) * sizeof *x;
     double *copy = vs_malloc(bytes + 1);
-    memcpy(copy, x, bytes);
+    if (n > 0) /* of a vector without values x may be NULL */
+        memcpy(copy, x, bytes);
     vs_free(v->v);
     v->v = copy;
     v->n = v->cap = n;

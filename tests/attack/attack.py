@@ -164,6 +164,19 @@ class Deck(Target):
         return fault(*self.bench.run('-r', 'd.raw', 'd.sp'), quits) or self.strangers()
 
 
+class Features(Deck):
+    """Decks of analyses that few others have (tests/attack/seeds). What follows a line `*---` is the file `other`."""
+
+    def __init__(self, bench):
+        super().__init__(bench)
+        self.seeds = texts('tests/attack/seeds/*.sp')
+
+    def check(self, s):
+        deck, _, other = s.partition(b'*---\n')
+        self.bench.put('other', other)
+        return super().check(deck)
+
+
 class Control(Target):
     """Commands of a block, on a small circuit."""
     HEAD = ('block\n.param k=2\nV1 in 0 dc 1 ac 1 pulse(0 1 1u 1u 1u 5u 20u)\nR1 in out {k*1k}\nC1 out 0 1n\n'
@@ -451,7 +464,7 @@ class Peer(Target):
         return None if verdict in self.EXPLAINED else '%s: %s' % (verdict, detail)
 
 
-TARGETS = {c.__name__.lower(): c for c in (Deck, Control, Va, Raw, Journal, Cache, Faults, Laws, Peer)}
+TARGETS = {c.__name__.lower(): c for c in (Deck, Features, Control, Va, Raw, Journal, Cache, Faults, Laws, Peer)}
 
 
 # -- findings --
