@@ -340,6 +340,16 @@ static bool has_idle_node(elab *e, const flat_inst *in, const elab_card *card, c
     return true;
 }
 
+/* Whether the last of the nodes given is the thermal one, the module's last terminal: a SOI
+ * transistor whose line says tnodeout. */
+static bool ends_thermal(const flat_inst *in, const va_module *mod)
+{
+    for (size_t i = 0; in->n_node < mod->n_port && i < vec_len(in->param); i++)
+        if (!strcmp(in->param[i].name, "tnodeout"))
+            return in->n_node > 4 && in->param[i].value != 0;
+    return false;
+}
+
 static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card,
                            int min_node, int32_t *terminal, uint8_t *portconn)
 {
@@ -358,6 +368,12 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, const ela
     for (int32_t i = 0; i < mod->n_port; i++) {
         terminal[i] = i < in->n_node ? e->node[in->node[i]] : -1;
         portconn[i] = i < in->n_node;
+    }
+    if (ends_thermal(in, mod)) {
+        terminal[mod->n_port - 1] = terminal[in->n_node - 1];
+        portconn[mod->n_port - 1] = true;
+        terminal[in->n_node - 1] = -1;
+        portconn[in->n_node - 1] = false;
     }
     /* Absent terminals of a classic one are ground, but HICUM's thermal node is its own; of others
      * the substrate alone is, and the thermal node of a diode. */

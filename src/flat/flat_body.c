@@ -758,17 +758,22 @@ static void take_entries(cur *q, keyval **kv)
     }
 }
 
+static bool is_number(const net_tok *t)
+{
+    if (t->kind != NET_T_WORD)
+        return false;
+    const char *number = t->text;
+    number += *number == '+' || *number == '-';
+    number += *number == '.';
+    return isdigit((unsigned char)*number);
+}
+
 /* "pb 0.9": SPICE2 reads a blank where others have "=". */
 static bool at_pair(const cur *q)
 {
     const net_tok *t = cur_tok(q);
-    if (q->i + 1 >= q->card->n_tok || t->kind != NET_T_WORD || t[1].kind != NET_T_WORD ||
-        !isalpha((unsigned char)t->text[0]))
-        return false;
-    const char *number = t[1].text;
-    number += *number == '+' || *number == '-';
-    number += *number == '.';
-    return isdigit((unsigned char)*number);
+    return q->i + 1 < q->card->n_tok && t->kind == NET_T_WORD &&
+           isalpha((unsigned char)t->text[0]) && is_number(&t[1]);
 }
 
 static keyval take_pair(cur *q)
@@ -777,6 +782,14 @@ static keyval take_pair(cur *q)
     q->i++;
     k.v = cur_value(q);
     return k;
+}
+
+/* At "= number" after a value: cards of ngspice's own decks have "rth0 94 = .006", of which it
+ * takes the first. */
+static bool at_second_value(const cur *q)
+{
+    return cur_tok(q)->punct == '=' && q->i + 1 < q->card->n_tok &&
+           is_number(&q->card->tok[q->i + 1]);
 }
 
 /* model = ".model" name (type | ako) ["("] (key ["="] value+ | flag)* [")"]; more than one value:
@@ -805,6 +818,10 @@ static void parse_model(flat_ctx *c, body *b, model_def *m)
             vec_push(kv,
                      (keyval){cur_tok(&q)->text, cur_span(&q), flat_number(c, 1, cur_span(&q))});
             q.i++;
+        } else if (at_second_value(&q) && vec_len(kv)) {
+            diag_warning(c->d, cur_span(&q), "'%s' has a value already; this one has no effect",
+                         vec_last(kv).key);
+            q.i += 2;
         } else {
             diag_span at = cur_span(&q);
             diag_error(c->d, at, "name=value is expected, not '%.*s'",

@@ -150,7 +150,7 @@ static bool take_rest(ereader *r, const char *const *name, int32_t n_name)
             r->q.i++;
         } else if (cur_is_word(&r->q, "params:")) {
             r->q.i++;
-        } else if (cur_is_word(&r->q, "thermal")) {
+        } else if (cur_is_word(&r->q, "thermal") || cur_is_word(&r->q, "tnodeout")) {
             vec_push(r->kv, (keyval){cur_tok(&r->q)->text, cur_span(&r->q),
                                      flat_number(r->q.c, 1, cur_span(&r->q))});
             r->q.i++;

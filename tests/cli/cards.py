@@ -53,6 +53,30 @@ class Cards(Folder):
                 got, _ = self.amps('.hdl "m.va"\nv1 c 0 1\nq1 c 0 0 0 mm\n.model mm %s level=%d g0=3\n' % (type_, level))
                 self.assertAlmostEqual(got, wanted, 9, (level, type_))
 
+    def test_soi_transistors_take_their_nodes(self):
+        # ideal contact, body node, temperature as the last node of five, heating: each has its own current
+        card = '.model mm nmos level=57 k1=0.5 k2=0.01 vth0=0.4 isrec=1e-3 %s\n'
+        lines = (('m1 d g 0 0 mm w=2u l=0.3u', ''), ('m1 d g 0 0 b mm w=2u l=0.3u', ''),
+                 ('m1 d g 0 0 b c mm w=2u l=0.3u', 'rbody=1e6'), ('m1 d g 0 0 mm w=2u l=0.3u', 'shmod=1 rth0=0.05'),
+                 ('m1 d g 0 0 t mm w=2u l=0.3u tnodeout', 'shmod=1 rth0=0.05'))
+        got = [self.amps('v1 d 0 1.2\nv2 g 0 1.2\nv3 b 0 -0.5\n' + line + '\n' + card % more)[0] for line, more in lines]
+        self.assertLess(got[1], 0.98 * got[0])
+        self.assertAlmostEqual(got[2], got[1], delta=1e-4 * got[1])
+        self.assertLess(got[3], 0.99 * got[0])
+        self.assertAlmostEqual(got[4], got[3], delta=1e-9 * got[3])
+
+    def test_level_55_is_bsim3soi_unless_ekv_is_loaded(self):
+        amps, said = self.amps('v1 d 0 1\nm1 d d 0 0 mm w=2u l=1u\n.model mm nmos level=55 tsi=5e-8 k1=0.5 k2=0.01\n')
+        self.assertGreater(amps, 1e-5)
+        self.write('m.va', GATE % ('ekv', 'TYPE', 'TYPE'))
+        amps, said = self.amps('.hdl "m.va"\nv1 d 0 1\nm1 d 0 0 0 mm w=2u l=1u\n.model mm nmos level=55 g0=2\n')
+        self.assertAlmostEqual(amps, 4, 9)
+
+    def test_a_second_value_on_a_model_card_has_no_effect(self):
+        amps, said = self.amps('v1 d 0 1\nr1 d 0 mm\n.model mm r rsh 94 = .006 l=1u w=1u\n')
+        self.assertAlmostEqual(amps, 1 / 94, 9)
+        self.assertIn("'rsh' has a value already; this one has no effect", said)
+
     def test_hicum_heats_itself_without_a_thermal_node(self):
         card = '.model mm npn level=8 flcomp=2.4 re=1 rci0=10 flsh=2 rth=%d\n'
         rise = []

@@ -98,6 +98,13 @@ CASES = {
     'bsim3_charge': ('q d g s b w=10u l=0.5u m=3', 'bsim3 cj=0 cjsw=0 cgso=0 cgdo=0 cgbo=0 cf=0 ngate=5e19',
                      {'d': 0.4, 'g': 2.2, 's': 0, 'b': -0.5},
                      {'c' + x + y: ('slope', {'@q[q%s]' % x: 1}, y, {}) for x in 'gdb' for y in 'gds'}),
+    'bsim3soipd': ('q d g s e p w=10u l=0.3u m=3', 'nmos level=57 rdsw=300 rbody=50 isrec=1e-3 tbox=8e-8',
+                   {'d': 1.2, 'g': 1, 's': 0, 'e': -0.5, 'p': -0.2}, {'gm': ('slope', {'@q[ids]': 1}, 'g', {})}),
+    'bsim3soidd': ('q d g s e p w=10u l=0.3u m=3', 'nmos level=56 tsi=5e-8 tbox=8e-8 nsub=1e15 alpha1=0',
+                   {'d': 0.8, 'g': 0.9, 's': 0, 'e': 0, 'p': 0.1}, {'gm': ('slope', {'@q[ids]': 1}, 'g', {})}),
+    'bsim3soifd': ('q d g s e w=10u l=0.3u m=3', 'pmos level=55 tsi=5e-8 tbox=8e-8 nsub=1e15',
+                   {'d': -0.8, 'g': -0.9, 's': 0, 'e': 0},
+                   {'gm': ('slope', {'@q[ids]': -1}, 'g', {}), 'gds': ('slope', {'@q[ids]': -1}, 'd', {})}),
     'bsim3_triode': ('q d g s b w=10u l=0.5u', 'bsim3 rdsw=300', {'d': 0.1, 'g': 2.2, 's': 0, 'b': 0}, MOS),
     'bsim4': ('q d g s b w=10u l=0.2u nf=2 ad=8p as=8p pd=20u ps=20u m=3', 'bsim4 rdsmod=0 rdsw=150 bvs=1.5 xjbvs=1 diomod=2 alpha0=1e-7 beta0=12 ngate=1e20 igcmod=1 igbmod=1',
               {'d': 1.2, 'g': 0.9, 's': 0, 'b': -0.5},
@@ -119,7 +126,7 @@ CASES = {
 def deck(case, swept=None, excited=None):
     device, model, at, values = case
     name, *rest = device.split()
-    letter = {'npn': 'q', 'pnp': 'q', 'd': 'd', 'njf': 'j', 'nmf': 'z', 'nmos': 'm', 'vdmos': 'm'}.get(model.split()[0], 'n')
+    letter = {'npn': 'q', 'pnp': 'q', 'd': 'd', 'njf': 'j', 'nmf': 'z', 'nmos': 'm', 'pmos': 'm', 'vdmos': 'm'}.get(model.split()[0], 'n')
     nodes = [w for w in rest if '=' not in w]
     lines = ['* values of the operating point', '.options reltol=1e-9 abstol=1e-18 vntol=1e-12 gmin=1e-15']
     lines += ['V%s %s 0 %.12g%s' % (t.upper(), t, v, ' ac 1' if t == excited else '') for t, v in at.items()]
