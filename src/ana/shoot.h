@@ -104,8 +104,6 @@ int32_t shoot_stages(const ana_shot *s, int32_t k, shoot_stage to[SHOOT_STAGES])
 /* Weights of the slopes of SDIRK4's stages in the difference to the embedded method of order 3, as
  * a change of alpha q. */
 extern const double shoot_embedded[SHOOT_STAGES];
-/* The error of the rule is of this power of the step. */
-int shoot_order(ana_shoot_rule r);
 /* Corners of the sources in the period. Status: VS_OK; VS_EINPUT: a source does not repeat
  * (message). */
 VS_MUST_USE vs_status shoot_find_corners(ana_shot *s);

@@ -31,11 +31,6 @@ static const table euler = {1, {1}, {{1}}}, sdirk2 = {2, {GAMMA, 1}, {{GAMMA}, {
 
 const double shoot_embedded[SHOOT_STAGES] = {-3. / 4, -27. / 8, 25. / 8, 0, 1};
 
-int shoot_order(ana_shoot_rule r)
-{
-    return r == ANA_SHOOT_EULER ? 1 : r == ANA_SHOOT_SDIRK4 ? 4 : 2;
-}
-
 static double start_of(const ana_shot *s, int32_t k) { return k ? s->step[k - 1].end : 0; }
 
 static int32_t from_table(const table *t, double from, double part, double period, shoot_stage *to)

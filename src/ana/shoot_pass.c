@@ -284,8 +284,8 @@ static vs_status iterate(ana_shot *s, now *w, const shoot_stage *g)
     return st;
 }
 
-/* One update with the exact matrix from what was loaded at x, to w->dx. Sets w->k and the charges of
- * the stage into a->q, w->f (what rounding took), as they are before it. */
+/* One update with the exact matrix from what was loaded at x, to w->dx. Sets w->k and the charges
+ * of the stage into a->q, w->f (what rounding took), as they are before it. */
 static vs_status find_update(ana_shot *s, now *w, const shoot_stage *g, shoot_lin *l)
 {
     ana *a = s->a;
@@ -332,8 +332,8 @@ static double size_for_one(const ana_shot *s, const double *v)
     return most;
 }
 
-/* One evaluation, if the guess is so near that the exact update from it is all that it needs. *done:
- * it was. */
+/* One evaluation, if the guess is so near that the exact update from it is all that it needs.
+ * *done: it was. */
 static vs_status update_once(ana_shot *s, now *w, const shoot_stage *g, shoot_lin *l, bool *done)
 {
     enum { HOPE = 4 };

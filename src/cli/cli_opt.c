@@ -651,6 +651,21 @@ static bool check_json(const cli_opt *o)
 
 enum { VERIFY_CALLS = 997 }; /* prime: not in step with groups and iterations */
 
+static bool check_profile(const cli_opt *o)
+{
+    if (o->trace && o->command != CMD_PROFILE)
+        return usage("only profile takes", "--trace");
+    if (o->svg && o->command != CMD_ANALYZE && o->command != CMD_PROFILE)
+        return usage("only analyze and profile take", "--svg");
+    if (o->steps && o->command != CMD_PROFILE)
+        return usage("only profile takes", "--steps");
+    if (o->as_if && o->command != CMD_PROFILE)
+        return usage("only profile takes", "--as-if");
+    if (o->as_if && o->threads < 2)
+        return usage("--as-if models the threads of --threads N, at least 2", NULL);
+    return true;
+}
+
 static bool check_arguments(const cli_opt *o)
 {
     const size_t n = o->n_arg;
@@ -671,18 +686,8 @@ static bool check_arguments(const cli_opt *o)
     if (o->debug.check_kernels && o->interpret)
         return usage(
             "--check-kernels compares kernels with the interpreter; --interpret makes none", NULL);
-    if (!check_results(o) || !check_view(o))
+    if (!check_results(o) || !check_view(o) || !check_profile(o))
         return false;
-    if (o->trace && o->command != CMD_PROFILE)
-        return usage("only profile takes", "--trace");
-    if (o->svg && o->command != CMD_ANALYZE && o->command != CMD_PROFILE)
-        return usage("only analyze and profile take", "--svg");
-    if (o->steps && o->command != CMD_PROFILE)
-        return usage("only profile takes", "--steps");
-    if (o->as_if && o->command != CMD_PROFILE)
-        return usage("only profile takes", "--as-if");
-    if (o->as_if && o->threads < 2)
-        return usage("--as-if models the threads of --threads N, at least 2", NULL);
     if (o->soa_log && o->command != CMD_RUN)
         return usage("only the run of a deck takes", "--soa-log");
     if (deck && n != 1)

@@ -256,7 +256,7 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
         dev_whole_fresh(g);
         return;
     }
-    l->at = arena_array(mem, int32_t, packs * (size_t)l->n_col * w);
+    l->at = arena_array(mem, int32_t, packs *(size_t)l->n_col *w);
     for (size_t p = 0; p < packs; p++)
         for (int32_t c = 0; c < l->n_col; c++)
             memcpy(&l->at[(p * (size_t)l->n_col + (size_t)c) * w],
@@ -272,14 +272,14 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
     l->buffer = arena_array(mem, struct dev_lin_buffer, buffers);
     l->n_buffer = buffers;
     for (int i = 0; i < buffers; i++) {
-        l->buffer[i].map = arena_array(mem, int32_t, most * (size_t)f->n_u * w);
+        l->buffer[i].map = arena_array(mem, int32_t, most *(size_t)f->n_u *w);
         l->buffer[i].row = arena_array(mem, int32_t, most);
-        l->buffer[i].lane = arena_array(mem, int32_t, most * w);
+        l->buffer[i].lane = arena_array(mem, int32_t, most *w);
         for (int k = 0; k < 2; k++)
             l->buffer[i].lim[k] = arena_array(mem, double, most *(size_t)f->variant->lay.n_lim *w);
         if (g->row_per_lane) {
             l->buffer[i].cache = arena_array(mem, double, most *(size_t)f->n_cache *w);
-            l->buffer[i].has = arena_array(mem, int32_t, most * w);
+            l->buffer[i].has = arena_array(mem, int32_t, most *w);
         }
         l->buffer[i].out = arena_array(mem, double, most *(size_t)f->n_out *w);
         l->buffer[i].change = arena_array(mem, double, DEV_BATCH *(size_t)l->n_sum);
