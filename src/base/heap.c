@@ -29,8 +29,8 @@ static_assert(sizeof(block) % 16 == 0, "blocks are aligned as malloc aligns them
 struct heap {
     pthread_mutex_t lock; /* threads of a pool share a heap */
     block *top;
-    heap_owned *owned;
-    files_list *files; /* in a block of this heap; NULL: none were asked for */
+    heap_owned *owned, *oldest; /* of the owned */
+    files_list *files;          /* in a block of this heap; NULL: none were asked for */
     size_t limit, bytes, peak;
     int64_t count, fail_at;
     bool fail_on;
@@ -368,8 +368,7 @@ void heap_own(heap_owned *o, heap_drop *drop, void *what)
         return;
     pthread_mutex_lock(&h->lock);
     o->older = h->owned;
-    if (h->owned)
-        h->owned->newer = o;
+    *(h->owned ? &h->owned->newer : &h->oldest) = o;
     h->owned = o;
     pthread_mutex_unlock(&h->lock);
 }
@@ -380,8 +379,7 @@ void heap_disown(heap_owned *o)
     if (o->drop && h) {
         pthread_mutex_lock(&h->lock);
         *(o->newer ? &o->newer->older : &h->owned) = o->older;
-        if (o->older)
-            o->older->newer = o->newer;
+        *(o->older ? &o->older->newer : &h->oldest) = o->newer;
         pthread_mutex_unlock(&h->lock);
     }
     *o = (heap_owned){0};
@@ -400,15 +398,26 @@ void heap_hold(heap_drop *drop, void *what, size_t n)
     o->n = n;
 }
 
+static bool is_of(const heap_owned *o, heap_drop *drop, const void *what)
+{
+    return o->drop == drop && o->what == what;
+}
+
+/* What a run has many of it lets go in the order in which it took them, or in the opposite one: the
+ * search goes from both ends. */
 void heap_unhold(heap_drop *drop, const void *what)
 {
     heap *h = here.heap;
     if (!h)
         return;
     pthread_mutex_lock(&h->lock);
-    heap_owned *o = h->owned;
-    while (o && (o->drop != drop || o->what != what))
+    heap_owned *o = h->owned, *old = h->oldest;
+    while (o && !is_of(o, drop, what) && !is_of(old, drop, what)) {
         o = o->older;
+        old = old->newer;
+    }
+    if (o && !is_of(o, drop, what))
+        o = old;
     pthread_mutex_unlock(&h->lock);
     if (o)
         heap_disown(o);

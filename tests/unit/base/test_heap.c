@@ -126,6 +126,50 @@ START_TEST(what_is_not_memory_is_let_go_the_latest_first)
 }
 END_TEST
 
+typedef struct things {
+    int order[5], n;
+    char *said; /* [n] what the heap lets go writes its number, from 1 */
+} things;
+
+static void note_thing(void *what, size_t n) { **(char **)what = (char)('0' + n); }
+
+/* Lets all but the last of `order` go. */
+static vs_status let_go(void *arg)
+{
+    things *t = arg;
+    char **at[5];
+    for (int i = 0; i < t->n; i++) {
+        at[i] = vs_malloc(sizeof *at[i]);
+        *at[i] = t->said + i;
+        heap_hold(note_thing, at[i], (size_t)i + 1);
+    }
+    for (int i = 0; i + 1 < t->n; i++) {
+        heap_unhold(note_thing, at[t->order[i]]);
+        heap_unhold(note_thing, at[t->order[i]]); /* it is not there any more */
+    }
+    heap_unhold(note, at[t->order[t->n - 1]]); /* of another kind */
+    return VS_OK;
+}
+
+START_TEST(things_go_in_any_order)
+{
+    static const int orders[][5] = {
+        {0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {2, 0, 4, 1, 3}, {1, 3, 2, 4, 0}, {3, 2, 4, 0, 1}};
+    for (size_t k = 0; k < VS_COUNT(orders); k++)
+        for (int n = 1; n <= 5; n += 4) {
+            char said[6] = ".....", want[6] = ".....";
+            things t = {.n = n, .said = said};
+            for (int i = 0; i < n; i++)
+                t.order[i] = n == 1 ? 0 : orders[k][i];
+            want[t.order[n - 1]] = (char)('1' + t.order[n - 1]);
+            heap *h = heap_new(0);
+            ck_assert_int_eq(guard_run(h, let_go, &t), VS_OK);
+            heap_free(&h);
+            ck_assert_str_eq(said, want);
+        }
+}
+END_TEST
+
 static vs_status write_text(void *arg)
 {
     char **text = arg;
@@ -256,6 +300,7 @@ int main(void)
     tcase_add_test(tc, every_allocation_can_fail_and_a_limit_is_kept);
     tcase_add_test(tc, the_innermost_guard_ends_the_work);
     tcase_add_test(tc, what_is_not_memory_is_let_go_the_latest_first);
+    tcase_add_test(tc, things_go_in_any_order);
     tcase_add_test(tc, a_stream_into_memory_is_whole_or_ends_the_work);
     tcase_add_test(tc, missing_memory_in_a_thread_ends_the_work_of_its_caller);
     tcase_add_test(tc, long_work_ends_at_the_poll_that_is_answered);
