@@ -20,7 +20,7 @@ PHASES = ("evaluate", "stamp", "factor, refactor", "solve")
 
 def profile(vsim, deck, threads, *more):
     done = subprocess.run([vsim, "profile", deck, "--json", "--threads", str(threads), *more], cwd=os.path.dirname(deck),
-                          stdout=subprocess.PIPE, check=True)
+                          capture_output=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -54,7 +54,7 @@ def default_decks(folder):
         yield path
     path = os.path.join(folder, "mult64.sp")
     with open(path, "w") as f:
-        subprocess.run([sys.executable, os.path.join(HERE, "mult.py"), "64", "--deck", "--tran", "2p 0.1n",
+        subprocess.run([sys.executable, os.path.join(HERE, "mult.py"), "64", "--deck", "--tran", "2p 0.16n",
                         "--models", os.path.join(NETLISTS, "psp103_models.inc")], stdout=f, check=True)
     yield path
 

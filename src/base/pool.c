@@ -28,7 +28,8 @@ typedef struct as_if {
     double next;  /* the dispenser of pieces has no thread before that */
     double end;   /* of the job before */
     double begun; /* the thread's clock at `since` */
-    double since; /* by the real clock: the piece began, or something is added to `begun` */
+    double since; /* by the real clock: the piece began */
+    double seen;  /* the thread's clock was that far when it was last looked at */
 } as_if;
 
 struct pool {
@@ -298,9 +299,12 @@ void pool_made(pool *p, int32_t key)
 void pool_need(pool *p, int32_t key)
 {
     as_if *a = p->as_if;
-    const double from = key < (int32_t)vec_len(a->made) ? a->made[key] + TRANSFER : 0,
-                 now = time_as_if(a);
+    const double from = key < (int32_t)vec_len(a->made) ? a->made[key] + TRANSFER : 0;
+    if (from <= a->seen) /* most are: reading the clock takes longer than what needs it */
+        return;
+    const double now = time_as_if(a);
     a->begun += from > now ? from - now : 0;
+    a->seen = fmax(from, now);
 }
 
 static int free_first(const pool *p)
@@ -316,7 +320,7 @@ static void work_as_if(pool *p, int w, double from, pool_kind kind, pool_fn fn, 
                        int32_t i)
 {
     as_if *a = p->as_if;
-    a->begun = from;
+    a->begun = a->seen = from;
     a->since = vs_seconds();
     fn(user, i, w);
     const double s = vs_seconds() - a->since;

@@ -377,12 +377,14 @@ typedef struct shift {
 
 static void await(lu_super *s, int32_t o, int worker)
 {
+    if (s->as_if) {
+        pool_need(s->pool, o);
+        return;
+    }
     const double paused = pool_pause(s->pool);
     for (int n = 0; atomic_load_explicit(&s->done[o], memory_order_acquire) != s->round; n++)
         pool_wait(n);
     pool_resume(s->pool, worker, paused);
-    if (s->as_if)
-        pool_need(s->pool, o);
 }
 
 /* Supernode o is used by supernode `by`. */
