@@ -30,7 +30,7 @@ enum {
 };
 /* Of the step behind the corner, which is the error; rounding grows faster than it falls, in a
  * regulator with Meyer's capacitances to several times the result at 1e-7. */
-static const double jump_length = 1e-4;
+static const double jump_length = 3e-6;
 
 typedef struct tape_node {
     double t;        /* s */

@@ -17,8 +17,9 @@
  * are exponential in a voltage. */
 #define STAYS 1e-8
 /* How far it may go while derivatives follow it along a line, in V and of its largest size: what a
- * line misses of an exponential is (3e-5 V / 26 mV)^2, 1e-6, at most. */
-#define NEAR 3e-5
+ * line misses of an exponential is (1e-6 V / 26 mV)^2, 1.5e-9, at most. A measure may be the small
+ * difference of large sums: 3e-5 V, 1e-6 of each, were 4e-3 of a swing of 15 mV behind 3 V. */
+#define NEAR 1e-6
 #define NEAR_PART 1e-3
 /* A step longer than this part of that is not worth a line, which takes a sweep for each unknown
  * that moved. */
