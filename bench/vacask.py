@@ -103,7 +103,7 @@ def source(deck, words):
         wanted = wave.group(2).split()[:len(names)]
         args = dict(zip(names, (w if re.search(r'[.e]', w) else w + '.0' for w in wanted)))  # its integers have 32 bits
         given.append('type="%s" ' % kind + ' '.join('%s=%s' % pair for pair in args.items()))
-    kind = 'vsource' if words[0][0] == 'v' else 'isource'
+    kind = 'vsource' if words[0].split('.')[-1][0] == 'v' else 'isource'
     deck.needs(kind, kind)
     deck.body.append('%s (%s) %s %s' % (own(words[0]), deck.nodes(words[1:3]), kind, ' '.join(given)))
 
