@@ -5,6 +5,7 @@
     orbit_noise.py VSIM [test...]
 
 Each bound says where it comes from."""
+import cmath
 import math
 import os
 import re
@@ -212,6 +213,59 @@ c1 out 0 60p
                 total = integral((0, *n['frequency']), [square[0]] + square)
                 self.close(total, K * T27 / 60e-12, 0.01)
                 self.close(self.plot(p, 'Sampled Noise', k)['onoise_total'][0], math.sqrt(total), 0.005)
+
+    def test_a_leaky_switched_capacitor_integrator(self):
+        # c1 is charged to the input (0 V) in the first phase, c2 emptied; in the second one both go
+        # to the virtual ground, c2 beside cf. All have two switches in series, r together. A held
+        # sample is v' = a v + e, a = cf/(cf + c2), e independent of what was before. e: charges of
+        # kT c1 and kT c2 of the first phase, shared by cf and c2, and what moves in the second one
+        # when the switches open. That is the stationary state of
+        #     q' = -l1 q + noise (kT c1),  x' = -l2 x - k q + noise,  charge of cf: -q - c2 x
+        # with the charge q of c1, the voltage x of c2 and k = 1/(r cf c2). It is the same whatever
+        # the conductance of all switches does while they open. Half a period is 10 r c2: settled
+        # within e^-10. 1 %: of samples taken at once, 2/pi 8 MHz/100 MHz would be left out of the
+        # noise of c1; switches that open over 20 ns leave less.
+        self.write('sw.va', """`include "disciplines.vams"
+`include "constants.vams"
+module switch(p, n, c); inout p, n, c; electrical p, n, c; real g;
+parameter real sign = 1;
+analog begin
+  g = 1e-3 * 0.5 * (1 + tanh(25 * (sign * V(c) - 0.3)));
+  I(p,n) <+ g * V(p,n) + white_noise(4 * `P_K * $temperature * g, "thermal");
+end endmodule
+""")
+        p = self.run_deck("""integrator
+.hdl sw.va
+.model one switch
+.model two switch sign=-1
+vc c 0 sin(0 1 1meg)
+vin in 0 0
+n1 in a c one
+n2 b 0 c one
+c1 a b 10p
+n3 a 0 c two
+n4 b g c two
+e1 out 0 0 g 1e6
+cf g out 60p
+n5 d 0 c one
+n6 e 0 c one
+c2 d e 20p
+n7 d g c two
+n8 e out c two
+.hb 1meg nharms=100
+.hbnoise v(out) vin lin 20 12.5k 487.5k strobe=0
+.end
+""")
+        kt, r, c1, c2, cf = K * T27, 2e3, 10e-12, 20e-12, 60e-12
+        a, k, l1, l2 = cf / (cf + c2), 1 / (r * cf * c2), 1 / (r * c1), (cf + c2) / (r * cf * c2)
+        qx = -kt * c1 * k / (l1 + l2)
+        xx = -k * qx / l2 + kt * cf / ((cf + c2) * c2)
+        e = kt * (c1 + c2) / (cf + c2)**2 + (kt * c1 + 2 * c2 * qx + c2 * c2 * xx) / cf**2
+        n = self.plot(p, 'Periodic Noise, Samples')
+        for f, d in zip(n['frequency'], n['onoise_spectrum']):
+            self.close(d * d, 2e-6 * e / abs(1 - a * cmath.exp(-2e-6j * math.pi * f))**2, 0.01)
+        # the middles of 20 equal pieces: the sum is the integral within 2 a^40
+        self.close(sum(d * d for d in n['onoise_spectrum']) * 25e3, e / (1 - a * a), 0.01)
 
     CROSSING = """a sine with noise through levels
 vs s 0 sin(0 2 1meg)
