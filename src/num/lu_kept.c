@@ -98,5 +98,5 @@ void lu_kept_made(lu_kept *k, const double *a, double *l, double rcond)
     if (!k->now.a)
         k->now.a = vs_malloc((k->n_a + 1) * sizeof *k->now.a);
     memcpy(k->now.a, a, k->n_a * sizeof *a);
-    k->now.mark = mark_of(a, k->n_a);
+    k->now.mark = ~k->now.mark;
 }

@@ -34,7 +34,7 @@ void lu_kept_fini(lu_kept *k);
  * false: there are none, and *l is where they are to be made (it may be other memory, for the
  * present factors may be kept). Allocates where factors are kept for the first time. */
 bool lu_kept_take(lu_kept *k, const double *a, double **l, double *rcond);
-/* *l has the factors of a now. */
+/* *l has the factors of a now, for which lu_kept_take had none a moment ago. */
 void lu_kept_made(lu_kept *k, const double *a, double *l, double rcond);
 
 #endif
