@@ -186,14 +186,7 @@ c1 out 0 60p
     def test_kt_over_c_of_a_track_and_hold(self):
         # In equilibrium a sample has kT/C at any instant, whatever the conductance does. Noise
         # beyond 200 harmonics of the 2.65 MHz of the closed switch is left out: 2/pi fc/f = 0.85 %.
-        self.write('sw.va', """`include "disciplines.vams"
-`include "constants.vams"
-module chopper(p, n, c); inout p, n, c; electrical p, n, c; real g;
-analog begin
-  g = 1e-9 + 1e-3 * 0.5 * (1 + tanh(8 * V(c)));
-  I(p,n) <+ g * V(p,n) + white_noise(4 * `P_K * $temperature * g, "thermal");
-end endmodule
-""")
+        self.write('sw.va', periodic.CHOPPER)
         p = self.run_deck("""track and hold
 .hdl sw.va
 .model ch chopper

@@ -26,6 +26,15 @@ b1 a 0 i=-2.3m*v(a)+0.1m*v(a)*v(a)*v(a)
 .ic v(a)=0.1
 .hbosc tone=5g nharms=15 probenode=a tstab=80n uic
 """
+# a conductance that a voltage turns on and off, with its thermal noise
+CHOPPER = """`include "disciplines.vams"
+`include "constants.vams"
+module chopper(p, n, c); inout p, n, c; electrical p, n, c; real g;
+analog begin
+  g = 1e-9 + 1e-3 * 0.5 * (1 + tanh(8 * V(c)));
+  I(p,n) <+ g * V(p,n) + white_noise(4 * `P_K * $temperature * g, "thermal");
+end endmodule
+"""
 
 
 def plots(path):
@@ -304,14 +313,7 @@ vm x 0 0
     def test_kt_over_c_of_a_switched_capacitor(self):
         # In equilibrium, whatever the conductance does, the mean square voltage is kT/C. What lies
         # beyond the highest frequency falls as 1/f^2: its share is added.
-        self.write('sw.va', """`include "disciplines.vams"
-`include "constants.vams"
-module chopper(p, n, c); inout p, n, c; electrical p, n, c; real g;
-analog begin
-  g = 1e-9 + 1e-3 * 0.5 * (1 + tanh(8 * V(c)));
-  I(p,n) <+ g * V(p,n) + white_noise(4 * `P_K * $temperature * g, "thermal");
-end endmodule
-""")
+        self.write('sw.va', CHOPPER)
         p = self.run_deck("""switched capacitor
 .hdl sw.va
 .model ch chopper

@@ -45,6 +45,14 @@ def rises(t, v):
 
 
 class Shooting(periodic.Deck):
+    def same_lines(self, p, names):
+        """The first lines of .hb and of .pss behind it, to 1e-6 of the largest."""
+        hb, pss = self.plot(p, 'Harmonic'), self.plot(p, 'Harmonic', 1)
+        for name in names:
+            largest = max(abs(z) for z in hb[name])
+            for k in range(20):
+                self.assertLess(abs(hb[name][k] - pss[name][k]), 1e-6 * largest)
+
     def of_orbit(self, deck):
         return self.plot(self.run_deck(deck), 'Harmonic')
 
@@ -111,11 +119,7 @@ c1 out 0 100p
         # of the largest harmonic 1e-6: reltol, and what 60 harmonics leave out
         p = self.run_deck(RECTIFIER + TIGHT +
                           '.hb 1meg nharms=60\n.pss 1meg 2u out 65 60 method=shooting\n.end\n')
-        hb, pss = self.plot(p, 'Harmonic'), self.plot(p, 'Harmonic', 1)
-        for name in ('v(a)', 'v(out)'):
-            largest = max(abs(z) for z in hb[name])
-            for k in range(20):
-                self.assertLess(abs(hb[name][k] - pss[name][k]), 1e-6 * largest)
+        self.same_lines(p, ('v(a)', 'v(out)'))
 
     def test_a_rectifier_is_what_a_transient_ends_in(self):
         # the transient's steps of 0.2 ns leave (2 pi f h)^2 / 12 = 1e-7 of each harmonic of order 1,
@@ -294,14 +298,7 @@ c1 b 0 100p
         # A sample has kT/C at any instant, open or closed. The edges of 5 ns of a clock of 1 us turn the
         # switch on and off within a tenth of that. Noise beyond 400 harmonics of the 2.65 MHz of the
         # closed switch is left out: 2/pi fc/f = 0.42 %; of 40, 4 %
-        self.write('sw.va', '''`include "disciplines.vams"
-`include "constants.vams"
-module chopper(p, n, c); inout p, n, c; electrical p, n, c; real g;
-analog begin
-  g = 1e-9 + 1e-3 * 0.5 * (1 + tanh(8 * V(c)));
-  I(p,n) <+ g * V(p,n) + white_noise(4 * `P_K * $temperature * g, "thermal");
-end endmodule
-''')
+        self.write('sw.va', periodic.CHOPPER)
         for harmonics, low, high in ((400, 0.99, 1.0001), (40, 0.94, 0.99)):
             p = self.run_deck('''track and hold
 .hdl sw.va
@@ -466,11 +463,7 @@ r2 out 0 2k
 .pss 20meg 200n out 65 60 method=shooting
 .end
 ''' % line)
-            hb, pss = self.plot(p, 'Harmonic'), self.plot(p, 'Harmonic', 1)
-            for name in ('v(b)', 'v(out)'):
-                largest = max(abs(z) for z in hb[name])
-                for k in range(20):
-                    self.assertLess(abs(hb[name][k] - pss[name][k]), 1e-6 * largest)
+            self.same_lines(p, ('v(b)', 'v(out)'))
 
     def test_edges_in_a_lossy_line_are_what_a_transient_ends_in(self):
         # the transient's tolerance of 1e-5 a step, and what it has not forgotten after 20 periods:

@@ -11,7 +11,6 @@ there from its own equations (docs/models/hicum2.md): a substrate transistor wit
 barrier together with current spreading; admittances and noise of currents so small that it does not iterate (below SMALL), and
 with an internal base resistance, whose derivatives it leaves out; noise with self-heating, for which it takes the temperature
 around."""
-import argparse
 import os
 import random
 import re
@@ -21,7 +20,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from mos_cards import Failed, column, solve  # noqa: E402
+from mos_cards import Failed, arguments, column, solve  # noqa: E402
 
 BOUND = {'i': 1e-6, 'y': 1e-5, 'n': 1e-5, 'p': 1e-6}
 QUIET = 1e-17
@@ -160,13 +159,7 @@ def check(args, card, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('vsim')
-    parser.add_argument('--count', type=int, default=12)
-    parser.add_argument('--first', type=int, default=1)
-    parser.add_argument('--show', action='store_true')
-    args = parser.parse_args()
-    args.vsim = os.path.abspath(args.vsim)
+    args = arguments(12)
     if not shutil.which('ngspice'):
         return 77
     bad, over, refused = 0, {}, 0

@@ -205,15 +205,22 @@ def check(args, card, folder):
     return result
 
 
-def main():
+def arguments(count, **other):
+    """Of a program for `count` random cards: vsim, others with what argparse is told of them, which cards."""
     parser = argparse.ArgumentParser()
     parser.add_argument('vsim')
-    parser.add_argument('model')
-    parser.add_argument('--count', type=int, default=12)
+    for name, how in other.items():
+        parser.add_argument(name, **how)
+    parser.add_argument('--count', type=int, default=count)
     parser.add_argument('--first', type=int, default=1)
     parser.add_argument('--show', action='store_true')
     args = parser.parse_args()
     args.vsim = os.path.abspath(args.vsim)
+    return args
+
+
+def main():
+    args = arguments(12, model={})
     if not shutil.which('ngspice'):
         return 77
     card_of = importlib.import_module('mos_cards_' + args.model).card

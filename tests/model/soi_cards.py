@@ -13,7 +13,6 @@ of its transistor, a noise density to 1e-5, and the currents of a sinusoidal dri
 1000 steps a period leave of corners. The slopes of DD and FD by the body's voltage are not those of ngspice's own charges
 (docs/models/bsim3soi.md): 3e-3, 1e-3, 5e-2. What ngspice does not solve within 10 s is left out, at most a quarter of its
 runs."""
-import argparse
 import math
 import os
 import random
@@ -22,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from mos_cards import Failed, column, read_raw, text, worst_of
+from mos_cards import Failed, arguments, column, read_raw, text, worst_of
 from mos_cards_bsim3 import near
 
 FLOOR = 1e-12       # ampere
@@ -321,14 +320,7 @@ def check(args, card, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('vsim')
-    parser.add_argument('model', choices=sorted(LEVEL))
-    parser.add_argument('--count', type=int, default=10)
-    parser.add_argument('--first', type=int, default=1)
-    parser.add_argument('--show', action='store_true')
-    args = parser.parse_args()
-    args.vsim = os.path.abspath(args.vsim)
+    args = arguments(10, model={'choices': sorted(LEVEL)})
     if not shutil.which('ngspice'):
         return 77
     bad, over = 0, {}
