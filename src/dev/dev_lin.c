@@ -673,18 +673,24 @@ static void fetch_fixed(const dev_group *g, int32_t inst, int lane, int32_t s, l
                 k->fixed[j * s + i] = from[j];
 }
 
+/* Four elements of two vectors, by place: 0 to 3 in a, 4 to 7 in b. gcc before 12 knows only the
+ * first form, clang only the second. */
+#ifdef __clang__
+#define MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define MIX(a, b, ...) __builtin_shuffle(a, b, (wide_mask){__VA_ARGS__})
+#endif
+
 /* Rows of four lanes from four instances, or back: element j of lane q is of[q][j], and to or
  * from[row[j]][q] (row NULL: j). */
-#define TURN(a, b, c, d, call)                                                              \
-    do {                                                                                    \
-        const wide_mask low = {0, 4, 2, 6}, high = {1, 5, 3, 7};                            \
-        const wide_mask first = {0, 1, 4, 5}, second = {2, 3, 6, 7};                        \
-        const wide ab0 = __builtin_shuffle(a, b, low), ab1 = __builtin_shuffle(a, b, high), \
-                   cd0 = __builtin_shuffle(c, d, low), cd1 = __builtin_shuffle(c, d, high); \
-        call(0, __builtin_shuffle(ab0, cd0, first));                                        \
-        call(1, __builtin_shuffle(ab1, cd1, first));                                        \
-        call(2, __builtin_shuffle(ab0, cd0, second));                                       \
-        call(3, __builtin_shuffle(ab1, cd1, second));                                       \
+#define TURN(a, b, c, d, call)                                               \
+    do {                                                                     \
+        const wide ab0 = MIX(a, b, 0, 4, 2, 6), ab1 = MIX(a, b, 1, 5, 3, 7), \
+                   cd0 = MIX(c, d, 0, 4, 2, 6), cd1 = MIX(c, d, 1, 5, 3, 7); \
+        call(0, MIX(ab0, cd0, 0, 1, 4, 5));                                  \
+        call(1, MIX(ab1, cd1, 0, 1, 4, 5));                                  \
+        call(2, MIX(ab0, cd0, 2, 3, 6, 7));                                  \
+        call(3, MIX(ab1, cd1, 2, 3, 6, 7));                                  \
     } while (0)
 
 VS_CLONES static void lanes_from(const double *const *of, int32_t n, double *restrict to, int s)
