@@ -73,13 +73,33 @@ static vs_status find_sources(hb_cyclo *w)
     return st;
 }
 
-static double density(const hb_cyclo *w, const hb_source *c, double f)
+/* Infinite or nan: 1/f noise at 0 Hz. */
+static double unit_density(const hb_cyclo *w, const hb_source *c, double f)
 {
     const double s = ckt_noise_density(w->h->a->c, &c->unit, f);
     if (!is_native(w, &c->unit))
         return s;
     const double at_1 = ckt_noise_density(w->h->a->c, &c->unit, 1);
     return at_1 > 0 ? s / at_1 : 0;
+}
+
+/* A sideband at 0 Hz is that of white sources: no line of a grid can have an infinite density. */
+static double density(const hb_cyclo *w, const hb_source *c, double f)
+{
+    const double s = unit_density(w, c, f);
+    return isfinite(s) ? s : 0;
+}
+
+bool hb_cyclo_is_white(const hb_cyclo *w, size_t source)
+{
+    return isfinite(unit_density(w, &w->source[source], 0));
+}
+
+/* The frequency of sideband p; 0 if it is not more than rounding of a multiple of the orbit's. */
+static double frequency_at(const hb_cyclo *w, double f, int32_t p)
+{
+    const double shift = w->h->omega[p] * (1 / (2 * M_PI)), at = fabs(f + shift);
+    return at > 1e-12 * fabs(shift) ? at : 0;
 }
 
 /* What a source gives to the output whose adjoint is y, by its sideband p. */
@@ -104,14 +124,12 @@ double hb_cyclo_density(const hb_cyclo *w, size_t source, const hb_cplx *y, doub
 {
     const ana_orbit *h = w->h;
     const hb_source *c = &w->source[source];
-    const double f0 = 1 / (2 * M_PI);
     double sum = 0;
     for (int32_t p = 0; p < h->n_k; p++) {
         const hb_cplx to = gain_of(w, c, y, f, p);
         const double size = creal(to) * creal(to) + cimag(to) * cimag(to);
-        const double at = fabs(f + h->omega[p] * f0);
-        if (size > 0 && at > 0)
-            sum += size * density(w, c, at);
+        if (size > 0)
+            sum += size * density(w, c, frequency_at(w, f, p));
     }
     return sum;
 }
@@ -122,13 +140,12 @@ static void correlate_one(const hb_cyclo *w, const hb_source *c, const hb_cplx *
 {
     const ana_orbit *h = w->h;
     const size_t all = (size_t)h->n * (size_t)h->n_k + 1;
-    const double at = fabs(f + h->omega[p] * (1 / (2 * M_PI)));
     bool any = false;
     for (int32_t i = 0; i < n; i++) {
         u[i] = gain_of(w, c, y + (size_t)i * all, f, p);
         any |= u[i] != 0;
     }
-    const double s = any && at > 0 ? density(w, c, at) : 0;
+    const double s = any ? density(w, c, frequency_at(w, f, p)) : 0;
     for (int32_t i = 0; i < n && s > 0; i++)
         for (int32_t j = 0; j < n; j++)
             to[i * n + j] += s * u[i] * conj(u[j]);

@@ -45,7 +45,10 @@ void hb_cyclo_end(hb_cyclo *w);
 /* y [n n_k + 1]: in the output's weights of all unknowns and harmonics, out its adjoint at f, Hz.
  * Status: as of hb_solve_t. */
 VS_MUST_USE vs_status hb_cyclo_adjoint(hb_cyclo *w, double f, hb_cplx *y);
-/* What a source gives to the output whose adjoint is y, at f: the output's unit squared per Hz. */
+/* Its density at 0 Hz is finite. */
+bool hb_cyclo_is_white(const hb_cyclo *w, size_t source);
+/* What a source gives to the output whose adjoint is y, at f: the output's unit squared per Hz.
+ * White noise from 0 Hz is in it; 1/f noise from 0 Hz exactly is left out. */
 double hb_cyclo_density(const hb_cyclo *w, size_t source, const hb_cplx *y, double f);
 /* The same from all sources. */
 double hb_cyclo_total(const hb_cyclo *w, const hb_cplx *y, double f);

@@ -380,7 +380,7 @@ static vs_status find_ppv(noise *w)
 static void find_white(noise *w)
 {
     for (size_t i = 0; i < vec_len(w->s.source); i++)
-        if (w->s.source[i].unit.exponent == 0)
+        if (hb_cyclo_is_white(&w->s, i))
             w->white += hb_cyclo_density(&w->s, i, w->ppv, 0) / 2;
 }
 

@@ -26,6 +26,19 @@ b1 a 0 i=-2.3m*v(a)+0.1m*v(a)*v(a)*v(a)
 .ic v(a)=0.1
 .hbosc tone=5g nharms=15 probenode=a tstab=80n uic
 """
+RING = """ring
+.model n nmos level=1 vto=0.5 kp=200u lambda=0.05 cgso=0.2n cgdo=0.2n
+.model p pmos level=1 vto=-0.5 kp=80u lambda=0.05 cgso=0.2n cgdo=0.2n
+.subckt inv i o v
+m1 o i 0 0 n w=2u l=0.5u
+m2 o i v v p w=5u l=0.5u
+c1 o 0 20f
+.ends
+vdd v 0 1.8
+x1 a b v inv
+x2 b c v inv
+x3 c a v inv
+"""
 # a conductance that a voltage turns on and off, with its thermal noise
 CHOPPER = """`include "disciplines.vams"
 `include "constants.vams"
@@ -330,6 +343,40 @@ c1 out 0 60p
         total = sum(s) * (f[1] - f[0]) + s[-1] * f[-1]
         self.close(total, K * T27 / 60e-12, 0.01)
 
+    def test_white_noise_from_0_hz_is_folded(self):
+        # White noise knows no 0 Hz: what the drive moves from there to the frequency of the drive
+        # is what lies beside it.
+        self.write('sw.va', CHOPPER)
+        p = self.run_deck("""chopper
+.hdl sw.va
+.model ch chopper
+vc c 0 sin(0 1 1meg)
+vin in 0 0
+n1 in out c ch
+c1 out 0 60p
+.hb 1meg nharms=20
+.hbnoise v(out) vin lin 3 0.999999meg 1.000001meg
+.end
+""")
+        n = self.plot(p, 'Periodic Noise')
+        self.assertEqual(n['frequency'][1], 1e6)
+        beside, at, _ = n['onoise_spectrum']
+        self.close(at, beside, 1e-5)
+        p = self.run_deck("""chopper between ports
+.hdl sw.va
+.model ch chopper
+vc c 0 sin(0 1 1meg)
+v1 in 0 dc 0 portnum 1 z0 50
+v2 out 0 dc 0 portnum 2 z0 50
+n1 in out c ch
+c1 out 0 60p
+.hb 1meg nharms=20
+.hbsp lin 3 0.999999meg 1.000001meg donoise
+.end
+""")
+        beside, at, _ = self.plot(p, 'Periodic SP')['nf']
+        self.assertLess(abs(at - beside), 1e-4)  # dB
+
     def test_phase_noise_of_an_lc_oscillator(self):
         # nearly a sine: Hajimiri's form with an impulse sensitivity of rms 1/sqrt(2); 0.2 dB
         p = self.run_deck(LC + '.phasenoise v(a) dec 1 1k 10meg\n.end\n')
@@ -347,24 +394,34 @@ c1 out 0 60p
         self.close(o['period_jitter'][0], math.sqrt(c / f0), 1e-12)
         self.assertLess(abs(10 * math.log10(f0 * f0 * c / 1e6) - n['phnoise_ppv'][0]), 0.01)
 
+    def test_phase_noise_of_a_source_that_follows_the_current(self):
+        # The power of a noise current beside the tank is s (1 + m sin)^2, where sin is what the
+        # phase follows: (1 + m sin)^2 sin^2 has the mean 1/2 + 3/8 m^2, of which noise around 0 Hz,
+        # by the mean of (1 + m sin) sin, has m^2/4. Nearly a sine, as above: 0.2 dB.
+        self.write('follow.va', """`include "disciplines.vams"
+module follow(p, n, c); inout p, n, c; electrical p, n, c; parameter real s = 0, i0 = 1;
+analog I(p,n) <+ white_noise(s * pow(1 + V(c) / i0, 2), "i");
+endmodule
+""")
+        p = self.run_deck(LC.replace('l1 a 0 1n', """.hdl follow.va
+.model fo follow s=1e-18 i0=0.07
+n1 a 0 x fo
+h1 x 0 vl 1
+vl a la 0
+l1 la 0 1n""") + '.phasenoise v(a) dec 1 100k 100k\n.end\n')
+        o = self.plot(p, 'Oscillator')
+        a, w0 = o['amplitude'][0], 2 * math.pi * o['frequency0'][0]
+        m = a / (w0 * 1e-9) / 0.07
+        want = (1e-18 * (1 / 2 + 3 / 8 * m * m) + 4 * K * T27 / 500 / 2) / 2 / (w0 * 1e-12 * a)**2
+        self.assertLess(abs(10 * math.log10(o['diffusion'][0] / want)), 0.2)
+        got = self.plot(p, 'Phase Noise')['phnoise_ppv'][0]
+        self.assertLess(abs(got - 10 * math.log10((w0 / 2 / math.pi / 1e5)**2 * want)), 0.2)
+
     def test_a_ring_of_level_1_transistors(self):
         # frequency as in a long transient, to its own error between crossings
-        ring = """ring
-.model n nmos level=1 vto=0.5 kp=200u lambda=0.05 cgso=0.2n cgdo=0.2n
-.model p pmos level=1 vto=-0.5 kp=80u lambda=0.05 cgso=0.2n cgdo=0.2n
-.subckt inv i o v
-m1 o i 0 0 n w=2u l=0.5u
-m2 o i v v p w=5u l=0.5u
-c1 o 0 20f
-.ends
-vdd v 0 1.8
-x1 a b v inv
-x2 b c v inv
-x3 c a v inv
-.ic v(a)=0 v(b)=1.8
+        p = self.run_deck(RING + """.ic v(a)=0 v(b)=1.8
 .options reltol=1e-5
-"""
-        p = self.run_deck(ring + """.hbosc tone=1g nharms=31 probenode=a tstab=40n
+.hbosc tone=1g nharms=31 probenode=a tstab=40n
 .phasenoise v(a) dec 1 10k 1meg 1
 .tran 1p 40n
 .end
@@ -378,6 +435,10 @@ x3 c a v inv
         self.close(f0, (len(up) - 1) / (up[-1] - up[0]), 1e-3)
         n = self.plot(p, 'Phase Noise')
         self.assertLess(abs(n['phnoise'][0] - n['phnoise_ppv'][0]), 0.05)
+        # far from the line, at 1 MHz, f0^2 c / f^2 (noise from around 0 Hz is a quarter of c)
+        o = self.plot(p, 'Oscillator')
+        by_diffusion = 10 * math.log10((f0 / 1e6)**2 * o['diffusion'][0])
+        self.assertLess(abs(n['phnoise'][-1] - by_diffusion), 0.01)
 
     def test_pss_has_the_form_of_ngspice(self):
         p = self.run_deck("""driven
@@ -434,29 +495,42 @@ c1 out 0 1p
         self.assertEqual(a, b)
         self.assertNotEqual(a, c)
 
+    def jitter_in_time(self, osc, orbit, noise, level, lag, n):
+        """The time of lag periods in n pieces of a run with transient noise, of the scale that
+        `noise` begins with: its variance is that of the projection, known to sqrt(2/n) of itself; 4
+        times that is allowed."""
+        p = self.run_deck(osc + orbit + '.phasenoise v(a) dec 1 1k 1k\n.end\n')
+        o = self.plot(p, 'Oscillator')
+        f0, c = o['frequency0'][0], o['diffusion'][0]
+        scale, fmax, step = noise
+        card = '.trannoise fmax=%g scale=%g seed=5\n.tran %g %.6g %.6g %g\n.end\n' % (
+            fmax, scale, step, (60 + lag * n) / f0, 50 / f0, step)
+        p = self.plot(self.run_deck(osc + card), 'Transient')
+        t, v = p['time'], [x - level for x in p['v(a)']]
+        up = [t[k - 1] - v[k - 1] / (v[k] - v[k - 1]) * (t[k] - t[k - 1])
+              for k in range(1, len(t)) if v[k - 1] < 0 <= v[k]]
+        pieces = [b - a for a, b in zip(up[::lag], up[lag::lag])][:n]
+        self.assertEqual(len(pieces), n)
+        mean = sum(pieces) / n
+        variance = sum((x - mean)**2 for x in pieces) / (n - 1)
+        self.close(variance, scale**2 * c * mean, 4 * math.sqrt(2 / n))
+
     def test_jitter_in_time_is_that_of_the_projection(self):
-        # The phase after 25 periods, in 160 pieces: the variance is known to sqrt(2/160); 4 times
-        # that is allowed.
-        osc = """LC with a cubic conductance
+        # straight lines between samples take 0.3 % of the noise at the carrier
+        self.jitter_in_time("""LC with a cubic conductance
 l1 a 0 1n
 c1 a 0 1p
 r1 a 0 500
 b1 a 0 i=-4m*v(a)+0.2m*v(a)*v(a)*v(a)
 ik 0 a pulse(0 1m 0 10p 10p 50p)
 .options reltol=1e-6
-"""
-        p = self.run_deck(osc + '.hbosc tone=5g nharms=15 probenode=a tstab=20n\n.phasenoise v(a) dec 1 1k 1k\n.end\n')
-        c = self.plot(p, 'Oscillator')['diffusion'][0]
-        p = self.plot(self.run_deck(osc + '.trannoise fmax=20g scale=300 seed=5\n.tran 4p 820n 10n 4p\n.end\n'),
-                      'Transient')
-        t, v = p['time'], p['v(a)']
-        up = [t[k - 1] - v[k - 1] / (v[k] - v[k - 1]) * (t[k] - t[k - 1])
-              for k in range(1, len(t)) if v[k - 1] < 0 <= v[k]]
-        pieces = [b - a for a, b in zip(up[::25], up[25::25])][:160]
-        self.assertEqual(len(pieces), 160)
-        mean = sum(pieces) / len(pieces)
-        variance = sum((x - mean)**2 for x in pieces) / (len(pieces) - 1)
-        self.close(variance, 300**2 * c * mean, 4 * math.sqrt(2 / 160))
+""", '.hbosc tone=5g nharms=15 probenode=a tstab=20n\n', (300, 125e9, 4e-12), 0, 25, 160)
+
+    def test_jitter_of_a_ring_in_time_is_that_of_the_projection(self):
+        # a quarter of c is noise from around 0 Hz; straight lines take some 1 % of all
+        self.jitter_in_time(RING + """ik 0 a pulse(0 50u 0 10p 10p 200p)
+.options reltol=1e-6
+""", '.hbosc tone=1g nharms=31 probenode=a tstab=40n\n', (10, 50e9, 10e-12), 0.9, 4, 600)
 
     # -- loops --
 
