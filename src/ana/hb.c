@@ -160,6 +160,11 @@ static vs_status bad_source(ana_orbit *h, int32_t source)
     else
         diag_error(h->a->d, v.span, "'%s' does not repeat with %s %s", v.name,
                    h->o.n_tone > 1 ? "one of the tones" : "the tone", tones);
+    if (!h->o.osc)
+        diag_note(
+            h->a->d, h->o.span,
+            "the tones are given here: each source that moves needs its frequency among them, "
+            "and sources whose frequencies have a common divisor may share that");
     return VS_EINPUT;
 }
 
@@ -470,6 +475,10 @@ static void explain(ana_orbit *h, const hb_report *rep)
     if (rep->unknown > 0)
         diag_note(a->d, h->o.span, "and %s still moves by %.3g", ana_unknown_text(a, rep->unknown),
                   rep->dx);
+    if (h->o.osc)
+        diag_note(a->d, h->o.span,
+                  "an oscillation that dies away, or grows too slowly to be seen within tstab, has "
+                  "no period: a larger start (.ic, uic, a pulse) or a longer tstab shows which");
     diag_note(
         a->d, h->o.span,
         "more harmonics follow sharper edges; a transient before it (tstab=...) starts nearer; "

@@ -128,7 +128,9 @@ vs_status ctl_fourier(ctl *c, const char *text)
     if (!post_eval_number(&c->e, arena_strndup(&c->scratch, text, n), &freq) ||
         !ctl_values(c, text + n, &v))
         return VS_EINPUT;
-    vs_status st = vec_len(v) ? VS_OK : ctl_fail(c, "there are no vectors behind the frequency");
+    vs_status st = vec_len(v) ? VS_OK
+                              : ctl_fail(c, "there are no vectors behind the frequency: a "
+                                            "frequency and vectors are expected, 1meg v(out)");
     for (size_t i = 0; i < vec_len(v) && !st; i++) {
         post_four f;
         if (!post_fourier(&c->e, &v[i], freq, n_freq, grid, &f)) {

@@ -177,6 +177,7 @@ typedef struct flat_trannoise { /* .trannoise: noise of devices in every .tran *
     double scale; /* of amplitudes */
     bool seed_given;
     uint64_t seed;
+    diag_span span; /* the card */
 } flat_trannoise;
 typedef struct flat_gradient { /* SENS: of measures of a run of the deck by parameters */
     flat_ana_kind of;          /* TRAN, AC, NOISE, OP, DCSWEEP */

@@ -15,6 +15,23 @@ static bool number(cur *q, double *y)
 
 static diag_span last_span(const cur *q) { return net_tok_span(q->card, &q->card->tok[q->i - 1]); }
 
+/* What stands at the cursor is none of the words that may stand there. */
+static bool no_such_word(cur *q, const char *what, const char *const *word, size_t n)
+{
+    cur_unexpected(q, what);
+    if (cur_more(q) && cur_tok(q)->kind == NET_T_WORD)
+        flat_suggest(q->c, cur_tok(q)->text, word, n);
+    return false;
+}
+
+/* Whether a word stands at the cursor, and no number or parameter. */
+static bool at_word(const cur *q)
+{
+    const net_tok *t = cur_more(q) ? cur_tok(q) : NULL;
+    return t && t->kind == NET_T_WORD && str_lower_char(t->text[0]) >= 'a' &&
+           str_lower_char(t->text[0]) <= 'z' && !flat_find_param(q->c, q->c->root, t->text);
+}
+
 /* grid = ("dec" | "oct" | "lin") n from to */
 static bool read_grid(cur *q, flat_ana *a)
 {
@@ -178,7 +195,7 @@ static bool read_noise(cur *q, flat_ana *a)
     double n = 0;
     if (!read_output(q, a) || !read_input(q, a) || !read_grid(q, a))
         return false;
-    if (cur_more(q) && !number(q, &n))
+    if (cur_more(q) && !at_word(q) && !number(q, &n))
         return false;
     if (!(n >= 0 && n <= MAX_POINTS)) {
         diag_error(q->c->d, last_span(q), "%g points per summary; from 1 to %d are possible", n,
@@ -272,9 +289,10 @@ static bool read_gradient(cur *q, flat_ana *a, flat_ana_kind of)
         } else if (key(q, "param")) {
             ok = read_parameters(q, g);
         } else {
-            cur_unexpected(q, of == FLAT_TRAN ? "param= or memory= is expected"
-                                              : "param= is expected");
-            return false;
+            static const char *const word[] = {"param", "memory"};
+            const bool tran = of == FLAT_TRAN;
+            return no_such_word(q, tran ? "param= or memory= is expected" : "param= is expected",
+                                word, 1 + tran);
         }
     }
     if (ok && !g->n_by)
@@ -296,6 +314,11 @@ static bool read_sens(cur *q, flat_ana *a)
     for (size_t i = 0; i < VS_COUNT(run); i++)
         if (cur_more(q) && cur_is_word(q, run[i].word))
             return read_gradient(q, a, run[i].of);
+    if (at_word(q) && !cur_is_word(q, "v") && !cur_is_word(q, "i")) {
+        cur_unexpected(q, "v(node), v(node,node), i(source), or tran, ac, noise, op, dc and the "
+                          "names of measures are expected");
+        return false;
+    }
     if (!read_output(q, a))
         return false;
     if (cur_more(q) && cur_is_word(q, "dc")) {
@@ -341,6 +364,7 @@ static bool read_pz(cur *q, flat_ana *a)
 /* sp = ".sp" grid [donoise] */
 static bool read_sp(cur *q, flat_ana *a)
 {
+    static const char *const word[] = {"donoise"};
     double y = 0;
     if (!read_grid(q, a))
         return false;
@@ -350,6 +374,8 @@ static bool read_sp(cur *q, flat_ana *a)
         if (!cur_more(q) || !cur_is(q, '='))
             return true;
         q->i++;
+    } else if (at_word(q)) {
+        return no_such_word(q, "donoise is expected", word, 1);
     }
     if (cur_more(q)) {
         if (!number(q, &y))
@@ -382,10 +408,13 @@ static bool read_match(cur *q, flat_ana *a)
     a->threshold = 0.01;
     if (!read_output(q, a))
         return false;
+    static const char *const word[] = {"threshold"};
     if (a->kind == FLAT_ACMATCH && cur_more(q) && !cur_at_key(q) && !read_grid(q, a))
         return false;
-    if (!key(q, "threshold"))
+    if (!cur_more(q))
         return true;
+    if (!key(q, "threshold"))
+        return no_such_word(q, "threshold= is expected", word, 1);
     if (!number(q, &a->threshold))
         return false;
     if (a->threshold >= 0 && a->threshold <= 1)
@@ -401,7 +430,8 @@ static bool read_match(cur *q, flat_ana *a)
 static bool whole(cur *q, const char *what, double lo, double hi, double *y)
 {
     if (!cur_more(q)) {
-        cur_unexpected(q, what);
+        cur_unexpected(q,
+                       arena_printf(q->c->mem, "%s from %.9g to %.9g is expected", what, lo, hi));
         return false;
     }
     if (!number(q, y))
@@ -414,10 +444,17 @@ static bool whole(cur *q, const char *what, double lo, double hi, double *y)
 
 enum { MAX_HARMONICS = 2000 };
 
-/* Numbers up to the next keyword or the end, at most FLAT_TONES. */
-static bool numbers(cur *q, double *to, int32_t *n)
+/* Numbers up to the next keyword or the end, with their places. */
+typedef struct list {
+    double v[FLAT_TONES];
+    diag_span at[FLAT_TONES];
+    int32_t n;
+} list;
+
+/* what: of which at least one is expected; NULL: there may be none */
+static bool numbers(cur *q, const char *what, list *l)
 {
-    *n = 0;
+    l->n = 0;
     while (cur_more(q) && !cur_at_key(q)) {
         if (cur_is(q, ',')) {
             q->i++;
@@ -425,38 +462,61 @@ static bool numbers(cur *q, double *to, int32_t *n)
         }
         if (cur_is_word(q, "uic"))
             break;
-        if (*n == FLAT_TONES) {
+        if (l->n == FLAT_TONES) {
             diag_error(q->c->d, cur_span(q), "more than %d values", FLAT_TONES);
             return false;
         }
-        if (!number(q, &to[*n]))
+        if (!number(q, &l->v[l->n]))
             return false;
-        ++*n;
+        l->at[l->n++] = last_span(q);
     }
+    if (what && !l->n)
+        cur_unexpected(q, what);
+    return !what || l->n > 0;
+}
+
+static bool check_tone(cur *q, const list *tone, int32_t t)
+{
+    const double f = tone->v[t];
+    if (!(f > 0 && f < 1e18)) {
+        diag_error(q->c->d, tone->at[t], "%.9g Hz: a frequency above 0 is expected", f);
+        return false;
+    }
+    for (int32_t k = 0; k < t; k++)
+        if (tone->v[k] == f) {
+            diag_error(q->c->d, tone->at[t],
+                       "%.9g Hz is a tone already: tones are the frequencies that combine, each "
+                       "stands here once",
+                       f);
+            return false;
+        }
     return true;
 }
 
-static bool check_tones(cur *q, flat_ana *a, const double *harm, int32_t n_harm)
+static bool check_tones(cur *q, flat_ana *a, const list *tone, const list *harm)
 {
     flat_hb *h = &a->hb;
     double all = 1;
+    h->n_tone = tone->n;
+    memcpy(h->tone, tone->v, sizeof h->tone);
     if (!h->n_tone) {
-        diag_error(q->c->d, a->span, "the frequency is missing: .hb tones=1e9 nharms=10");
+        diag_error(q->c->d, a->span, "the frequency is missing: .%s tone%s=1e9 nharms=10",
+                   a->hb.word, strcmp(a->hb.word, "hb") ? "" : "s");
         return false;
     }
-    if (n_harm > 1 && n_harm != h->n_tone) {
-        diag_error(q->c->d, a->span, "%d tones and %d numbers of harmonics", (int)h->n_tone,
-                   (int)n_harm);
+    if (harm->n > 1 && harm->n != h->n_tone) {
+        diag_error(q->c->d, harm->at[harm->n - 1], "%d numbers of harmonics for %d tone%s",
+                   (int)harm->n, (int)h->n_tone, h->n_tone > 1 ? "s" : "");
         return false;
     }
     for (int32_t t = 0; t < h->n_tone; t++) {
-        const double k = n_harm > t ? harm[t] : n_harm == 1 ? harm[0] : h->n_tone > 1 ? 7 : 10;
-        if (!(h->tone[t] > 0 && h->tone[t] < 1e18) ||
-            !(k >= 1 && k <= MAX_HARMONICS && k == floor(k))) {
-            diag_error(q->c->d, a->span,
-                       "tone %.9g Hz with %g harmonics: a frequency above 0 and 1 to %d harmonics "
-                       "are expected",
-                       h->tone[t], k, MAX_HARMONICS);
+        const int32_t own = harm->n > t ? t : 0;
+        const double k = harm->n ? harm->v[own] : h->n_tone > 1 ? 7 : 10;
+        if (!check_tone(q, tone, t))
+            return false;
+        if (!(k >= 1 && k <= MAX_HARMONICS && k == floor(k))) {
+            diag_error(q->c->d, harm->at[own],
+                       "%g harmonics: a whole number from 1 to %d is expected", k, MAX_HARMONICS);
             return false;
         }
         h->harm[t] = (int32_t)k;
@@ -478,10 +538,16 @@ static bool read_probe(cur *q, flat_ana *a)
     double skipped;
     if (!read_node(q, &a->out[0], &n1))
         return false;
+    const diag_span at = last_span(q);
     if (cur_more(q) && cur_is(q, ',')) {
         q->i++;
         if (!read_node(q, &a->out[1], &n2))
             return false;
+    }
+    if (a->out[0] == a->out[1]) {
+        diag_error(q->c->d, at, "the voltage from '%s' to %s does not move: %s", n1,
+                   n2 ? "itself" : "ground", "a node that oscillates is expected");
+        return false;
     }
     if (cur_more(q) && cur_is(q, ',')) { /* HSPICE's first guess of the amplitude */
         q->i++;
@@ -496,45 +562,50 @@ static bool read_probe(cur *q, flat_ana *a)
  * hbosc = the same with one tone and probenode =  */
 static bool read_hb(cur *q, flat_ana *a, bool osc)
 {
-    double harm[FLAT_TONES], y;
-    int32_t n_harm = 0;
-    bool ok = numbers(q, a->hb.tone, &a->hb.n_tone);
+    static const char *const word[] = {"tones", "tone",   "nharms", "intmodmax",
+                                       "tstab", "points", "uic",    "probenode"};
+    const size_t n_word = VS_COUNT(word) - !osc;
+    list tone, harm = {.n = 0};
+    double y;
+    diag_span tstab = a->span;
+    bool ok = numbers(q, NULL, &tone);
     while (ok && cur_more(q)) {
         if (key(q, "tones") || key(q, "tone"))
-            ok = numbers(q, a->hb.tone, &a->hb.n_tone);
+            ok = numbers(q, "a frequency is expected", &tone);
         else if (key(q, "nharms") || key(q, "nharm"))
-            ok = numbers(q, harm, &n_harm);
+            ok = numbers(q, "a number of harmonics is expected", &harm);
         else if (key(q, "intmodmax"))
             ok = whole(q, "an order of intermodulation", 1, MAX_HARMONICS, &y) &&
                  (a->hb.intmod = (int32_t)y, true);
         else if (key(q, "tstab"))
-            ok = number(q, &a->hb.tstab);
+            ok = number(q, &a->hb.tstab), tstab = last_span(q);
         else if (key(q, "points"))
             ok = whole(q, "a number of points", 2, 1e7, &y) && (a->hb.points = (int64_t)y, true);
         else if (osc && key(q, "probenode"))
             ok = read_probe(q, a);
         else if (cur_is_word(q, "uic"))
             a->uic = true, q->i++;
-        else {
-            cur_unexpected(q, osc ? "tone=, nharms=, probenode=, tstab=, points= or uic is expected"
-                                  : "tones=, nharms=, intmodmax=, tstab=, points= or uic is "
-                                    "expected");
-            return false;
-        }
+        else
+            return no_such_word(q,
+                                osc ? "tone=, nharms=, probenode=, tstab=, points= or uic is "
+                                      "expected"
+                                    : "tones=, nharms=, intmodmax=, tstab=, points= or uic is "
+                                      "expected",
+                                word, n_word);
     }
     if (ok && osc && !a->out_name) {
         diag_error(q->c->d, a->span, "the oscillating node is missing: probenode=NODE");
         return false;
     }
-    if (ok && osc && a->hb.n_tone > 1) {
-        diag_error(q->c->d, a->span, "an oscillator has one tone");
+    if (ok && osc && tone.n > 1) {
+        diag_error(q->c->d, tone.at[1], "an oscillator has one tone");
         return false;
     }
     if (ok && !(a->hb.tstab >= 0 && a->hb.tstab < 1e18)) {
-        diag_error(q->c->d, a->span, "tstab=%g: a time of 0 or more is expected", a->hb.tstab);
+        diag_error(q->c->d, tstab, "tstab=%g: a time of 0 or more is expected", a->hb.tstab);
         return false;
     }
-    ok = ok && check_tones(q, a, harm, n_harm);
+    ok = ok && check_tones(q, a, &tone, &harm);
     if (ok && osc && a->hb.tstab == 0)
         a->hb.tstab = 100 / a->hb.tone[0];
     return ok;
@@ -547,7 +618,7 @@ static int one_of(cur *q, const char *const *word, size_t n, const char *what)
     while (k < n && cur_more(q) && !cur_is_word(q, word[k]))
         k++;
     if (!cur_more(q) || k == n) {
-        cur_unexpected(q, what);
+        (void)no_such_word(q, what, word, n);
         return -1;
     }
     q->i++;
@@ -579,8 +650,9 @@ static bool read_pss_words(cur *q, flat_ana *a)
             a->uic = true;
             q->i++;
         } else {
-            cur_unexpected(q, "method=, integration=, start=, halvings= or uic is expected");
-            return false;
+            static const char *const word[] = {"method", "integration", "start", "halvings", "uic"};
+            return no_such_word(q, "method=, integration=, start=, halvings= or uic is expected",
+                                word, VS_COUNT(word));
         }
         if (k < 0)
             return false;
@@ -626,19 +698,32 @@ static bool read_oscillating_node(cur *q, int32_t *node, const char **name)
  *       [start = tran | hb] */
 static bool read_pss(cur *q, flat_ana *a)
 {
-    double points, harm, skipped;
+    static const char *const form =
+        ".pss frequency tstab node points harmonics [iterations [coefficient]] [uic] "
+        "[method=shooting] is expected";
+    double points, skipped;
     const char *name;
-    if (!cur_more(q) || !number(q, &a->hb.tone[0]) || !cur_more(q) || !number(q, &a->hb.tstab)) {
-        diag_error(q->c->d, a->span,
-                   ".pss frequency tstab node points harmonics [iterations [coefficient]] [uic] "
-                   "[method=shooting] is expected");
+    list tone = {.n = 1}, harm = {.n = 1};
+    if (!cur_more(q)) {
+        diag_error(q->c->d, a->span, "%s", form);
         return false;
     }
+    if (!number(q, &tone.v[0]))
+        return false;
+    tone.at[0] = last_span(q);
+    if (!cur_more(q)) {
+        diag_error(q->c->d, a->span, "%s", form);
+        return false;
+    }
+    if (!number(q, &a->hb.tstab))
+        return false;
+    const diag_span tstab = last_span(q);
     if (!read_oscillating_node(q, &a->out[0], &name) ||
         !whole(q, "a number of points", 2, 1e7, &points) ||
-        !whole(q, "a number of harmonics", 1, MAX_HARMONICS, &harm))
+        !whole(q, "a number of harmonics", 1, MAX_HARMONICS, &harm.v[0]))
         return false;
-    for (int k = 0; k < 2 && cur_more(q) && !cur_at_key(q) && !cur_is_word(q, "uic"); k++)
+    harm.at[0] = last_span(q);
+    for (int k = 0; k < 2 && cur_more(q) && !cur_at_key(q) && !at_word(q); k++)
         if (!number(q, &skipped))
             return false;
     a->hb.halvings = -1;
@@ -650,23 +735,25 @@ static bool read_pss(cur *q, flat_ana *a)
         return false;
     }
     a->out_name = name;
-    a->hb.n_tone = 1;
     a->hb.points = (int64_t)points;
     if (!(a->hb.tstab >= 0 && a->hb.tstab < 1e18)) {
-        diag_error(q->c->d, a->span, "tstab is %g: a time of 0 or more is expected", a->hb.tstab);
+        diag_error(q->c->d, tstab, "tstab is %g: a time of 0 or more is expected", a->hb.tstab);
         return false;
     }
-    return check_tones(q, a, &harm, 1);
+    return check_tones(q, a, &tone, &harm);
 }
 
 /* hbac = ".hbac" grid [sidebands = n] */
 static bool read_hbac(cur *q, flat_ana *a)
 {
+    static const char *const word[] = {"sidebands"};
     double y = 1;
     if (!read_grid(q, a))
         return false;
-    if (cur_more(q) && key(q, "sidebands") &&
-        !whole(q, "a number of sidebands", 0, MAX_HARMONICS, &y))
+    const bool given = cur_more(q);
+    if (given && !key(q, "sidebands"))
+        return no_such_word(q, "sidebands= is expected", word, 1);
+    if (given && !whole(q, "a number of sidebands", 0, MAX_HARMONICS, &y))
         return false;
     a->hb.sideband = (int32_t)y;
     return true;
@@ -706,8 +793,9 @@ static bool read_noise_form(cur *q, flat_ana *a, double *sideband)
             a->hb.sampled = FLAT_CROSS;
             ok = number(q, &a->hb.at) && read_edge(q, a);
         } else {
-            cur_unexpected(q, "sideband=, modulated, strobe= or cross= is expected");
-            return false;
+            static const char *const word[] = {"sideband", "modulated", "strobe", "cross"};
+            return no_such_word(q, "sideband=, modulated, strobe= or cross= is expected", word,
+                                VS_COUNT(word));
         }
         if (!ok)
             return false;
@@ -727,14 +815,18 @@ static bool read_hbnoise(cur *q, flat_ana *a, bool phase)
     double y = phase ? 1 : 0, n = 0;
     if (!read_output(q, a) || (!phase && !read_input(q, a)) || !read_grid(q, a))
         return false;
-    if (cur_more(q) && !cur_at_key(q) && !cur_is_word(q, "modulated") &&
-        !whole(q, "points per summary", 0, MAX_POINTS, &n))
+    if (cur_more(q) && !cur_at_key(q) && !at_word(q) &&
+        !whole(q, "a number of points per summary", 0, MAX_POINTS, &n))
         return false;
-    const bool given = cur_more(q) && !phase;
-    if (given && !read_noise_form(q, a, &y))
+    if (!phase && cur_more(q) && !read_noise_form(q, a, &y))
         return false;
-    if (phase && cur_more(q) && key(q, "sideband") && !whole(q, "a harmonic", 1, MAX_HARMONICS, &y))
-        return false;
+    if (phase && cur_more(q)) {
+        static const char *const word[] = {"sideband"};
+        if (!key(q, "sideband"))
+            return no_such_word(q, "sideband= is expected", word, 1);
+        if (!whole(q, "a harmonic", 1, MAX_HARMONICS, &y))
+            return false;
+    }
     a->summary = (int64_t)n;
     a->hb.sideband = (int32_t)y;
     if (a->f_from <= 0) {
@@ -755,10 +847,8 @@ static bool read_lstb(cur *q, flat_ana *a)
             size_t k = 0;
             while (k < VS_COUNT(mode) && cur_more(q) && !cur_is_word(q, mode[k]))
                 k++;
-            if (!cur_more(q) || k == VS_COUNT(mode)) {
-                cur_unexpected(q, "single, diff or comm is expected");
-                return false;
-            }
+            if (!cur_more(q) || k == VS_COUNT(mode))
+                return no_such_word(q, "single, diff or comm is expected", mode, VS_COUNT(mode));
             a->hb.mode = k;
             q->i++;
         } else if (key(q, "vsource")) {
@@ -770,6 +860,9 @@ static bool read_lstb(cur *q, flat_ana *a)
                 !read_element(q, "v", "the second source of the pair is expected",
                               &a->hb.source[1]))
                 return false;
+        } else if (cur_at_key(q)) {
+            static const char *const word[] = {"mode", "vsource"};
+            return no_such_word(q, "vsource= or mode= is expected", word, VS_COUNT(word));
         } else if (!read_grid(q, a)) {
             return false;
         }
@@ -785,6 +878,7 @@ static bool read_hbsp(cur *q, flat_ana *a)
 {
     if (!read_grid(q, a))
         return false;
+    static const char *const word[] = {"harms", "donoise"};
     if (cur_more(q) && key(q, "harms")) {
         int32_t *port = arena_array(q->c->mem, int32_t, q->card->n_tok);
         double y;
@@ -793,16 +887,24 @@ static bool read_hbsp(cur *q, flat_ana *a)
                 q->i++;
                 continue;
             }
+            if (a->hb.n_port && at_word(q))
+                return no_such_word(q, "harms= or donoise is expected", word, VS_COUNT(word));
             if (!whole(q, "the harmonic of a port", -MAX_HARMONICS, MAX_HARMONICS, &y))
                 return false;
             port[a->hb.n_port++] = (int32_t)y;
         }
+        if (!a->hb.n_port) {
+            cur_unexpected(q, "the harmonics of the ports are expected: harms=1 0");
+            return false;
+        }
         a->hb.port = port;
     }
-    if (cur_more(q) && cur_is_word(q, "donoise")) {
-        a->donoise = true;
-        q->i++;
-    }
+    if (!cur_more(q))
+        return true;
+    if (!cur_is_word(q, "donoise"))
+        return no_such_word(q, "harms= or donoise is expected", word, VS_COUNT(word));
+    a->donoise = true;
+    q->i++;
     return true;
 }
 
@@ -852,11 +954,13 @@ void flat_small_card(flat_ctx *c, const net_card *card)
         vec_push(c->f->ana, a);
 }
 
+#define MAX_NOISE 1e9 /* thermal noise of a resistor would be kilovolts */
+
 /* trannoise = ".trannoise" [fmax = f] [scale = x] [seed = n] [method = mc] */
 void flat_trannoise_card(flat_ctx *c, const net_card *card)
 {
     cur q = {c, c->root->b, card, 1};
-    flat_trannoise n = {.on = true, .scale = 1};
+    flat_trannoise n = {.on = true, .scale = 1, .span = net_card_span(card)};
     double seed = 0;
     bool ok = true;
     while (ok && cur_more(&q)) {
@@ -868,6 +972,11 @@ void flat_trannoise_card(flat_ctx *c, const net_card *card)
             }
         } else if (key(&q, "scale")) {
             ok = number(&q, &n.scale);
+            if (ok && !(n.scale >= 0 && n.scale <= MAX_NOISE)) {
+                diag_error(c->d, last_span(&q), "scale=%g: a factor from 0 to %g is expected",
+                           n.scale, MAX_NOISE);
+                ok = false;
+            }
         } else if (key(&q, "seed")) {
             ok = whole(&q, "a seed", 0, 9e15, &seed);
             n.seed_given = true;
@@ -875,8 +984,9 @@ void flat_trannoise_card(flat_ctx *c, const net_card *card)
         } else if (key(&q, "method") && cur_is_word(&q, "mc")) {
             q.i++;
         } else {
-            cur_unexpected(&q, "fmax=, scale=, seed= or method=mc is expected");
-            ok = false;
+            static const char *const word[] = {"fmax", "scale", "seed", "method"};
+            ok = no_such_word(&q, "fmax=, scale=, seed= or method=mc is expected", word,
+                              VS_COUNT(word));
         }
     }
     if (ok)

@@ -104,7 +104,7 @@ static vs_status put_shot(sim *s, const ana_shot *o)
     vs_status st = sim_plot_begin(s, "pss", "Periodic Steady State", &period, false);
     for (int64_t k = 0; k < s->hb.hb.points && !st; k++) {
         const double t = ana_shot_point(o, k, x);
-        st = sim_plot_point(s, t, x, NULL);
+        st = sim_asked_to_stop(s) ? VS_STOP : sim_plot_point(s, t, x, NULL);
     }
     vs_free(x);
     return sim_plot_end(s, st);
@@ -176,7 +176,8 @@ static vs_status put_waveform(sim *s, const ana_orbit *o)
     for (int64_t k = 0; k < n && !st; k++) {
         const double part = (double)k / (double)(n - 1);
         ana_orbit_at(o, part, x);
-        st = sim_plot_point(s, part * ana_orbit_period(o), x, NULL);
+        st =
+            sim_asked_to_stop(s) ? VS_STOP : sim_plot_point(s, part * ana_orbit_period(o), x, NULL);
     }
     vs_free(x);
     return sim_plot_end(s, st);
@@ -205,6 +206,19 @@ vs_status sim_run_hb(sim *s, const flat_ana *a)
     ana_orbit_free(&o);
     sim_count(s);
     return st;
+}
+
+/* Whether the orbit has the sideband that the card asks for; with several tones those of the first.
+ */
+static vs_status check_sideband(sim *s, const flat_ana *a, int32_t k)
+{
+    const int32_t most = s->hb.hb.harm[0];
+    if (k >= -most && k <= most)
+        return VS_OK;
+    diag_error(s->d, a->span, "sideband %d: the orbit has %d harmonics%s", (int)k, (int)most,
+               s->hb.hb.n_tone > 1 ? " of its first tone" : "");
+    diag_note(s->d, s->hb.span, "the number of harmonics is given here");
+    return VS_EINPUT;
 }
 
 /* The card of the orbit: that of the last run, else the deck's first. All small signals on it see
@@ -290,6 +304,8 @@ vs_status sim_run_hbac(sim *s, const flat_ana *a)
     vs_status st = sim_start(s);
     if (!st)
         st = orbit_of(s, a, &o);
+    if (!st)
+        st = check_sideband(s, a, j.most);
     if (!st) {
         elab_outputs(&j.vec, s->ckt, &s->flat, s->d, s->names, true);
         leave_details_out(j.vec);
@@ -338,6 +354,8 @@ vs_status sim_run_hbnoise(sim *s, const flat_ana *a)
         st = sim_source_of(s, a->source, a->span, &w.source);
     if (!st)
         st = orbit_of(s, a, &o);
+    if (!st)
+        st = check_sideband(s, a, w.sideband);
     if (!st) {
         const ana_table at = sim_table_of(&t, s, "hbnoise");
         st = ana_hbnoise(o, &w, &at);
@@ -375,6 +393,8 @@ vs_status sim_run_hbsp(sim *s, const flat_ana *a)
         st = harmonics_of(s, a, vec_len(port), &harm);
     if (!st)
         st = orbit_of(s, a, &o);
+    for (size_t k = 0; k < vec_len(harm) && !st; k++)
+        st = check_sideband(s, a, harm[k]);
     if (!st) {
         const ana_table at = sim_table_of(&t, s, "hbsp");
         const ana_hbsp_opt w = {port, harm, (int32_t)vec_len(port), sim_grid_of(a), a->donoise};

@@ -597,7 +597,7 @@ c{i}2 f{i} 0 1n
                 ('.hb 1meg 1.3meg', 'no source drives the tone of 1300000 Hz'),
                 ('.hb', 'the frequency is missing'),
                 ('.hb -1', 'a frequency above 0'),
-                ('.hb 1meg nharms=0', '1 to 2000 harmonics'),
+                ('.hb 1meg nharms=0', 'from 1 to 2000'),
                 ('.hb 1meg harmonics=3', 'tones=, nharms=, intmodmax='),
                 ('.hbosc tone=1meg nharms=3', 'probenode=NODE'),
                 ('.hbosc tone=1meg nharms=3 probenode=zz', "no node 'zz'"),
