@@ -352,8 +352,30 @@ static void note_name(parser *p, const char *name)
     vec_push(*p->names, str_intern_lower(p->pool, name, strlen(name)));
 }
 
+/* "[-1]" at the cursor if the vector `name` of .hbac has this sideband, whose name ends so; "": it
+ * has not. Without vectors (names) both are noted. */
+static const char *sideband(parser *p, const char *name)
+{
+    const char *s = p->s;
+    const size_t sign = *s == '[' && (s[1] == '-' || s[1] == '+'),
+                 digits = *s == '[' ? strspn(s + 1 + sign, "0123456789") : 0,
+                 n = 1 + sign + digits + 1;
+    post_val v;
+    if (!digits || s[n - 1] != ']')
+        return "";
+    const char *index = arena_strndup(p->e->mem, s, n),
+               *whole = arena_printf(p->e->mem, "%s%s", name, index);
+    if (p->names)
+        note_name(p, whole);
+    if (p->names || p->e->check || !find_vector(p->e, whole, &v))
+        return "";
+    p->s += n;
+    return index;
+}
+
+/* index: of the sideband */
 static bool node_voltage(parser *p, char letter, const char *prefix, const char *node,
-                         post_val *out)
+                         const char *index, post_val *out)
 {
     if (p->names) {
         note_name(p, arena_printf(p->e->mem, "%c(%s)", letter, node));
@@ -368,7 +390,7 @@ static bool node_voltage(parser *p, char letter, const char *prefix, const char 
         *out = post_number(p->e, 1);
         return true;
     }
-    const char *name = arena_printf(p->e->mem, "%s%c(%s)", prefix, letter, node);
+    const char *name = arena_printf(p->e->mem, "%s%c(%s)%s", prefix, letter, node, index);
     return find_vector(p->e, name, out) || no_vector(p->e, name);
 }
 
@@ -403,16 +425,17 @@ static bool access(parser *p, const char *fn, bool *taken, post_val *out)
         return true;
     snprintf(prefix, sizeof prefix, "%.*s", (int)(word - fn), fn);
     post_val a = {0}, b = {0};
-    if (!node_voltage(p, letter, prefix, raw_name(p), &a))
-        return false;
-    if (take(p, ",")) {
-        if (!node_voltage(p, letter, prefix, raw_name(p), &b))
-            return false;
-        if (!p->names)
-            a = apply(p->e, '-', &a, &b);
-    }
+    const char *hi = raw_name(p), *lo = take(p, ",") ? raw_name(p) : NULL;
     if (!expect(p, ")", "after a node"))
         return false;
+    const char *index = sideband(p, arena_printf(p->e->mem, "%s%c(%s)", prefix, letter, hi));
+    if (lo && p->names)
+        (void)sideband(p, arena_printf(p->e->mem, "%s%c(%s)", prefix, letter, lo));
+    if (!node_voltage(p, letter, prefix, hi, index, &a) ||
+        (lo && !node_voltage(p, letter, prefix, lo, index, &b)))
+        return false;
+    if (lo && !p->names)
+        a = apply(p->e, '-', &a, &b);
     *out = a;
     bool known;
     return p->names || !part->fn || post_call(p->e, part->fn, &a, 1, out, &known);
@@ -521,6 +544,10 @@ static bool call(parser *p, const char *name, const char *start, post_val *out)
         return false;
     if (known)
         return true;
+    if (p->e->check && inside[strspn(inside, "0123456789")] == ')') { /* pole(1) of .pz */
+        *out = post_number(p->e, 1);
+        return true;
+    }
     post_fail(p->e, "there is no function '%s'", name);
     diag_suggest(p->e->d, name, post_function_names, post_n_function);
     return false;
@@ -647,10 +674,13 @@ static bool name_or_call(parser *p, post_val *out)
         if (take(p, "("))
             return call(p, name, a, out);
         note_name(p, name);
+        (void)sideband(p, name);
         return true;
     }
     const char *name = arena_strndup(p->e->mem, a, n);
-    bool ok = begins_call(p, name) ? call(p, name, a, out) : look_up(p, name, out);
+    bool ok = begins_call(p, name)
+                  ? call(p, name, a, out)
+                  : look_up(p, arena_printf(p->e->mem, "%s%s", name, sideband(p, name)), out);
     if (ok)
         p->e->span = outside;
     return ok;
