@@ -35,12 +35,13 @@ VSIM_API bool vsim_plot_vector(const vsim_plot *p, size_t i, vsim_vector *v);
 VSIM_API bool vsim_plot_find(const vsim_plot *p, const char *name, vsim_vector *v);
 VSIM_API bool vsim_plot_axis(const vsim_plot *p, vsim_vector *v); /* false: there is no axis */
 
-/* Of the first plot of a run, for the common case: vsim_plot_find and a single value. Status:
+/* Of the first plot of a run that has it: vsim_plot_find, and a single value. Status:
  * VSIM_OK; VSIM_EINPUT: no such vector (message). */
 VSIM_MUST_USE vsim_status vsim_run_vector(vsim_run *r, const char *name, vsim_vector *v);
 VSIM_MUST_USE vsim_status vsim_run_value(vsim_run *r, const char *name, double *value); /* last */
 
-/* A measure of the run's first plot, as a .meas card has it behind the analysis: "tr TRIG v(in)
+/* A measure of the run's first plot that has one of its vectors, else of the first, as a .meas card
+ * has it behind the analysis: "tr TRIG v(in)
  * VAL=0.5 RISE=1 TARG v(out) VAL=0.5 RISE=1", "p AVG v(out) FROM=1u TO=2u". The vectors that it
  * names must have been kept. *value is NaN if the curve has no such value; why, then, is a
  * warning. Status: VSIM_OK; VSIM_EINPUT: the text is no measure. */

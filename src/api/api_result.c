@@ -81,10 +81,10 @@ static vs_status do_vector(void *arg)
 {
     const api_args *a = arg;
     const post_set *s = plots_of(a->r);
-    const post_plot *p = vec_len(s->plot) ? s->plot[0] : NULL;
-    if (p && give(post_plot_find(p, a->name), a->out))
-        return VS_OK;
-    no_vector(&a->r->d->s->d, p, a->name);
+    for (size_t i = 0; i < vec_len(s->plot); i++)
+        if (give(post_plot_find(s->plot[i], a->name), a->out))
+            return VS_OK;
+    no_vector(&a->r->d->s->d, vec_len(s->plot) ? s->plot[0] : NULL, a->name);
     return VS_EINPUT;
 }
 
@@ -134,9 +134,23 @@ static bool number_of(void *user, const char *name, double *value)
            sim_device_value(r->d->sim, name, value);
 }
 
-static vs_status measure(vsim_run *r, const char *text, diag_span at, post_meas *m)
+/* The first plot that has one of the vectors, else the first. NULL: there is none. */
+static post_plot *first_with(const post_set *s, const char *const *name)
+{
+    for (size_t i = 0; i < vec_len(s->plot); i++)
+        for (size_t k = 0; k < vec_len(name); k++)
+            if (post_plot_find(s->plot[i], name[k]))
+                return s->plot[i];
+    return vec_len(s->plot) ? s->plot[0] : NULL;
+}
+
+/* word: for the analysis, as .meas cards have it; NULL: of the plots in their order */
+static vs_status measure(vsim_run *r, const char *word, const char *text, diag_span at,
+                         post_meas *m)
 {
     post_set *set = plots_of(r);
+    const char **name = NULL;
+    post_measure_names(&r->d->s->names, text, &name);
     arena mem;
     uint64_t seed = 1;
     post_plot *was = set->current;
@@ -150,7 +164,9 @@ static vs_status measure(vsim_run *r, const char *text, diag_span at, post_meas 
                   .seed = &seed,
                   .number = number_of,
                   .user = r};
-    set->current = vec_len(set->plot) ? set->plot[0] : NULL;
+    set->current = word ? post_set_of(set, sim_result_plots(word), name, vec_len(name))
+                        : first_with(set, name);
+    vec_free(name);
     const vs_status st = post_measure(&e, text, at, m);
     set->current = was;
     if (!st && !m->ok)
@@ -169,7 +185,7 @@ static vs_status do_measure(void *arg)
     const size_t len = strlen(a->name);
     s->own_file = vec_len(s->d.file) + 1;
     const int32_t file = diag_add_file(&s->d, "measure", a->name, len, DIAG_NOWHERE);
-    const vs_status st = measure(a->r, a->name, (diag_span){file, 0, (uint32_t)len}, &m);
+    const vs_status st = measure(a->r, NULL, a->name, (diag_span){file, 0, (uint32_t)len}, &m);
     if (!st)
         *(double *)a->out = m.ok ? m.value : NAN;
     return st;
@@ -181,15 +197,16 @@ vsim_status vsim_run_measure(vsim_run *r, const char *text, double *value)
     return api_enter(r->d->s, do_measure, &a);
 }
 
-/* The text of a .meas card behind its analysis, if it is for analyses like this run's. */
-static const char *measure_card(const vsim_run *r, arena *mem, const net_card *card, diag_span *at)
+/* The text of a .meas card behind its analysis, *word, if it is for analyses like this run's. */
+static const char *measure_card(const vsim_run *r, arena *mem, const net_card *card, diag_span *at,
+                                const char **word)
 {
-    const char *word = sim_analysis_word(r->a.kind);
     if (strcmp(card->name, "meas") && strcmp(card->name, "measure"))
         return NULL;
     const char *text = sim_card_text(r->d->sim, mem, card, 1, at);
     const size_t n = strcspn(text, " \t"), skip = n + strspn(text + n, " \t");
-    if (strlen(word) != n || str_ncasecmp(word, text, n))
+    *word = arena_strndup(mem, text, n);
+    if (!sim_result_of(&r->a, *word))
         return NULL;
     at->off += (uint32_t)skip;
     at->len -= (uint32_t)skip;
@@ -200,10 +217,11 @@ void api_want_measures(vsim_run *r)
 {
     const flat *f = sim_flat(r->d->sim);
     arena mem;
+    const char *word;
     diag_span at;
     arena_init(&mem);
     for (size_t i = 0; i < vec_len(f->post) && r->o.keep != VSIM_KEEP_NOTHING; i++) {
-        const char *text = measure_card(r, &mem, f->post[i], &at);
+        const char *text = measure_card(r, &mem, f->post[i], &at, &word);
         if (text)
             post_measure_names(&r->d->s->names, text, &r->keep);
     }
@@ -214,15 +232,16 @@ vs_status api_measure_all(vsim_run *r)
 {
     const flat *f = sim_flat(r->d->sim);
     arena mem;
+    const char *word;
     diag_span at;
     vs_status st = VS_OK;
     arena_init(&mem);
     for (size_t i = 0; i < vec_len(f->post) && r->o.keep != VSIM_KEEP_NOTHING; i++) {
-        const char *text = measure_card(r, &mem, f->post[i], &at);
+        const char *text = measure_card(r, &mem, f->post[i], &at, &word);
         post_meas m;
         if (!text)
             continue;
-        const vs_status one = measure(r, text, at, &m);
+        const vs_status one = measure(r, word, text, at, &m);
         if (!one)
             vec_push(r->measured, (vsim_measured){m.name, m.ok ? m.value : NAN});
         st = st ? st : one;

@@ -103,9 +103,8 @@ bool ctl_goes_back(const ctl *c);
 bool ctl_saved(const ctl *c);
 /* Whether a command ran an analysis or removed the circuit. */
 bool ctl_analysed(const ctl *c);
-/* Runs the deck's cards (.meas, .four, ...) for the analysis that ran last, which is of this kind.
- */
-VS_MUST_USE vs_status ctl_dot(ctl *c, flat_ana_kind kind);
+/* Runs the deck's cards (.meas, .four, ...) for the analysis that ran last, which is this one. */
+VS_MUST_USE vs_status ctl_dot(ctl *c, const flat_ana *a);
 /* The names of the deck's measures, in its order, to the vec. */
 void ctl_measure_names(const sim *s, const char ***list);
 /* The deck's .plot cards, with their texts in mem, to the vec. */

@@ -139,7 +139,7 @@ static vs_status run_from(ctl *c, size_t i, bool again)
         ctl_flow_end(c);
         c->run.of_deck = true;
         c->run.number = i;
-        const vs_status one = st ? VS_OK : ctl_dot(c, a.kind);
+        const vs_status one = st ? VS_OK : ctl_dot(c, &a);
         cards = cards ? cards : one;
         for (int32_t k = 0; k < a.n_sweep; k++)
             vec_free(a.sweep[k].value);
@@ -155,7 +155,7 @@ vs_status ctl_go_on(ctl *c)
     vs_status st = go(c);
     if (st || !c->run.of_deck)
         return st;
-    st = ctl_dot(c, c->run.a.kind);
+    st = ctl_dot(c, &c->run.a);
     const vs_status others = run_from(c, c->run.number + 1, false);
     return others ? others : st;
 }

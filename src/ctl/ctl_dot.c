@@ -11,42 +11,16 @@
 
 /* -- measures -- */
 
-static bool is_of(const post_plot *p, const char *word)
+/* The plot of that analysis on which a measure or, with `list`, a list of expressions works; of
+ * several spectra the newest that has one of its vectors. NULL: none. */
+static post_plot *plot_of(ctl *c, const char *word, const char *text, bool list)
 {
-    size_t n = strlen(word);
-    return p && !str_ncasecmp(p->name, word, n) && p->name[n] >= '0' && p->name[n] <= '9';
-}
-
-/* The plot of that analysis that cards work on: the current plot if it is one, else the newest,
- * first of those with an axis (noise has a plot of spectra and one of their integrals). NULL: none.
- */
-static post_plot *plot_of(ctl *c, const char *word)
-{
-    post_set *s = sim_plots(c->s);
-    post_plot *any = is_of(s->current, word) ? s->current : NULL;
-    if (any && any->scale)
-        return any;
-    for (size_t i = vec_len(s->plot); i-- > 0;) {
-        post_plot *p = s->plot[i];
-        if (is_of(p, word) && p->scale)
-            return p;
-        any = !any && is_of(p, word) ? p : any;
-    }
-    return any;
-}
-
-/* The newest spectrum that has a vector which the measure names. */
-static post_plot *spectrum_of(ctl *c, const char *text)
-{
-    const post_set *s = sim_plots(c->s);
     const char **name = NULL;
-    post_plot *found = NULL;
-    post_measure_names(c->names, text, &name);
-    for (size_t i = vec_len(s->plot); i-- > 0 && !found;)
-        for (size_t k = 0; k < vec_len(name) && is_of(s->plot[i], "fft") && !found; k++)
-            found = post_plot_find(s->plot[i], name[k]) ? s->plot[i] : NULL;
+    (list ? post_names : post_measure_names)(c->names, text, &name);
+    const char *plots = sim_result_plots(word);
+    post_plot *found = post_set_of(sim_plots(c->s), plots, name, vec_len(name));
     vec_free(name);
-    return found ? found : plot_of(c, "fft");
+    return found;
 }
 
 static void keep_result(ctl *c, const char *analysis, const post_plot *p, const post_meas *m)
@@ -63,18 +37,39 @@ static void keep_result(ctl *c, const char *analysis, const post_plot *p, const 
     vec_push(c->result, r);
 }
 
+/* The words for analyses that cards of results know; a vec. */
+static const char **analysis_words(void)
+{
+    const char **word = NULL;
+    sim_result_words(&word);
+    vec_push(word, "fft");
+    return word;
+}
+
+static bool is_analysis(const char *text, size_t n)
+{
+    const char **word = analysis_words();
+    bool known = false;
+    for (size_t i = 0; i < vec_len(word) && !known; i++)
+        known = strlen(word[i]) == n && !str_ncasecmp(word[i], text, n);
+    vec_free(word);
+    return known;
+}
+
 static bool known_analysis(ctl *c, const char *analysis, diag_span at)
 {
-    static const char *const words[] = {"tran", "ac",   "dc",    "sp",      "noise",   "op",
-                                        "hb",   "pss",  "hbac",  "hbnoise", "lstb",    "fft",
-                                        "acxf", "dcxf", "disto", "dcmatch", "acmatch", "hbsp"};
-    for (size_t i = 0; i < VS_COUNT(words); i++)
-        if (!str_casecmp(words[i], analysis))
-            return true;
-    diag_error(c->d, at,
-               "a measure begins with its analysis: tran, ac, dc, sp, noise, hb, pss, hbac, "
-               "hbnoise, hbsp, lstb, acxf, dcxf, disto, dcmatch, acmatch or fft, not '%s'",
-               analysis);
+    if (is_analysis(analysis, strlen(analysis)))
+        return true;
+    const char **word = analysis_words(), *list = "";
+    for (size_t i = 0; i < vec_len(word); i++)
+        list = arena_printf(&c->scratch, "%s%s%s", list,
+                            !i                       ? ""
+                            : i + 1 == vec_len(word) ? " or "
+                                                     : ", ",
+                            word[i]);
+    diag_error(c->d, at, "a measure begins with its analysis: %s, not '%s'", list, analysis);
+    diag_suggest(c->d, analysis, word, vec_len(word));
+    vec_free(word);
     return false;
 }
 
@@ -117,7 +112,7 @@ vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span 
 {
     if (!known_analysis(c, analysis, at))
         return VS_EINPUT;
-    post_plot *p = str_casecmp(analysis, "fft") ? plot_of(c, analysis) : spectrum_of(c, text);
+    post_plot *p = plot_of(c, analysis, text, false);
     post_plot *was = sim_plots(c->s)->current;
     if (!p) {
         diag_error(c->d, at, "there is no %s analysis whose results could be measured", analysis);
@@ -164,18 +159,12 @@ static const char *first_analysis(const sim *s, const char *form)
 
 static dot_card read_card(const sim *s, arena *mem, const net_card *card)
 {
-    static const char *const words[] = {"tran",    "ac",      "dc",   "op",    "noise", "sp",
-                                        "tf",      "pz",      "sens", "disto", "hb",    "pss",
-                                        "hbac",    "hbnoise", "lstb", "fft",   "acxf",  "dcxf",
-                                        "dcmatch", "acmatch", "hbsp"};
     dot_card d = {.word = card->name, .analysis = ""};
     if (!strcmp(d.word, "measure"))
         d.word = "meas";
     d.text = sim_card_text(s, mem, card, 1, &d.at);
     size_t n = strcspn(d.text, " \t");
-    bool named = false;
-    for (size_t i = 0; i < VS_COUNT(words) && !named; i++)
-        named = strlen(words[i]) == n && !str_ncasecmp(words[i], d.text, n);
+    bool named = is_analysis(d.text, n);
     if (!named && !strcmp(d.word, "meas")) {
         d.analysis = first_analysis(s, d.text + n + strspn(d.text + n, " \t"));
         if (*d.analysis)
@@ -263,7 +252,7 @@ static void stand_at(ctl *c, const dot_card *d)
 static vs_status fft_card(ctl *c, const dot_card *d)
 {
     post_fft_card card;
-    post_plot *was = sim_plots(c->s)->current, *p = plot_of(c, "tran"), *made;
+    post_plot *was = sim_plots(c->s)->current, *p = plot_of(c, "tran", "", true), *made;
     stand_at(c, d);
     if (!p)
         return VS_OK;
@@ -276,25 +265,26 @@ static vs_status fft_card(ctl *c, const dot_card *d)
     return ok ? VS_OK : VS_EINPUT;
 }
 
-/* Whether the card's analysis is the one that ran: "pss" names another plot of "hb". */
-static bool is_made_by(const char *analysis, const char *word)
+/* Whether the analysis gives what the card looks at. */
+static bool is_of(const dot_card *d, const flat_ana *a)
 {
-    return !str_casecmp(strcmp(analysis, "pss") ? analysis : "hb", word);
+    return sim_result_of(a, strcmp(d->analysis, "fft") ? d->analysis : "tran");
 }
 
-static vs_status run_card(ctl *c, const dot_card *d, const char *word)
+static vs_status run_card(ctl *c, const dot_card *d, const flat_ana *a)
 {
     stand_at(c, d);
-    if (!strcmp(d->word, "meas")) {
-        const char *of = strcmp(d->analysis, "fft") ? d->analysis : "tran";
-        return is_made_by(of, word) ? ctl_measure(c, d->analysis, d->text, d->at) : VS_OK;
-    }
+    if (!strcmp(d->word, "meas"))
+        return is_of(d, a) ? ctl_measure(c, d->analysis, d->text, d->at) : VS_OK;
     if (!strcmp(d->word, "four"))
-        return strcmp(word, "tran") ? VS_OK : ctl_fourier(c, d->text);
+        return a->kind != FLAT_TRAN ? VS_OK : ctl_fourier(c, d->text);
     if (strcmp(d->word, "print") && strcmp(d->word, "plot"))
         return VS_OK;
-    post_plot *was = sim_plots(c->s)->current, *p = plot_of(c, *d->analysis ? d->analysis : word);
-    if ((*d->analysis && !is_made_by(d->analysis, word)) || !p)
+    if (*d->analysis && !is_of(d, a))
+        return VS_OK;
+    const char *word = *d->analysis ? d->analysis : sim_analysis_word(a->kind);
+    post_plot *was = sim_plots(c->s)->current, *p = plot_of(c, word, d->text, true);
+    if (!p)
         return VS_OK;
     sim_plots(c->s)->current = p;
     vs_status st = print_card(c, d);
@@ -313,9 +303,21 @@ static void warn_idle(ctl *c, const dot_card *d)
     const char *word = over_time(d) ? "tran" : strcmp(d->word, "width") ? d->analysis : "";
     bool runs = !*word || ctl_has_block(c->s);
     for (size_t i = 0; i < vec_len(sim_flat(c->s)->ana) && !runs; i++)
-        runs = is_made_by(word, sim_analysis_word(sim_flat(c->s)->ana[i].kind));
+        runs = sim_result_of(&sim_flat(c->s)->ana[i], word);
     if (!runs)
         diag_warning(c->d, d->at, "this card does nothing: the deck has no .%s analysis", word);
+}
+
+/* .trannoise is about transients. */
+static void warn_no_transient(ctl *c)
+{
+    const flat *f = sim_flat(c->s);
+    bool runs = ctl_has_block(c->s);
+    for (size_t i = 0; i < vec_len(f->ana) && !runs; i++)
+        runs = f->ana[i].kind == FLAT_TRAN;
+    if (f->trannoise.on && !runs)
+        diag_warning(c->d, f->trannoise.span,
+                     "this card does nothing: the deck has no .tran analysis");
 }
 
 /* An error of form should be said before an analysis has run for an hour. */
@@ -343,6 +345,7 @@ vs_status ctl_check_cards(ctl *c)
         if (!one)
             warn_idle(c, &d);
     }
+    warn_no_transient(c);
     return st;
 }
 
@@ -356,27 +359,26 @@ static void take_width(ctl *c, const dot_card *d)
 }
 
 /* cicsim looks for measures behind this line. */
-static void tell_heading(ctl *c, const char *word)
+static void tell_heading(ctl *c, const flat_ana *a)
 {
-    const post_plot *p = plot_of(c, word);
+    const post_plot *p = plot_of(c, sim_analysis_word(a->kind), "", true);
     bool any = false;
     for (size_t i = 0; i < vec_len(sim_flat(c->s)->post) && !any; i++) {
         const dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
-        any = !strcmp(d.word, "meas") && is_made_by(d.analysis, word);
+        any = !strcmp(d.word, "meas") && sim_result_of(a, d.analysis);
     }
     if (any && p)
         fprintf(c->out, "\n  Measurements for %s\n\n", p->what);
 }
 
-vs_status ctl_dot(ctl *c, flat_ana_kind kind)
+vs_status ctl_dot(ctl *c, const flat_ana *a)
 {
     vs_status st = VS_OK;
     if (sim_opts(c->s)->manner.ngspice && !c->o.no_measures)
-        tell_heading(c, sim_analysis_word(kind));
-    const char *word = sim_analysis_word(kind);
+        tell_heading(c, a);
     /* cards live in the deck, the list of them in the flat netlist, which an analysis may have
      * renewed */
-    for (size_t i = 0; i < vec_len(sim_flat(c->s)->post) && !strcmp(word, "tran"); i++) {
+    for (size_t i = 0; i < vec_len(sim_flat(c->s)->post) && a->kind == FLAT_TRAN; i++) {
         const dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
         const vs_status one = !strcmp(d.word, "fft") ? fft_card(c, &d) : VS_OK;
         st = st ? st : one;
@@ -385,7 +387,7 @@ vs_status ctl_dot(ctl *c, flat_ana_kind kind)
         dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
         if (!strcmp(d.word, "width"))
             take_width(c, &d);
-        vs_status one = run_card(c, &d, word);
+        vs_status one = run_card(c, &d, a);
         if (one && !st)
             st = one;
     }

@@ -231,7 +231,8 @@ static bool curve_of(job *j, const char *text, const char *minus, curve *c)
     const post_vec *x = p ? p->scale : NULL;
     int64_t n = x ? x->n : 0;
     if (!x || (v.n != n && v.n != 1) || (minus && w.n != n && w.n != 1))
-        return fail(j, arena_printf(j->e->mem, "'%s' has no axis to measure along", text));
+        return fail(j, arena_printf(j->e->mem, "'%s' has no axis to measure along%s", text,
+                                    x ? "" : "; FIND gives its value"));
     c->n = n;
     c->x = arena_array(j->e->mem, double, n + 1);
     c->y = arena_array(j->e->mem, double, n + 1);

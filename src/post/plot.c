@@ -94,6 +94,59 @@ post_plot *post_set_find(const post_set *s, const char *name)
     return NULL;
 }
 
+static bool is_of(const post_plot *p, const char *type)
+{
+    const size_t n = strlen(type);
+    return p && !str_ncasecmp(p->name, type, n) && p->name[n] >= '0' && p->name[n] <= '9';
+}
+
+static bool has_one(const post_plot *p, const char *const *name, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (post_plot_find(p, name[i]))
+            return true;
+    return false;
+}
+
+static post_plot *usual_plot(const post_set *s, const char *type)
+{
+    post_plot *any = is_of(s->current, type) ? s->current : NULL;
+    if (any && any->scale)
+        return any;
+    for (size_t i = vec_len(s->plot); i-- > 0;) {
+        post_plot *p = s->plot[i];
+        if (is_of(p, type) && p->scale)
+            return p;
+        any = !any && is_of(p, type) ? p : any;
+    }
+    return any;
+}
+
+/* Whether an analysis after that of plot i made one like it, or there are plots of others between.
+ */
+static bool is_older(const post_set *s, const char *type, size_t i, size_t newest)
+{
+    for (size_t k = i + 1; k <= newest; k++)
+        if (!is_of(s->plot[k], type) || s->plot[k]->what == s->plot[i]->what)
+            return true;
+    return false;
+}
+
+post_plot *post_set_of(const post_set *s, const char *type, const char *const *name, size_t n)
+{
+    post_plot *usual = usual_plot(s, type);
+    const bool spectra = !strcmp(type, "fft"); /* each is of a vector of its own */
+    size_t newest = vec_len(s->plot);
+    if (!usual || !n || has_one(usual, name, n))
+        return usual;
+    while (newest-- > 0 && !is_of(s->plot[newest], type))
+        ;
+    for (size_t i = newest + 1; i-- > 0 && (spectra || !is_older(s, type, i, newest));)
+        if (is_of(s->plot[i], type) && has_one(s->plot[i], name, n))
+            return s->plot[i];
+    return usual;
+}
+
 post_vec *post_plot_append(post_set *s, post_plot *p, const char *name, const char *type,
                            bool complex)
 {

@@ -606,3 +606,38 @@ vs_status sim_run(sim *s, const flat_ana *a)
 
 const char *sim_analysis_name(flat_ana_kind kind) { return sim_kind_of(kind)->name; }
 const char *sim_analysis_word(flat_ana_kind kind) { return sim_kind_of(kind)->word; }
+
+/* -- cards of results -- */
+
+/* Words of cards that are not those of an analysis, and the plots that they mean. */
+static const struct {
+    const char *word, *plots;
+    flat_ana_kind kind;
+    bool own;                                 /* of the card of this word alone */
+} result[] = {{"pss", "pss", FLAT_HB, false}, /* every orbit of one tone has both plots */
+              {"hbosc", "hb", FLAT_HB, true},
+              {"phasenoise", "hbnoise", FLAT_HBNOISE, true}};
+
+void sim_result_words(const char ***list)
+{
+    for (flat_ana_kind k = FLAT_OP; k < FLAT_N_ANA; k++)
+        vec_push(*list, sim_analysis_word(k));
+    for (size_t i = 0; i < VS_COUNT(result); i++)
+        vec_push(*list, result[i].word);
+}
+
+bool sim_result_of(const flat_ana *a, const char *word)
+{
+    for (size_t i = 0; i < VS_COUNT(result); i++)
+        if (!str_casecmp(word, result[i].word))
+            return a->kind == result[i].kind && (!result[i].own || !str_casecmp(word, a->hb.word));
+    return !str_casecmp(word, sim_analysis_word(a->kind));
+}
+
+const char *sim_result_plots(const char *word)
+{
+    for (size_t i = 0; i < VS_COUNT(result); i++)
+        if (!str_casecmp(word, result[i].word))
+            return result[i].plots;
+    return word;
+}

@@ -195,6 +195,14 @@ VS_MUST_USE vs_status sim_checkpoint_read(image *im, uint8_t **bytes, const char
 const char *sim_analysis_name(flat_ana_kind kind);
 /* The word of its cards and plots: "op", "dc", "tran", ... */
 const char *sim_analysis_word(flat_ana_kind kind);
+/* -- cards of results (.meas .print .plot), which begin with a word for an analysis -- */
+/* All words that they know, to the vec: those of sim_analysis_word, "pss", "hbosc", "phasenoise".
+ */
+void sim_result_words(const char ***list);
+/* Whether a card with this word looks at what the analysis gave. */
+bool sim_result_of(const flat_ana *a, const char *word);
+/* The word in the names of the plots that such a card looks at: "hbnoise" for "phasenoise". */
+const char *sim_result_plots(const char *word);
 /* Reads an analysis given as a card without its dot: "tran 1n 10u". *a is valid until the next
  * sim_parse.
  *   text, from   the words; the place that messages show as their origin

@@ -55,7 +55,7 @@ static vs_status table_begin(void *user, const char *plot, const ana_column *col
     out_vector *v = NULL;
     for (int32_t i = 0; i < n; i++)
         vec_push(v, ((out_vector){col[i].name, col[i].type}));
-    const bool axis = n > 0 && !strcmp(col[0].type, "frequency");
+    const bool axis = n > 0 && !strcmp(col[0].name, frequency.name); /* one row has no axis */
     const vs_status st =
         sim_plot_begin_own(t->s, t->word, plot, v, n, axis ? &frequency : NULL, complex);
     vec_free(v);
