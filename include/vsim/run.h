@@ -103,8 +103,8 @@ typedef struct vsim_analysis {
     const char *probe[2];
     vsim_loop loop;
     int64_t sideband; /* HBAC: the highest that is written, 0: the answer at f alone; HBNOISE: of
-                       * the output */
-    bool phase;       /* HBNOISE: phase noise of an oscillator; no source, no sideband */
+                       * the output; of phase noise the harmonic, 0: the first */
+    bool phase;       /* HBNOISE: phase noise of an oscillator; no source */
     /* TRAN: noise of all devices up to noise_fmax hertz (0: 1/(2 tstep)), amplitudes times
      * noise_scale (0: 1), draws of noise_seed (0: that of .option seed), as .trannoise */
     bool device_noise;
@@ -124,6 +124,10 @@ typedef struct vsim_analysis {
     int64_t noise_edge;
     const int64_t *port_harmonic; /* HBSP: [n_port_harmonic] of ports 1, 2, ...; others have 0 */
     size_t n_port_harmonic;
+    /* HB by shooting: every step is halved so many times, 0: as often as the tolerances ask for,
+     * -1: never; start_hb: it begins from the orbit that harmonic balance finds */
+    int64_t halvings;
+    bool start_hb;
 } vsim_analysis;
 VSIM_API void vsim_analysis_init_size(vsim_analysis *a, vsim_kind kind, size_t size);
 static inline void vsim_analysis_init(vsim_analysis *a, vsim_kind kind)

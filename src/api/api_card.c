@@ -54,10 +54,14 @@ static const char *shooting_card(arena *mem, const vsim_analysis *a)
                                        [VSIM_GEAR] = "gear",
                                        [VSIM_EULER] = "euler"};
     const int64_t n = a->harmonics[0] ? a->harmonics[0] : 10, points = a->points;
-    return arena_printf(mem, "pss %.17g %.17g %s %lld %lld%s method=shooting integration=%s",
-                        a->tone[0], a->tstab, a->oscillator ? a->probe[0] : "0",
-                        (long long)(points ? points : 20 * n + 101), (long long)n,
-                        a->uic ? " uic" : "", rule[a->integration]);
+    const char *card = arena_printf(
+        mem, "pss %.17g %.17g %s %lld %lld%s method=shooting integration=%s start=%s", a->tone[0],
+        a->tstab, a->oscillator ? a->probe[0] : "0", (long long)(points ? points : 20 * n + 101),
+        (long long)n, a->uic ? " uic" : "", rule[a->integration], a->start_hb ? "hb" : "tran");
+    if (!a->halvings)
+        return card;
+    return arena_printf(mem, "%s halvings=%lld", card,
+                        a->halvings == -1 ? 0LL : (long long)a->halvings);
 }
 
 /* .hb or .hbosc */
@@ -83,8 +87,8 @@ static const char *hb_card(arena *mem, const vsim_analysis *a)
 static const char *hbnoise_card(arena *mem, const vsim_analysis *a)
 {
     if (a->phase)
-        return arena_printf(mem, "phasenoise %s %s %lld", a->out, grid_of(mem, a),
-                            (long long)a->summary);
+        return arena_printf(mem, "phasenoise %s %s %lld sideband=%lld", a->out, grid_of(mem, a),
+                            (long long)a->summary, a->sideband ? (long long)a->sideband : 1LL);
     const char *card =
         arena_printf(mem, "hb%s sideband=%lld", noise_card(mem, a), (long long)a->sideband);
     switch (a->noise_form) {
@@ -128,6 +132,8 @@ static const char *missing_of_hb(const vsim_analysis *a)
         return "shooting has one tone, and of an oscillator one node";
     if (a->kind == VSIM_HB && (a->integration < VSIM_SDIRK4 || a->integration > VSIM_EULER))
         return "the integration is none of vsim_integration";
+    if (a->kind == VSIM_HB && a->halvings < -1)
+        return "halvings is -1, 0 or a number of them";
     if (a->kind == VSIM_HBNOISE &&
         (a->noise_form < VSIM_NOISE_SIDEBAND || a->noise_form > VSIM_NOISE_CROSS))
         return "the form of noise is none of vsim_noise_form";

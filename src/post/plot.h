@@ -59,10 +59,10 @@ post_plot *post_plot_new(post_set *s, const char *type, const char *title, const
 void post_plot_destroy(post_set *s, post_plot *p); /* the newest one left becomes current */
 post_plot *post_set_find(const post_set *s, const char *name); /* NULL: none */
 /* The plot that a card looks at which names an analysis, and vectors name[n]: one whose name is
- * `type` and a number. That is the current plot or the newest one if it has an axis, else the newest
- * that has one, else the newest; if it has none of the vectors, another plot of the newest analysis
- * that has one (noise has a plot of spectra and one of totals), or of any before it for "fft". NULL:
- * there is no such plot. */
+ * `type` and a number. That is the current plot or the newest one if it has an axis, else the
+ * newest that has one, else the newest; if it has none of the vectors, another plot of the newest
+ * analysis that has one (noise has a plot of spectra and one of totals), or of any before it for
+ * "fft". NULL: there is no such plot. */
 post_plot *post_set_of(const post_set *s, const char *type, const char *const *name, size_t n);
 
 /* Adds an empty vector at the end, or empties the one with this name. The plot owns it. */

@@ -529,8 +529,10 @@ class Circuit:
                               progress) for i, kind in enumerate(self._deck_kinds())]
         text = card.strip().lstrip('.')
         kind = text.split(None, 1)[0].lower() if text else ''
+        kind = _lib.CARDS.get(kind, kind)
         if kind not in _lib.KINDS:
-            raise ValueError('%r is no analysis; these are: %s' % (kind, ', '.join(_lib.KINDS)))
+            raise ValueError('%r is no analysis; these are: %s'
+                             % (kind, ', '.join([*_lib.KINDS, *_lib.CARDS])))
         raw = _lib.raw(text)
         return self._run(kind, lambda lib, d, o, r: lib.run_card(d, raw, o, r), keep, progress)
 

@@ -101,11 +101,13 @@ class Analysis(Structure):
                 ('noise_seed', ctypes.c_uint64), ('shooting', c_bool), ('integration', c_int),
                 ('f2_over_f1', c_double), ('threshold', c_double), ('noise_form', c_int),
                 ('noise_at', c_double), ('noise_edge', c_int64),
-                ('port_harmonic', POINTER(c_int64)), ('n_port_harmonic', c_size_t)]
+                ('port_harmonic', POINTER(c_int64)), ('n_port_harmonic', c_size_t),
+                ('halvings', c_int64), ('start_hb', c_bool)]
 
 
 KINDS = ('op', 'dc', 'tran', 'ac', 'noise', 'tf', 'sens', 'pz', 'sp', 'hb', 'hbac', 'hbnoise',
          'lstb', 'acxf', 'dcxf', 'disto', 'dcmatch', 'acmatch', 'hbsp')    # vsim_kind
+CARDS = {'hbosc': 'hb', 'pss': 'hb', 'phasenoise': 'hbnoise'} # other cards of these kinds
 GRIDS = {'dec': 0, 'oct': 1, 'lin': 2}     # vsim_grid
 
 PROGRESS_FN = CFUNCTYPE(None, ctypes.py_object, POINTER(Progress))
