@@ -445,6 +445,7 @@ static vs_status run_sweep(run *r)
                         .out = out,
                         .format = format(r),
                         .measures = plain(r) ? j->measures : NULL,
+                        .limits = files_refused(FILES_LIMITS) ? NULL : j->limit_log,
                         .worker_start = r->worker_start,
                         .jobs = j->jobs,
                         .link = r->link,
@@ -502,14 +503,8 @@ static vs_status run_deck(run *r)
         run_say(r);
         return st;
     }
-    if (plain(r) && family && !ctl_has_block(r->sim)) {
-        if (r->j->limit_log)
-            diag_warning(&r->d, DIAG_NOWHERE,
-                         "'%s' is not written: what the points of a sweep tell of limits stands "
-                         "with the messages",
-                         r->j->limit_log);
+    if (plain(r) && family && !ctl_has_block(r->sim))
         return run_sweep(r);
-    }
     if (plain(r) && family)
         diag_warning(&r->d, sim_deck(r->sim)->control_at,
                      "a deck with a .control block does as the block says; its .step, .mc "

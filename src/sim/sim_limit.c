@@ -245,7 +245,7 @@ void sim_limits_end(sim *s)
         if (k->n > k->told)
             sum_up(s, k);
     }
-    if (s->limits && s->limits->logged > 0)
+    if (s->limits && s->limits->logged > 0 && !s->opt.label) /* of a family at its end */
         diag_warning(s->d, DIAG_NOWHERE,
                      "devices are beyond limits of their cards: %lld lines of the log tell where",
                      (long long)s->limits->logged);

@@ -20,6 +20,7 @@ void swp_rec_fini(swp_rec *r)
     vs_free(r->value);
     vs_free(r->text);
     vs_free(r->msg);
+    vs_free(r->limit);
     vs_free(r->compare);
     *r = (swp_rec){0};
 }
@@ -34,7 +35,7 @@ char *swp_label(const swp_book *b, const char *csv)
 static void print_line(void *user, const char *text)
 {
     const swp_now *now = user;
-    fprintf(now->text, "%s\n", text);
+    fprintf(now->text.to, "%s\n", text);
 }
 
 static bool asked_to_stop(void *user)
@@ -155,7 +156,7 @@ static vs_status run_analyses(swp_now *now, swp_rec *r, image *im)
 {
     swp *w = now->w;
     const ctl_opt co = {
-        .log = now->text, .quiet = true, .no_measures = true, .version = w->o->version};
+        .log = now->text.to, .quiet = true, .no_measures = true, .version = w->o->version};
     vs_status st = open_spool(w, !im);
     if (st)
         return st;
@@ -181,6 +182,12 @@ static void count_earlier(swp_now *now)
     now->before.st = now->then;
 }
 
+static void forget_earlier(swp_text *t)
+{
+    vs_free(t->earlier);
+    t->earlier = NULL;
+}
+
 static vs_status run_point(swp_now *now, swp_rec *r)
 {
     swp *w = now->w;
@@ -199,8 +206,8 @@ static vs_status run_point(swp_now *now, swp_rec *r)
         diag_take_back(sim_diag(w->s), said);
         diag_warning(sim_diag(w->s), DIAG_NOWHERE,
                      "the checkpoint of a point does not fit: %s; the point begins anew", im.wrong);
-        vs_free(now->earlier);
-        now->earlier = NULL;
+        forget_earlier(&now->text);
+        forget_earlier(&now->limits);
         sim_forget_plots(w->s);
         st = run_analyses(now, r, NULL);
     }
@@ -210,16 +217,18 @@ static vs_status run_point(swp_now *now, swp_rec *r)
     return st;
 }
 
-/* Puts the text before a checkpoint in front of r->text. */
-static void join_text(swp_now *now, swp_rec *r, size_t *n)
+/* Closes the text, with what there was before a checkpoint in front of it. Returns its length. */
+static uint32_t end_text(swp_text *t)
 {
-    if (!now->earlier)
-        return;
-    char *all = vs_text("%s%s", now->earlier, r->text);
-    vs_free(r->text);
-    vs_free(now->earlier);
-    r->text = all;
-    *n = strlen(all);
+    stream_close(t->to);
+    if (t->earlier) {
+        char *all = vs_text("%s%s", t->earlier, *t->said);
+        vs_free(*t->said);
+        forget_earlier(t);
+        *t->said = all;
+        t->n = strlen(all);
+    }
+    return (uint32_t)t->n;
 }
 
 void swp_point(swp *w, int64_t point, swp_rec *r)
@@ -227,16 +236,20 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     sim *s = w->s;
     if (w->fam.start_first && !w->fam.have_first)
         fam_find_first(&w->fam);
-    size_t n_text = 0, n_msg = 0, n_file = vec_len(sim_diag(s)->file);
+    size_t n_msg = 0, n_file = vec_len(sim_diag(s)->file);
     arena_pos mark = arena_mark(&sim_diag(s)->mem);
     *r = (swp_rec){.point = point, .value = vs_malloc((vec_len(w->meas) + 1) * sizeof *r->value)};
     for (size_t i = 0; i < vec_len(w->meas); i++)
         r->value[i] = NAN;
-    FILE *text = stream_text(&r->text, &n_text), *msg = stream_text(&r->msg, &n_msg);
+    FILE *msg = stream_text(&r->msg, &n_msg);
     char *values = fam_values(&w->fam, point), *label = swp_label(&w->book, values);
     sim_opts(s)->label = label;
     w->stamp.values = values;
-    swp_now now = {.w = w, .point = point, .text = text, .said = &r->text, .n_said = &n_text};
+    swp_now now = {
+        .w = w, .point = point, .text = {.said = &r->text}, .limits = {.said = &r->limit}};
+    now.text.to = stream_text(&r->text, &now.text.n);
+    now.limits.to = stream_text(&r->limit, &now.limits.n);
+    sim_opts(s)->limit_log = w->o->limits ? now.limits.to : NULL;
     sim_opts(s)->hook = (sim_hook){.line = print_line, .stop = asked_to_stop, .user = &now};
     swp_keep_hook(w, &sim_opts(s)->hook);
     w->kept_at = vs_coarse_seconds();
@@ -269,10 +282,10 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     diag_take_back(sim_diag(s), said);
     if (vec_len(sim_diag(s)->file) == n_file && !w->fam.files_new)
         arena_release(&sim_diag(s)->mem, mark);
-    stream_close(text);
     stream_close(msg);
-    join_text(&now, r, &n_text);
-    r->n_text = (uint32_t)n_text;
+    sim_opts(s)->limit_log = NULL;
+    r->n_text = end_text(&now.text);
+    r->n_limit = end_text(&now.limits);
     r->n_msg = (uint32_t)n_msg;
     sim_opts(s)->label = NULL;
     w->stamp.values = NULL;
@@ -372,6 +385,7 @@ static vs_status begin(swp *w, int64_t *next)
     const bool pipe = o->out && !strcmp(o->out, "-");
     w->book.path = o->out;
     w->book.measures = o->measures;
+    w->book.limits = o->limits;
     w->book.format = (int)o->format;
     w->book.csv = o->format == OUT_CSV;
     w->book.quiet = o->quiet;
@@ -417,6 +431,10 @@ static vs_status report(swp *w, vs_status st)
         fprintf(w->o->log, "sweep: %lld of %lld points%s, %lld failed\n", (long long)b->n_done,
                 (long long)b->n_mine, w->o->n_shard > 1 ? " of this shard" : "",
                 (long long)b->n_failed);
+    if (b->n_beyond)
+        diag_warning(sim_diag(w->s), DIAG_NOWHERE,
+                     "devices are beyond limits of their cards at %lld points: the log tells which",
+                     (long long)b->n_beyond);
     if (st == VS_STOP && w->o->checkpoint && !w->o->quiet)
         fprintf(w->o->log, "stopped; to go on: the same command with --resume\n");
     return st ? st : b->worst;
@@ -442,7 +460,7 @@ vs_status swp_run(sim *s, const swp_opt *o)
     fam_init(&w.fam, s, o->deck, o->read, file_of(s, o->deck));
     arena_init(&w.mem);
     arena_init(&w.book.mem);
-    w.book.fd = w.book.mfd = w.book.jfd = -1;
+    w.book.fd = w.book.mfd = w.book.lfd = w.book.jfd = -1;
     w.client = hook;
     sim_opts(s)->hook = (sim_hook){0};
     vs_status st = begin(&w, &next);

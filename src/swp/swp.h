@@ -23,7 +23,9 @@ typedef struct swp_opt {
     const char *out;     /* result file, NULL: none */
     out_format format;
     const char *measures; /* table of measures as CSV, NULL: none */
-    double worker_start;  /* s, to start a process; 0: not measured */
+    const char *limits;  /* log of devices beyond limits (option warn), "-": that for reports; NULL:
+                             they are warnings */
+    double worker_start; /* s, to start a process; 0: not measured */
     int jobs; /* worker processes; 1: none, this one computes; 0: one for each processor */
     /* processes of an MPI launcher, NULL: none; rank 0 gives points out, the other ranks compute
      * them */

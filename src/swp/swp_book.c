@@ -318,6 +318,53 @@ static vs_status write_measures(swp_book *b, const swp_rec *r, const char *label
     return st;
 }
 
+/* -- the log of limits: lines of a point stand behind one that names it -- */
+
+#define POINT_LINE "Point "
+
+static vs_status write_limits(swp_book *b, const swp_rec *r, const char *label)
+{
+    if (!r->n_limit)
+        return VS_OK;
+    b->n_beyond++;
+    char *values = swp_label(b, label);
+    char *text = vs_text(POINT_LINE "%lld: %s\n%.*s", (long long)r->point + 1, values,
+                         (int)r->n_limit, r->limit);
+    vs_status st = VS_OK;
+    if (b->lfd >= 0)
+        st = write_all(b, b->lfd, text, strlen(text), &b->lend, b->limits);
+    else
+        fputs(text, b->log);
+    vs_free(values);
+    vs_free(text);
+    return st;
+}
+
+/* Where the lines of points from number `next` (from 0) on begin: they have no results yet. A line
+ * without end is one of them.  n_point  out  points in front of that */
+static off_t limits_end(int fd, int64_t next, int64_t *n_point)
+{
+    char block[BLOCK], head[40];
+    size_t n_head = 0;
+    off_t begin = 0, at = 0;
+    long long point;
+    for (ssize_t n; (n = pread(fd, block, sizeof block, at)) > 0;)
+        for (ssize_t i = 0; i < n; i++, at++) {
+            if (n_head + 1 < sizeof head)
+                head[n_head++] = block[i];
+            if (block[i] != '\n')
+                continue;
+            head[n_head] = 0;
+            n_head = 0;
+            const bool names = sscanf(head, POINT_LINE "%lld:", &point) == 1;
+            if (names && point > next)
+                return begin;
+            *n_point += names;
+            begin = at + 1;
+        }
+    return begin;
+}
+
 static void print_head(swp_book *b)
 {
     if (!b->table)
@@ -528,7 +575,7 @@ static void tell(swp_book *b, const swp_rec *r, const char *label)
  * says more than the disk has. */
 static vs_status sync_files(swp_book *b, bool results)
 {
-    const int fd[] = {results ? b->fd : b->jfd, results ? b->mfd : -1};
+    const int fd[] = {results ? b->fd : b->jfd, results ? b->mfd : -1, results ? b->lfd : -1};
     for (size_t i = 0; i < VS_COUNT(fd) && b->fsync; i++)
         if (fd[i] >= 0 && fdatasync(fd[i]) && errno != EINVAL) /* EINVAL: a pipe */
             return fail(b, VS_EIO, "results could not be written: %s", strerror(errno));
@@ -542,6 +589,8 @@ vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src
     vs_status st = b->fd >= 0 ? copy_results(b, src, at, r->n_bytes, header, &new_header) : VS_OK;
     if (!st)
         st = write_measures(b, r, label);
+    if (!st)
+        st = write_limits(b, r, label);
     if (!st)
         st = sync_files(b, true);
     if (!st)
@@ -666,6 +715,8 @@ vs_status swp_book_open(swp_book *b, bool again, int64_t *next)
     vs_status st = open_one(b, b->path, FILES_RESULTS, &b->fd);
     if (!st)
         st = open_one(b, b->measures, FILES_MEASURES, &b->mfd);
+    if (!st && b->limits && strcmp(b->limits, "-") != 0)
+        st = open_one(b, b->limits, FILES_LIMITS, &b->lfd);
     if (!st)
         st = open_one(b, b->journal, FILES_JOURNAL, &b->jfd);
     if (!st && b->jfd >= 0 && !is_ours(b->journal))
@@ -682,6 +733,10 @@ vs_status swp_book_open(swp_book *b, bool again, int64_t *next)
         st = cut(b, b->fd, fresh ? (b->end = 0) : b->end, b->path);
     if (!st)
         st = cut(b, b->mfd, fresh ? (b->mend = 0) : b->mend, b->measures);
+    if (b->lfd >= 0 && !fresh)
+        b->lend = limits_end(b->lfd, b->shard + *next * b->n_shard, &b->n_beyond);
+    if (!st)
+        st = cut(b, b->lfd, b->lend, b->limits);
     if (!st && b->mfd >= 0 && fresh)
         st = begin_measures(b);
     return st;
@@ -690,7 +745,7 @@ vs_status swp_book_open(swp_book *b, bool again, int64_t *next)
 vs_status swp_book_close(swp_book *b, bool finished)
 {
     vs_status st = VS_OK;
-    int *fd[] = {&b->fd, &b->mfd, &b->jfd};
+    int *fd[] = {&b->fd, &b->mfd, &b->lfd, &b->jfd};
     for (size_t i = 0; i < VS_COUNT(fd); i++) {
         if (*fd[i] >= 0)
             heap_unhold(drop_fd, (void *)(intptr_t)*fd[i]);

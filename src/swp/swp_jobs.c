@@ -60,7 +60,7 @@ static bool send_record(int fd, const swp_rec *r, size_t n_meas)
 {
     return io_write(fd, r, sizeof *r) && io_write(fd, r->value, n_meas * sizeof *r->value) &&
            io_write(fd, r->text, r->n_text) && io_write(fd, r->msg, r->n_msg) &&
-           io_write(fd, r->compare, r->n_compare);
+           io_write(fd, r->limit, r->n_limit) && io_write(fd, r->compare, r->n_compare);
 }
 
 bool swp_receive(int fd, swp_rec *r, size_t n_meas)
@@ -72,9 +72,11 @@ bool swp_receive(int fd, swp_rec *r, size_t n_meas)
     r->value = vs_calloc(n_meas + 1, sizeof *r->value);
     r->text = vs_malloc(r->n_text + 1);
     r->msg = vs_malloc(r->n_msg + 1);
+    r->limit = vs_malloc(r->n_limit + 1);
     r->compare = vs_malloc(r->n_compare + 1);
     if (io_read(fd, r->value, n_meas * sizeof *r->value) && io_read(fd, r->text, r->n_text) &&
-        io_read(fd, r->msg, r->n_msg) && io_read(fd, r->compare, r->n_compare))
+        io_read(fd, r->msg, r->n_msg) && io_read(fd, r->limit, r->n_limit) &&
+        io_read(fd, r->compare, r->n_compare))
         return true;
     swp_rec_fini(r);
     return false;

@@ -67,14 +67,14 @@ static void identity_image(const swp *w, int64_t *point, image *im)
     IMAGE_SAME(im, w->book.id, "it is of another sweep");
 }
 
-static void text_image(swp_now *now, image *im)
+static void text_image(const swp_text *t, image *im)
 {
     char *all = NULL;
-    fflush(now->text);
-    for (const char *p = now->earlier; p && *p; p++)
+    fflush(t->to);
+    for (const char *p = t->earlier; p && *p; p++)
         vec_push(all, *p);
-    for (size_t i = 0; *now->said && i < *now->n_said; i++)
-        vec_push(all, (*now->said)[i]);
+    for (size_t i = 0; *t->said && i < t->n; i++)
+        vec_push(all, (*t->said)[i]);
     vec_push(all, 0);
     (void)image_text(im, all);
     vec_free(all);
@@ -86,7 +86,8 @@ static const char *put_together(swp_now *now, image *im)
     identity_image(now->w, &now->point, im);
     if (out_image(sim_opts(now->w->s)->out, im))
         return strerror(errno);
-    text_image(now, im);
+    text_image(&now->text, im);
+    text_image(&now->limits, im);
     IMAGE_ONE(im, before);
     ctl_image(now->c, im);
     if (im->wrong)
@@ -398,7 +399,8 @@ vs_status swp_keep_give(swp_now *now, image *im)
     if (st == VS_EIO)
         im->wrong = "its results cannot be read";
     if (!im->wrong) {
-        now->earlier = image_text(im, NULL);
+        now->text.earlier = image_text(im, NULL);
+        now->limits.earlier = image_text(im, NULL);
         IMAGE_ONE(im, now->then);
         ctl_image(now->c, im);
     }

@@ -19,7 +19,7 @@
 typedef struct swp_rec {
     int64_t point;
     int32_t status;
-    uint32_t n_text, n_msg, n_compare;
+    uint32_t n_text, n_msg, n_limit, n_compare;
     int64_t n_bytes;     /* of results */
     bool went_on;        /* from a checkpoint, which nobody has said yet */
     double seconds;      /* that it took */
@@ -28,6 +28,7 @@ typedef struct swp_rec {
     sim_figures figures; /* of all that its process did since it sent the record before */
     double *value;       /* [n_meas], NaN: failed */
     char *text, *msg;    /* what cards print; messages */
+    char *limit;         /* lines of the log of limits */
     char *compare;       /* [n_compare] of --check-kernels (mdl_compare_take), from workers */
 } swp_rec;
 void swp_rec_fini(swp_rec *r);
@@ -40,7 +41,7 @@ typedef struct swp_sample {
 /* Results in order. */
 typedef struct swp_book {
     /* set by the owner */
-    const char *path, *measures; /* NULL: none */
+    const char *path, *measures, *limits; /* NULL: none */
     bool csv, quiet, table, redo, fsync;
     int format;
     int64_t total, n_mine, mc; /* points of the family, of this shard; samples (0: no .mc) */
@@ -50,8 +51,8 @@ typedef struct swp_book {
     double *min, *max;         /* vecs [n_meas] limits */
     FILE *log, *say;           /* say NULL: messages go nowhere */
 
-    int fd, mfd, jfd;
-    off_t end, mend;
+    int fd, mfd, lfd, jfd;
+    off_t end, mend, lend;
     uint64_t sum, msum, chain;  /* checksums: of the present point's bytes in the result file and in
                                    the table, of the journal's lines */
     const char *journal;        /* file; NULL: none */
@@ -60,6 +61,7 @@ typedef struct swp_book {
     bool any_header, elided; /* of the present point: it had a header; its first header equals the
                                 last one and was left out */
     int64_t n_done, n_failed;
+    int64_t n_beyond; /* points in the log of limits */
     vs_status worst;
     double *sample; /* [mc][n_meas] of the present combination of steps */
     swp_sample *who;
@@ -140,17 +142,23 @@ typedef struct swp {
     double kept_at; /* s of vs_coarse_seconds: the last checkpoint, or the begin */
 } swp;
 
+/* What a point writes, to memory. */
+typedef struct swp_text {
+    FILE *to;
+    char **said;   /* the bytes, valid after fflush */
+    size_t n;      /* their number */
+    char *earlier; /* NULL, or what there was before the checkpoint; for vs_free */
+} swp_text;
+
 /* The point that this process computes at present. */
 typedef struct swp_now {
     swp *w;
     int64_t point;
-    FILE *text;     /* what its cards print, to memory: */
-    char **said;    /* the bytes, valid after fflush */
-    size_t *n_said; /* their number */
+    swp_text text;   /* what its cards print */
+    swp_text limits; /* its lines of the log of limits */
     ctl *c;
     sim_figures before; /* of this process, when the point began */
-    char *earlier;      /* NULL, or what cards printed before the checkpoint; for vs_free */
-    sim_stat then;      /* of the process that wrote it, when it began with the point */
+    sim_stat then;      /* of the process that wrote the checkpoint, when it began with the point */
 } swp_now;
 
 /* Computes a point; its results are in w->spool. */

@@ -183,7 +183,8 @@ static bool take_result(swp_crew *c, peer *p, const char *data, size_t n)
         return false;
     memcpy(r, data, sizeof *r);
     const size_t values = n_meas * sizeof *r->value;
-    if (n != sizeof *r + values + r->n_text + r->n_msg + r->n_compare || r->n_bytes < 0) {
+    const size_t texts = (size_t)r->n_text + r->n_msg + r->n_limit + r->n_compare;
+    if (n != sizeof *r + values + texts || r->n_bytes < 0) {
         *r = (swp_rec){0};
         return false;
     }
@@ -192,13 +193,19 @@ static bool take_result(swp_crew *c, peer *p, const char *data, size_t n)
     r->value = vs_calloc(n_meas + 1, sizeof *r->value);
     r->text = vs_malloc(r->n_text + 1);
     r->msg = vs_malloc(r->n_msg + 1);
+    r->limit = vs_malloc(r->n_limit + 1);
     r->compare = vs_malloc(r->n_compare + 1);
     p->part.bytes = vs_malloc((size_t)r->n_bytes + 1);
     data += sizeof *r;
     memcpy(r->value, data, values);
-    memcpy(r->text, data + values, r->n_text);
-    memcpy(r->msg, data + values + r->n_text, r->n_msg);
-    memcpy(r->compare, data + values + r->n_text + r->n_msg, r->n_compare);
+    data += values;
+    memcpy(r->text, data, r->n_text);
+    data += r->n_text;
+    memcpy(r->msg, data, r->n_msg);
+    data += r->n_msg;
+    memcpy(r->limit, data, r->n_limit);
+    data += r->n_limit;
+    memcpy(r->compare, data, r->n_compare);
     return complete(c, p);
 }
 
@@ -305,6 +312,7 @@ static bool send_result(const server *s, const swp_rec *r, int spool)
     fwrite(r->value, sizeof *r->value, vec_len(s->w->meas), fp);
     fwrite(r->text, 1, r->n_text, fp);
     fwrite(r->msg, 1, r->n_msg, fp);
+    fwrite(r->limit, 1, r->n_limit, fp);
     if (r->n_compare)
         fwrite(r->compare, 1, r->n_compare, fp);
     char *bytes = r->n_bytes ? swp_results_of(r, spool) : NULL;

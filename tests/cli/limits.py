@@ -126,16 +126,42 @@ class Limits(folder.Folder):
         mine = sorted((m[0], m[3].lower()) for m in THEIRS.findall(self.run_logged(deck)[0]))
         self.assertEqual(mine, theirs)
 
-    def test_a_log_is_no_input_and_not_of_a_sweep(self):
+    def test_a_log_is_no_input(self):
         self.write('limits.log', '* a file of cards\n')
         log, said = self.run_logged('V1 1 0 1\nR1 1 0 1k\n.include limits.log', 1)
         self.assertEqual(log, '* a file of cards\n')
         self.assertIn('limits.log', said)
-        os.unlink(os.path.join(self.tmp.name, 'limits.log'))
-        log, said = self.run_logged('V1 1 0 1\nR1 1 0 {r} bv_max=0.5\n.param r=1\n.option warn=1\n.op\n.step param r 1 2 1')
-        self.assertIsNone(log)
-        self.assertIn("'limits.log' is not written", said)
-        self.assertEqual(said.count('is beyond bv_max'), 2)
+
+    def sweep(self, *args):
+        return subprocess.run([VSIM, '-r', 'out.raw', '--soa-log', 'limits.log', *args, 'deck.sp'], cwd=self.tmp.name,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+
+    def test_a_log_of_a_sweep_names_its_points(self):
+        """Points 1 and 3 of four are beyond; by workers, after a kill, and in shards."""
+        lines = ['Point %d: v=%d\nInstance: r1 Model: resistor |Vr|=%d V has exceeded bv_max=4 V\n' % (k + 1, v, v)
+                 for k, v in enumerate((5, 3, 7, 2))]
+        whole = lines[0] + lines[2]
+        self.write('deck.sp', 'limits\nV1 1 0 {v}\nR1 1 0 1k bv_max=4\n.param v=1\n.option warn=1\n.op\n'
+                              '.step param v list 5 3 7 2\n.end\n')
+        for args in ((), ('--jobs', '2')):
+            done = self.sweep(*args)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.read('limits.log'), whole)
+            self.assertNotIn('is beyond', done.stderr)
+            self.assertEqual(re.findall('limits of their cards.*', done.stderr), ['limits of their cards at 2 points: the log tells which'])
+        for k, log in ((1, whole), (2, '')):
+            self.assertEqual(self.sweep('--shard', '%d/2' % k).returncode, 0)
+            self.assertEqual(self.read('limits.log'), log)
+        self.assertEqual(self.sweep('--shard', '1/2').returncode, 0)
+        with open(self.path('out.raw.journal'), 'rb') as f:
+            journal = f.read()
+        for cut, left in (('', whole + 'Instance: half'), ('', lines[0] + 'Poi'), ('x', '')):
+            # a kill: the journal misses its last point, the log has more or less than the journal
+            with open(self.path('out.raw.journal'), 'wb') as f:
+                f.write(journal[:-7] if not cut else b'')
+            self.write('limits.log', left)
+            self.assertEqual(self.sweep('--shard', '1/2', '--resume').returncode, 0)
+            self.assertEqual(self.read('limits.log'), whole)
 
     def test_regions_of_vbic(self):
         for kind, p in ('npn', 1), ('pnp', -1):

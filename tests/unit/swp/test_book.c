@@ -51,6 +51,7 @@ static void book_init(swp_book *b, int64_t mc)
                     .id = 7,
                     .fd = -1,
                     .mfd = -1,
+                    .lfd = -1,
                     .jfd = -1};
     vec_push(b->step, mc ? "sample" : "r");
     vec_push(b->meas, "y");
