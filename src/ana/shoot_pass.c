@@ -21,12 +21,10 @@ static void lin_begin(ana_shot *s, shoot_lin *l)
 {
     const csc *j = s->a->jac;
     const size_t nz = (size_t)s->nnz + 1;
-    enum { SMALL = 4096 };
     lu_opt o = s->a->lu.opt;
     if (l->g)
         return;
-    if (l != &s->lin && o.kind == LU_AUTO && j->n <= SMALL)
-        o.kind = LU_KLU; /* one of thousands of a pass: a list of operations would not pay */
+    o.brief = l != &s->lin; /* one of thousands of a pass */
     l->g = vs_calloc(nz, sizeof *l->g);
     l->c = vs_calloc(nz, sizeof *l->c);
     l->m = (csc){

@@ -1,5 +1,6 @@
 /* lu.c - chooses the method, recognises values that did not change, counts. See lu.h. */
 #include "lu_priv.h"
+#include "lu_tiny.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,6 +92,8 @@ static vs_status start_method(lu_solver *lu, const lu_method *m, const csc *a, l
 vs_status lu_analyze(lu_solver *lu, const csc *a)
 {
     lu_fini(lu);
+    if (lu->opt.brief && lu->opt.kind == LU_AUTO && a->n <= LU_TINY_MAX_N)
+        lu->opt.kind = LU_KLU;
     const lu_method *m = lu->opt.kind == LU_UMFPACK    ? &lu_method_umfpack
                          : lu->opt.kind == LU_DENSE    ? &lu_method_dense
                          : lu->opt.kind == LU_CHOLESKY ? &lu_method_cholesky

@@ -33,6 +33,9 @@ typedef struct lu_opt {
     double rcond_drop; /* refactor: look closer when min|u_kk|/max|u_kk| fell by this; 1e-3 */
     double growth_min; /* refactor: least accepted reciprocal pivot growth; 1e-8 */
     lu_kind kind; /* KLU: plain KLU for all sizes; TINY: a list of operations up to its limits */
+    /* Factors that serve few solutions, one of thousands with the same pattern: AUTO is KLU where a
+     * list of operations, which would not pay, could be made (up to 4096 unknowns) */
+    bool brief;
     struct pool *pool; /* for large matrices; NULL: one thread. Results do not depend on it */
     double share_from; /* entries of L and U from which on threads share a solution; 1e6 */
     /* Factors of a large matrix are going to be made, which nothing can interrupt, or are made. */

@@ -290,6 +290,26 @@ START_TEST(methods_agree_and_the_automatic_one_is_by_size)
 }
 END_TEST
 
+START_TEST(brief_factors_have_no_list)
+{
+    static const struct {
+        int edge; /* of a grid */
+        const char *brief;
+    } t[] = {{4, "klu"}, {40, "klu"}, {65, "klu/supernodes"}}; /* 65^2 is above 4096 */
+    for (size_t k = 0; k < VS_COUNT(t); k++) {
+        system_t s = grid("", t[k].edge, 1);
+        lu_solver lu;
+        const lu_opt o = {.pivot_tol = 1e-3, .rcond_drop = 1e-3, .growth_min = 1e-8, .brief = true};
+        lu_init(&lu, &o);
+        ck_assert_int_eq(lu_analyze(&lu, &s.a), VS_OK);
+        ck_assert_int_eq(lu_factor(&lu, &s.a), VS_OK);
+        ck_assert_str_eq(lu.stat.method, t[k].brief);
+        lu_fini(&lu);
+        drop(&s);
+    }
+}
+END_TEST
+
 START_TEST(great_fill_is_left_to_umfpack)
 {
     system_t s = grid("large cube", 24, 24);
@@ -783,6 +803,7 @@ int main(void)
     Suite *s = suite_create("lu_kinds");
     TCase *t = tcase_create("lu_kinds");
     tcase_add_test(t, methods_agree_and_the_automatic_one_is_by_size);
+    tcase_add_test(t, brief_factors_have_no_list);
     tcase_add_test(t, great_fill_is_left_to_umfpack);
     tcase_add_test(t, large_meshes_are_left_to_cholesky_as_long_as_it_can);
     tcase_add_test(t, cholesky_keeps_factors_of_matrices_that_come_back);
