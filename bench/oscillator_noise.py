@@ -33,28 +33,11 @@ import tempfile
 from collections import namedtuple
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
-sys.path.insert(0, os.path.join(ROOT, 'tests', 'pdk'))
+sys.path[:0] = [os.path.join(ROOT, 'tests', 'pdk'), os.path.join(ROOT, 'tests', 'cli')]
 import kit  # noqa: E402
+import oscillators  # noqa: E402
 
-LC = """l1 a 0 1n
-c1 a 0 1p
-r1 a 0 500
-b1 a 0 i=-4m*v(a)+0.2m*v(a)*v(a)*v(a)
-ik 0 a pulse(0 1m 0 10p 10p 50p)
-"""
-RING = """.model n nmos level=1 vto=0.5 kp=200u lambda=0.05 cgso=0.2n cgdo=0.2n
-.model p pmos level=1 vto=-0.5 kp=80u lambda=0.05 cgso=0.2n cgdo=0.2n
-.subckt inv i o v
-m1 o i 0 0 n w=2u l=0.5u
-m2 o i v v p w=5u l=0.5u
-c1 o 0 20f
-.ends
-vdd v 0 1.8
-x1 a b v inv
-x2 b c v inv
-x3 c a v inv
-ik 0 a pulse(0 50u 0 10p 10p 200p)
-"""
+LC, RING = oscillators.LC, oscillators.RING + 'ik 0 a pulse(0 50u 0 10p 10p 200p)\n'
 LAGS = (25, 50, 100)
 BANDS = (range(8, 15, 2), range(16, 25, 2), range(26, 41, 2))  # bins
 FIRST, PERIODS = 50, 200  # of a run: periods before, periods

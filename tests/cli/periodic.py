@@ -14,31 +14,15 @@ import sys
 import unittest
 
 import folder
+import oscillators
 
 VSIM = ''
 K, Q, ZERO = 1.380649e-23, 1.602176634e-19, 273.15
 T27 = 27 + ZERO
-LC = """LC with a cubic conductance
-l1 a 0 1n
-c1 a 0 1p
-r1 a 0 500
-b1 a 0 i=-2.3m*v(a)+0.1m*v(a)*v(a)*v(a)
-.ic v(a)=0.1
+LC = 'LC with a cubic conductance\n' + oscillators.TANK % ('2.3', '0.1') + """.ic v(a)=0.1
 .hbosc tone=5g nharms=15 probenode=a tstab=80n uic
 """
-RING = """ring
-.model n nmos level=1 vto=0.5 kp=200u lambda=0.05 cgso=0.2n cgdo=0.2n
-.model p pmos level=1 vto=-0.5 kp=80u lambda=0.05 cgso=0.2n cgdo=0.2n
-.subckt inv i o v
-m1 o i 0 0 n w=2u l=0.5u
-m2 o i v v p w=5u l=0.5u
-c1 o 0 20f
-.ends
-vdd v 0 1.8
-x1 a b v inv
-x2 b c v inv
-x3 c a v inv
-"""
+RING = 'ring\n' + oscillators.RING
 # a conductance that a voltage turns on and off, with its thermal noise
 CHOPPER = """`include "disciplines.vams"
 `include "constants.vams"
@@ -517,14 +501,8 @@ c1 out 0 1p
 
     def test_jitter_in_time_is_that_of_the_projection(self):
         # straight lines between samples take 0.3 % of the noise at the carrier
-        self.jitter_in_time("""LC with a cubic conductance
-l1 a 0 1n
-c1 a 0 1p
-r1 a 0 500
-b1 a 0 i=-4m*v(a)+0.2m*v(a)*v(a)*v(a)
-ik 0 a pulse(0 1m 0 10p 10p 50p)
-.options reltol=1e-6
-""", '.hbosc tone=5g nharms=15 probenode=a tstab=20n\n', (300, 125e9, 4e-12), 0, 25, 160)
+        self.jitter_in_time('LC with a cubic conductance\n' + oscillators.LC + '.options reltol=1e-6\n',
+                            '.hbosc tone=5g nharms=15 probenode=a tstab=20n\n', (300, 125e9, 4e-12), 0, 25, 160)
 
     def test_jitter_of_a_ring_in_time_is_that_of_the_projection(self):
         # a quarter of c is noise from around 0 Hz; straight lines take some 1 % of all
