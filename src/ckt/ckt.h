@@ -69,7 +69,7 @@ typedef struct ckt_opt {
     double parallel_min;
     ckt_bypass bypass;
     /* where names are kept, outlives the circuit: those given to ckt_node and ckt_add_device are
-     * interned there. NULL: the circuit has its own */
+     * interned there (asserted in debug builds). NULL: the circuit has its own */
     str_pool *names;
     bool general_load; /* small circuits are loaded like large ones: the oracle of ckt_small.c */
 } ckt_opt;
