@@ -259,6 +259,18 @@ class Analyses(unittest.TestCase):
         r = ckt.dc({'v1': [1, 2], 'r2.resistance': [1e3, 3e3, 9e3]})
         np.testing.assert_allclose(r['out'], [0.5, 1, 0.75, 1.5, 0.9, 1.8], rtol=1e-12)
 
+    def test_cards_of_oscillators(self):
+        ckt = vsim.Circuit('van der pol\nl1 a 0 1u ic=0\nc1 a 0 1n ic=1\nr1 a 0 1k\n'
+                           'b1 a 0 i=-3m*v(a)+0.4m*v(a)^3')
+        for card in ('hbosc tone=5meg nharms=7 probenode=a tstab=10u uic',
+                     '.pss 5meg 10u a 33 7 uic method=shooting'):
+            f = ckt.run(card).plots[1]['frequency'][1]
+            self.assertAlmostEqual(f * 2 * math.pi * math.sqrt(1e-15), 1, delta=1e-2)
+            n = ckt.run('phasenoise v(a) dec 1 1k 10k')
+            self.assertGreater(n['linewidth'], 0)
+            # -20 dB a decade, where only white noise is
+            self.assertAlmostEqual(n['phnoise_ppv'][0] - n['phnoise_ppv'][1], 20, delta=1e-3)
+
     def test_tran_against_the_closed_form(self):
         ckt = vsim.Circuit(RC)
         r = ckt.tran(5e-6, 1e-8)
