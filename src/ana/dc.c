@@ -18,6 +18,8 @@ static vs_status continue_from(ana *a, double *x)
     a->stopped = false;
     memcpy(a->x_try, x, sizeof(double) * (size_t)(a->n + 1));
     vs_status st = newton_run(a, &eq, a->x_try, &rep);
+    while (st == VS_OK && (st = ckt_settle(a->c, a->x_try)) == VS_REJECT)
+        st = newton_run(a, &eq, a->x_try, &rep);
     if (st == VS_OK)
         memcpy(x, a->x_try, sizeof(double) * (size_t)(a->n + 1));
     return st;

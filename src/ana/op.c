@@ -620,7 +620,9 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
     const bool alone = !warm || tran_op;
     if (alone)
         lu_at_rest(&a->lu, a->jac, true);
-    const vs_status st = search(a, x, warm, tran_op);
+    vs_status st = search(a, x, warm, tran_op);
+    while (st == VS_OK && (st = ckt_settle(a->c, x)) == VS_REJECT)
+        st = search(a, x, true, tran_op);
     if (alone)
         lu_at_rest(&a->lu, a->jac, false);
     return st;

@@ -182,7 +182,8 @@ static vs_status initial_point(tran *t)
     for (size_t k = 0; k < vec_len(a->ic); k++)
         x[a->ic[k].unknown] = a->ic[k].value;
     x[0] = 0;
-    return VS_OK;
+    const vs_status st = ckt_settle(a->c, x);
+    return st == VS_REJECT ? VS_OK : st;
 }
 
 /* -- output -- */
@@ -704,7 +705,7 @@ vs_status ana_tran_begin(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
         st = initial_charge(t);
     if (st == VS_OK)
         st = tran_noise_begin(t);
-    if (t->noise)
+    if (t->noise || ckt_is_digital(a->c)) /* which know of times since the first point alone */
         t->brk = first_break(t, 0);
     if (st == VS_OK)
         tran_verify_begin(t, a->verify);

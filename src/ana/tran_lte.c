@@ -70,7 +70,8 @@ void tran_classify(tran *t)
     t->n_flow = 0;
     for (int32_t i = 1; i <= t->a->n; i++) {
         const ckt_unknown *u = &t->a->u[i];
-        t->lte_class[i] = u->has_q ? LTE_STATE : u->kind == CKT_CURRENT ? LTE_NEVER : LTE_ALGEBRAIC;
+        const bool never = u->kind == CKT_CURRENT || u->digital;
+        t->lte_class[i] = u->has_q ? LTE_STATE : never ? LTE_NEVER : LTE_ALGEBRAIC;
         t->lte_weight[0][i] = t->lte_class[i] == LTE_STATE;
         t->lte_weight[1][i] = t->lte_class[i] != LTE_NEVER;
         if (!u->has_q && u->kind == CKT_CURRENT)

@@ -168,6 +168,18 @@ int32_t ckt_node(ckt *c, const char *name)
     return k >= 0 ? k : add_unknown(c, name, CKT_VOLTAGE, false, true);
 }
 
+int32_t ckt_unknown_of_event(ckt *c, const char *name)
+{
+    const int32_t k = new_unknown(c, name, CKT_OTHER, false, false);
+    c->unknown[k].digital = true;
+    return k;
+}
+
+int32_t ckt_branch_of_event(ckt *c, const char *name)
+{
+    return new_unknown(c, arena_printf(&c->mem, "%s#branch", name), CKT_CURRENT, false, false);
+}
+
 int32_t ckt_inner_node(ckt *c, const char *name)
 {
     return new_unknown(c, name, CKT_VOLTAGE, true, true);

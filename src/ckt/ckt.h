@@ -33,6 +33,7 @@ typedef struct ckt_unknown {
     bool internal; /* inside a device; not among the default vectors */
     bool node;     /* a KCL row: homotopy may put a conductance on its diagonal */
     bool has_q;    /* its row has a charge: takes part in the truncation error test */
+    bool digital;  /* 0, 1 or 0.5 as a digital node is: it jumps, and nothing is solved for it */
     bool closed;   /* inside a device of an OSDI library: the user can do nothing about it */
 } ckt_unknown;
 
@@ -110,6 +111,27 @@ const nat_table *ckt_own_table(ckt *c, const nat_table *t);
 /* A current in a table over voltages (nat_table.h), whose o->table is one of ckt_own_table. The
  * name is copied. */
 void ckt_add_table(ckt *c, const nat_table_opt *o);
+/* -- the digital part (ckt_event.c) -- */
+struct evt; /* evt.h; nat_event.h: */
+struct nat_adc;
+struct nat_dac;
+struct nat_osc;
+/* Its nodes and parts, made if there are none: to be filled before ckt_finish. Its names must
+ * outlive the circuit (ckt_keep_name). NULL: there is none and `make` is false. */
+struct evt *ckt_digital(ckt *c, bool make);
+bool ckt_is_digital(const ckt *c);
+const char *ckt_keep_name(ckt *c, const char *name);
+/* The unknown that shows a digital node, with the node's name. */
+int32_t ckt_show(ckt *c, int32_t node);
+/* Bridges (nat_event.h), whose names are copied. A dac that is a voltage source gets the unknown of
+ * its current, "<name>#branch", here. */
+void ckt_add_adc(ckt *c, const struct nat_adc *a);
+void ckt_add_dac(ckt *c, const struct nat_dac *d, bool current);
+void ckt_add_osc(ckt *c, const struct nat_osc *o);
+/* The operating point's equations are solved at x. Status: VS_OK; VS_REJECT: the digital part has
+ * other values now, so that they have to be solved again, from x; VS_EINPUT (message). */
+VS_MUST_USE vs_status ckt_settle(ckt *c, const double *x);
+
 /* Groups instances, compiles the variants of the forms in `forms` (bit 1 << mdl_form_kind), makes
  * the pattern, checks the topology: nodes without a dc path to ground and loops of voltage sources
  * are named in messages (floating: warning and a gmin shunt; loop of sources: error).

@@ -156,6 +156,9 @@ VS_MUST_USE vs_status ckt_device_point(ckt *c, const ckt_env *env, const double 
                                        int32_t param, double value, double **out, mdl_out **what);
 
 const char *ckt_own_name(const ckt *c, const char *name); /* interned in the circuit's pool */
+/* Unknowns for ckt_event.c: of a digital node, of the current of a dac. */
+int32_t ckt_unknown_of_event(ckt *c, const char *name);
+int32_t ckt_branch_of_event(ckt *c, const char *name);
 
 /* ckt_group.c. The groups, with their kernels. */
 VS_MUST_USE vs_status ckt_make_groups(ckt *c);

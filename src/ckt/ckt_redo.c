@@ -430,6 +430,7 @@ void ckt_state_zero(ckt *c)
 {
     for (size_t i = 0; i < vec_len(c->group); i++)
         dev_state_zero(&c->group[i]);
+    nat_zero(&c->nat);
 }
 
 /* -- the ordering -- */

@@ -301,7 +301,8 @@ static nat_sums native_sums(const ckt *c, const ckt_env *env, const load *l)
                       .qmax = l->qmax,
                       .val = l->val,
                       .corner = env->time == c->last_break,
-                      .bound = INFINITY};
+                      .bound = INFINITY,
+                      .asked = INFINITY};
 }
 
 static void end_load(ckt *c, load *l, const nat_sums *native, bool held, bool *limited)
@@ -310,7 +311,7 @@ static void end_load(ckt *c, load *l, const nat_sums *native, bool held, bool *l
     c->stat.s_eval += native->s_eval;
     l->limited |= native->limited || (held && ckt_bypass_limited(c));
     c->bound = fmin(l->bound, native->bound);
-    c->asked = l->asked;
+    c->asked = fmin(l->asked, native->asked);
     *limited = l->limited;
 }
 

@@ -69,7 +69,7 @@ bool ckt_gets_breaks(const ckt *c)
     bool own = false;
     for (size_t i = 0; i < vec_len(c->sources->all) && c->has_own; i++)
         own |= c->sources->all[i].own.next != NULL;
-    return own || ckt_has_delays(c);
+    return own || ckt_has_delays(c) || ckt_is_digital(c);
 }
 
 int32_t ckt_wrapped(const ckt *c, int32_t i, const double *x, double *by)

@@ -3,6 +3,7 @@
  *     ctl_text.c  $variables, words, redirection; variables and their effects
  *     ctl_ana.c   analyses, alter
  *     ctl_list.c  listing
+ *     ctl_event.c eprint, edisplay, eprvcd
  *     ctl_show.c  show, showmod, devhelp, rusage
  *     ctl_step.c  transients that pause: stop, step, resume
  *     ctl_vec.c   let, print, echo, write, wrdata, display, setplot
@@ -170,6 +171,11 @@ void ctl_end_run(ctl *c);
 vs_status ctl_listing(ctl *c, const char *text);
 /* Number of the circuit's own file among the texts of the diag; -1: it has no cards. */
 int32_t ctl_own_file(const ctl *c);
+
+/* -- ctl_event.c -- */
+vs_status ctl_eprint(ctl *c, const char *text);
+vs_status ctl_edisplay(ctl *c, const char *text);
+vs_status ctl_eprvcd(ctl *c, const char *text);
 
 /* -- ctl_show.c -- */
 vs_status ctl_show(ctl *c, const char *text);

@@ -128,10 +128,17 @@ static vs_status build(elab *e)
     vs_status st = load_models(e);
     if (st != VS_OK)
         return st;
-    for (size_t i = 0; i < vec_len(e->f->node); i++)
-        vec_push(e->node, e->f->gone && e->f->gone[i] ? 0 : ckt_node(e->c, e->f->node[i]));
+    elab_digital_nodes(e);
+    for (size_t i = 0; i < vec_len(e->f->node); i++) {
+        const int32_t digital = elab_digital_unknown(e, i);
+        vec_push(e->node, e->f->gone && e->f->gone[i] ? 0
+                          : digital >= 0              ? digital
+                                                      : ckt_node(e->c, e->f->node[i]));
+    }
     add_node_ics(e);
     st = add_instances(e);
+    if (st == VS_OK)
+        st = elab_digital_end(e);
     if (st == VS_OK)
         st = ckt_finish(e->c, e->opt.forms & ~(unsigned)ELAB_NOISE);
     const vs_status said = elab_report_setup(e);
@@ -155,6 +162,7 @@ static void fini(elab *e)
         vec_free(e->card[i].given);
     vec_free(e->card);
     vec_free(e->node);
+    vec_free(e->event);
     vec_free(e->position);
     vec_free(e->seen);
     vec_free(e->shape);

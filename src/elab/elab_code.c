@@ -1,4 +1,4 @@
-/* elab_code.c - A elements: XSPICE's analog code models.
+/* elab_code.c - A elements: XSPICE's analog code models (the digital ones: elab_digital.c).
  *
  * A code model is a module of models/xs_*.va. Each of its ports is a pair of terminals NAME_p,
  * NAME_n (vectors of them if the port is a vector): an input is the voltage between them, whatever
@@ -180,23 +180,6 @@ static const code_model models[] = {
      .port = {PORT_IN("clk"), PORT_OPTION("cntl_in"), PORT_OPTION("clear"), PORT_OUT},
      .list = CONTROL("pw_array")},
 };
-
-/* For an event-driven code model, which vsim lacks: what to use instead; NULL: another type. */
-static const char *instead_of(const char *type)
-{
-    static const struct {
-        const char *type, *text;
-    } t[] = {{"adc_bridge", "a comparator is B v={v(in) > 2.5 ? 5 : 0}, or the code model hyst"},
-             {"dac_bridge", "the analog signal itself takes the place of the digital node"},
-             {"bidi_bridge", "the analog signal itself takes the place of the digital node"}};
-    for (size_t i = 0; i < VS_COUNT(t); i++)
-        if (!strcmp(type, t[i].type))
-            return t[i].text;
-    if (!strncmp(type, "d_", 2))
-        return "write logic as B v={v(a) > 2.5 && v(b) > 2.5 ? 5 : 0}, state as a Verilog-A module "
-               "(N element) with @(cross())";
-    return NULL;
-}
 
 /* -- state -- */
 
@@ -579,28 +562,25 @@ static void report_idle(binder *b)
 
 static const code_model *find_code(elab *e, const flat_inst *in)
 {
-    const char *type = in->rare->model->type, *cand[VS_COUNT(models)], *instead = instead_of(type);
-    for (size_t i = 0; i < VS_COUNT(models); i++) {
-        cand[i] = models[i].type;
+    const char *type = in->rare->model->type, **cand = NULL;
+    for (size_t i = 0; i < VS_COUNT(models); i++)
         if (!strcmp(models[i].type, type))
             return &models[i];
-    }
-    if (instead) {
-        diag_error(e->d, in->rare->model_span,
-                   "%s: code model '%s' is digital; there is no event-driven simulation", in->name,
-                   type);
-        diag_note(e->d, DIAG_NOWHERE, "%s", instead);
-    } else if (mdl_find(e->lib, type)) {
+    if (mdl_find(e->lib, type)) {
         diag_error(
             e->d, in->rare->model_span,
             "%s: '%s' is a device or a Verilog-A module, not a code model; its elements have "
             "another letter (N for a module)",
             in->name, type);
-    } else {
-        diag_error(e->d, in->rare->model->span, "model '%s': there is no code model '%s'",
-                   in->rare->model->name, type);
-        diag_suggest(e->d, type, cand, VS_COUNT(models));
+        return NULL;
     }
+    for (size_t i = 0; i < VS_COUNT(models); i++)
+        vec_push(cand, models[i].type);
+    elab_digital_types(&cand);
+    diag_error(e->d, in->rare->model->span, "model '%s': there is no code model '%s'",
+               in->rare->model->name, type);
+    diag_suggest(e->d, type, cand, vec_len(cand));
+    vec_free(cand);
     return NULL;
 }
 
@@ -614,6 +594,8 @@ vs_status elab_code(elab *e, const flat_inst *in)
                           in->rare->word);
         return VS_EINPUT;
     }
+    if (elab_is_digital(in->rare->model->type))
+        return elab_digital(e, in);
     binder b = {.e = e, .in = in, .k = find_code(e, in)};
     vs_status st = b.k && has_needed(&b) && take_ports(&b) ? VS_OK : VS_EINPUT;
     if (st == VS_OK)

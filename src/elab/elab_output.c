@@ -40,7 +40,7 @@ static void add_nodes(outputs *o)
 {
     const ckt_unknown *u = ckt_unknowns(o->c);
     for (int32_t k = 1; k <= ckt_n(o->c); k++)
-        if (u[k].node && !u[k].internal && !of_probe(u[k].name))
+        if ((u[k].node || u[k].digital) && !u[k].internal && !of_probe(u[k].name))
             add_call(o, "v", u[k].name, false, k);
 }
 

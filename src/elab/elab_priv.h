@@ -60,25 +60,26 @@ struct elab {
     elab_opt opt;
     const double *simparam;
     arena mem;
-    int32_t *node;           /* vec; flat node -> unknown */
-    elab_card *card;         /* vec */
-    map card_of;             /* flat_model -> card */
-    elab_binding *bound;     /* vec */
-    map bound_of;            /* flat_model -> bound */
-    const nat_table **table; /* vec */
-    map table_of;            /* flat_model -> table */
-    map osdi_card;           /* flat_model of a compiled module -> 1: its warnings were given */
-    mdl_model *plain[3];     /* of R, C, L without a card, once known */
-    int32_t *position;       /* vec; of a parameter in the merged list, for merge_given */
-    map inst_of;             /* name -> instance */
-    map seen_at;             /* hash of what decides a row -> the last elab_seen of that hash */
-    elab_seen *seen;         /* vec */
-    uint64_t *sign;          /* vec; scratch of elab_bind */
-    map shape_at;            /* hash -> the last elab_shape of that hash */
-    elab_shape *shape;       /* vec */
-    map said;                /* card and text of a model's warning -> 1 */
-    map row_of_inst;         /* inductor (if metered: or capacitor) -> row */
-    bool metered;            /* there are cmeters or lmeters */
+    int32_t *node;            /* vec; flat node -> unknown */
+    struct elab_event *event; /* vec; of flat nodes, if there are digital parts: elab_digital.c */
+    elab_card *card;          /* vec */
+    map card_of;              /* flat_model -> card */
+    elab_binding *bound;      /* vec */
+    map bound_of;             /* flat_model -> bound */
+    const nat_table **table;  /* vec */
+    map table_of;             /* flat_model -> table */
+    map osdi_card;            /* flat_model of a compiled module -> 1: its warnings were given */
+    mdl_model *plain[3];      /* of R, C, L without a card, once known */
+    int32_t *position;        /* vec; of a parameter in the merged list, for merge_given */
+    map inst_of;              /* name -> instance */
+    map seen_at;              /* hash of what decides a row -> the last elab_seen of that hash */
+    elab_seen *seen;          /* vec */
+    uint64_t *sign;           /* vec; scratch of elab_bind */
+    map shape_at;             /* hash -> the last elab_shape of that hash */
+    elab_shape *shape;        /* vec */
+    map said;                 /* card and text of a model's warning -> 1 */
+    map row_of_inst;          /* inductor (if metered: or capacitor) -> row */
+    bool metered;             /* there are cmeters or lmeters */
     double tstep, tstop;
     /* only of elab_circuit_bound, for elab_redo: */
     ckt_place *made;  /* vec; for each instance where its devices begin */
@@ -145,6 +146,17 @@ VS_MUST_USE bool elab_meter(elab *e, const flat_inst *in, double *value);
 
 /* elab_code.c: A elements */
 VS_MUST_USE vs_status elab_code(elab *e, const flat_inst *in);
+/* -- elab_digital.c: digital nodes, parts and bridges -- */
+/* Before nodes are made: which ones digital parts connect. */
+void elab_digital_nodes(elab *e);
+/* The unknown of flat node i if only digital parts connect it; -1: it is an analog node. */
+int32_t elab_digital_unknown(elab *e, size_t i);
+/* Whether a card of that type makes a digital part or a bridge, or one that is refused. */
+bool elab_is_digital(const char *type);
+void elab_digital_types(const char ***to); /* all of them, to the end of a vec */
+VS_MUST_USE vs_status elab_digital(elab *e, const flat_inst *in);
+/* After all elements: bridges at nodes that analog and digital ports share. */
+VS_MUST_USE vs_status elab_digital_end(elab *e);
 /* elab_table.c: the code models table2d and table3d.
  *   terminal  [2 n_axis + 2] unknowns: two of each axis, then two of the output
  *   current   is the output a current, or a voltage
@@ -201,5 +213,21 @@ VS_MUST_USE vs_status elab_behavioural(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_poly(elab *e, const flat_inst *in, int32_t dim);
 
 const char *elab_printf(elab *e, const char *fmt, ...) VS_PRINTF(2, 3);
+
+/* -- elab_stimulus.c: what digital parts read -- */
+typedef struct elab_rows { /* for an evt_table; freed with elab_rows_free */
+    double *number;        /* vec */
+    uint8_t *value;        /* vec */
+    int32_t n_row;
+} elab_rows;
+void elab_rows_free(elab_rows *r);
+/* The stimulus of a d_source: lines of a time and n_out values. p: the parameter with the name of
+ * the file, NULL: none was given, and it is `absent`. False: a message was given. */
+VS_MUST_USE bool elab_stimulus(elab *e, const flat_inst *in, const flat_param *p,
+                               const char *absent, int32_t n_out, elab_rows *to);
+/* The states of a d_state: lines of a state, its outputs, inputs, -> and the next state; more
+ * inputs and next states of it may follow in lines of their own. */
+VS_MUST_USE bool elab_states(elab *e, const flat_inst *in, const flat_param *p, const char *absent,
+                             int32_t n_in, int32_t n_out, elab_rows *to);
 
 #endif

@@ -114,6 +114,20 @@ static bool used_by_loops(const flat_ctx *c, const char *name)
     return false;
 }
 
+/* Automatic bridges between analog and digital nodes have the levels of a parameter vcc. */
+static void take_supply(flat_ctx *c)
+{
+    bool codes = false;
+    for (size_t i = 0; i < vec_len(c->f->inst) && !codes; i++)
+        codes = c->f->inst[i].letter == 'a';
+    c->f->vcc = NAN;
+    c->mask = 0;
+    const pval *p = codes ? flat_number_of(c, c->root, str_intern0(c->names, "vcc")) : NULL;
+    if (p)
+        c->f->vcc = p->value;
+    flat_structural(c);
+}
+
 /* Warns of a value from outside for a parameter that the deck neither defines nor reads. */
 static void report_unused(flat_ctx *c)
 {
@@ -157,6 +171,7 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
     if (!c.stop) {
         take_top_cards(&c);
         flat_resolve_pending(&c);
+        take_supply(&c);
         report_unused(&c);
         if (!deck->taken)
             flat_correlate_report(&c);

@@ -300,7 +300,9 @@ typedef struct flat {
     bool nominal;              /* some gave its nominal value, because no seed was given */
     flat_correlate *correlate; /* vec; a later one counts where two are of the same numbers */
     const char **used;         /* vec; parameters of the top level that something depends on */
-    const net_card **post;     /* vec; .meas .four .print .plot .width, in order of the deck */
+    double vcc;            /* parameter of the top level, NaN: none, or no A elements: the supply of
+                                * automatic bridges to digital nodes */
+    const net_card **post; /* vec; .meas .four .print .plot .width, in order of the deck */
     flat_trannoise trannoise;
     double *temp;     /* vec; .temp values, degrees Celsius */
     const char **hdl; /* vec; .hdl/.load/pre_osdi files, path resolved to the file that names it */

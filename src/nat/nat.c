@@ -1,11 +1,9 @@
 /* nat.c - see nat.h: the list of kinds, and each operation for all kinds in use. */
 #include "nat.h"
 
-static const nat_kind *const kinds[NAT_N_KIND] = {[NAT_SOURCE] = &nat_source_kind,
-                                                  [NAT_OSDI] = &nat_osdi_kind,
-                                                  [NAT_LINE] = &nat_line_kind,
-                                                  [NAT_DELAY] = &nat_delay_kind,
-                                                  [NAT_TABLE] = &nat_table_kind};
+static const nat_kind *const kinds[NAT_N_KIND] = {
+    [NAT_SOURCE] = &nat_source_kind, [NAT_OSDI] = &nat_osdi_kind,   [NAT_LINE] = &nat_line_kind,
+    [NAT_DELAY] = &nat_delay_kind,   [NAT_TABLE] = &nat_table_kind, [NAT_EVENT] = &nat_event_kind};
 
 nat_set *nat_need(nat_list *l, nat_kind_id id, size_t size)
 {
@@ -213,6 +211,27 @@ void nat_share(nat_list *l, bool first, const nat_env *env, const double *x, int
             if (!(s < 0))
                 take(user, kinds[k]->at(l->set[k], i).name, s);
         }
+}
+
+/* -- operating points -- */
+
+void nat_zero(nat_list *l)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->zero)
+            kinds[k]->zero(l->set[k]);
+}
+
+vs_status nat_settle(nat_list *l, const double *x)
+{
+    vs_status st = VS_OK;
+    for (int k = 0; k < NAT_N_KIND; k++) {
+        const vs_status one =
+            l->set[k] && kinds[k]->settle ? kinds[k]->settle(l->set[k], x) : VS_OK;
+        if (one != VS_OK && st >= 0)
+            st = one;
+    }
+    return st;
 }
 
 /* -- time -- */

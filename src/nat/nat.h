@@ -67,6 +67,7 @@ typedef struct nat_sums {   /* where a load adds; as the arguments of ckt_load *
     bool corner;            /* in: env->time is a breakpoint */
     bool limited;           /* in/out: a device moved a voltage by limiting */
     double bound;           /* in/out: longest step that devices allow, s */
+    double asked;           /* in/out: length that this step should have had; infinite: this one */
     int64_t n_eval;         /* in/out: evaluations counted, and their seconds */
     double s_eval;
 } nat_sums;
@@ -158,6 +159,13 @@ struct nat_kind {
     size_t (*n_note)(const nat_set *s);
     void (*note)(nat_set *s, double t, const double *x, double *to);
 
+    /* -- operating points -- */
+    void (*zero)(nat_set *s); /* hidden state as at the start of one without an initial guess */
+    /* The static equations are solved at x: other values may follow from them.
+     * Status: VS_OK: none; VS_REJECT: the equations are others, and have to be solved from x;
+     * VS_EINPUT (message). */
+    vs_status (*settle)(nat_set *s, const double *x);
+
     /* -- time -- */
     /* The point of the last load is accepted. corner: it is a breakpoint.
      * Status: VS_OK; VS_STOP: a device ends the run; VS_EINPUT (message). */
@@ -180,9 +188,11 @@ typedef enum nat_kind_id { /* in the order of loads, which decides the last bits
                            NAT_LINE,
                            NAT_DELAY,
                            NAT_TABLE,
+                           NAT_EVENT,
                            NAT_N_KIND
 } nat_kind_id;
-extern const nat_kind nat_source_kind, nat_osdi_kind, nat_line_kind, nat_delay_kind, nat_table_kind;
+extern const nat_kind nat_source_kind, nat_osdi_kind, nat_line_kind, nat_delay_kind, nat_table_kind,
+    nat_event_kind;
 
 typedef struct nat_list {
     nat_host host;
@@ -222,6 +232,8 @@ void nat_drive(const nat_list *l, double *b);
 /* `take` is called for every device with a share in the row. */
 void nat_share(nat_list *l, bool first, const nat_env *env, const double *x, int32_t row,
                void (*take)(void *user, const char *name, double share), void *user);
+void nat_zero(nat_list *l);
+vs_status nat_settle(nat_list *l, const double *x);
 vs_status nat_accept(nat_list *l, const nat_env *env, const double *x, bool corner);
 double nat_next_break(nat_list *l, double t);
 void nat_reset(nat_list *l);
