@@ -249,3 +249,14 @@ void ana_warn_limit(ana *a, vs_status st, bool tran, const char *option, int lim
                  (long long)at_limit, (long long)runs, limit,
                  tran ? " and the time step was cut" : "", option, limit < 10 ? 10 : 4 * limit);
 }
+
+bool ana_refuses_digital(const ana *a, const char *method)
+{
+    if (!ckt_is_digital(a->c))
+        return false;
+    diag_error(a->d, DIAG_NOWHERE,
+               "%s is not possible with digital parts: what they remember is no periodic state of "
+               "the equations; a transient (.tran) shows it",
+               method);
+    return true;
+}

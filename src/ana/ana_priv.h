@@ -229,6 +229,8 @@ void ana_log_end(ana_log *l); /* l is empty again */
 /* Notes to the last message: the table of iterations; what may help, x [n+1] being the last point.
  */
 void ana_note_iterations(const ana_log *l);
+/* The circuit has digital parts, which have no periodic state here: says so. */
+bool ana_refuses_digital(const ana *a, const char *method);
 /* gmin_reached: the least conductance with a solution, S; <= 0: there was none. _step: at t s of a
  * transient. */
 void ana_hint_static(const ana_log *l, const newton_report *rep, const double *x,

@@ -511,8 +511,10 @@ static vs_status find(ana_orbit *h)
 
 vs_status ana_orbit_find(ana_orbit **orbit, ana *a, const ana_hb_opt *o, const ana_sink *sink)
 {
-    ana_orbit *h = vs_calloc(1, sizeof *h);
     *orbit = NULL;
+    if (ana_refuses_digital(a, "harmonic balance"))
+        return VS_EUNSUPPORTED;
+    ana_orbit *h = vs_calloc(1, sizeof *h);
     h->a = a;
     h->o = *o;
     h->sink = *sink;

@@ -580,9 +580,11 @@ static vs_status find(ana_shot *s, const ana_orbit *from, report *rep)
 vs_status ana_shoot(ana_shot **shot, ana *a, const ana_hb_opt *o, const ana_shoot_opt *w,
                     const ana_sink *sink)
 {
+    *shot = NULL;
+    if (ana_refuses_digital(a, "shooting"))
+        return VS_EUNSUPPORTED;
     ana_shot *s = vs_calloc(1, sizeof *s);
     report rep = {0};
-    *shot = NULL;
     s->a = a;
     s->o = *o;
     s->rule = w->rule;

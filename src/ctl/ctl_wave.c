@@ -205,8 +205,9 @@ static vs_status read_request(ctl *c, const char *text, request *r)
         else if (!str_casecmp(w[i], "smithgrid") || !str_casecmp(w[i], "polargrid"))
             r->p.kind = str_lower_char(*w[i]) == 's' ? FIG_SMITH : FIG_POLAR;
         else if (!str_casecmp(w[i], "xdelta") || !str_casecmp(w[i], "ydelta"))
-            i++; /* the grid's steps are chosen here */
-        else if (str_casecmp(w[i], "linear") && str_casecmp(w[i], "linplot") &&
+            i++;                                 /* the grid's steps are chosen here */
+        else if (str_casecmp(w[i], "digitop") && /* digital nodes have no place of their own */
+                 str_casecmp(w[i], "linear") && str_casecmp(w[i], "linplot") &&
                  str_casecmp(w[i], "lingrid") && str_casecmp(w[i], "nointerp") &&
                  str_casecmp(w[i], "plainplot") &&   /* names are found without */
                  str_casecmp(w[i], "retraceplot")) { /* lines go back with their axis anyway */

@@ -48,8 +48,8 @@ static const bridge bridges[N_BRIDGE] = {
               {NUMBER("out_low", 0),
                NUMBER("out_high", 1),
                NUMBER("out_undef", 0.5),
-               TIME("t_rise", 1e-9, SHORTEST),
-               TIME("t_fall", 1e-9, SHORTEST),
+               TIME("t_rise", 1e-9, 0),
+               TIME("t_fall", 1e-9, 0),
                IDLE("input_load"),
                {.name = "family", .kind = EVT_WORDS, .idle = true}}},
              1,
@@ -425,18 +425,22 @@ static bool take_param(const digital *x, const flat_param *p, const evt_param *s
     const char *model = x->in->rare->model->name;
     if (spec->idle || (text && p->str))
         return true;
+    const bool said = diag_said(x->e->d, p->span); /* for another element of the card */
     if (text && spec->kind == EVT_WORDS) { /* table_values=1010 without quotes is a number */
-        diag_error(x->e->d, p->span, "model '%s': '%s' is a text in quotes", model, spec->name);
+        if (!said)
+            diag_error(x->e->d, p->span, "model '%s': '%s' is a text in quotes", model, spec->name);
         return false;
     }
     if (text || p->str || !isfinite(p->value)) {
-        diag_error(x->e->d, p->span, "model '%s': parameter '%s' needs a %s", model, spec->name,
-                   text ? "file in quotes" : "number");
+        if (!said)
+            diag_error(x->e->d, p->span, "model '%s': parameter '%s' needs a %s", model, spec->name,
+                       text ? "file in quotes" : "number");
         return false;
     }
     if ((spec->min != 0 || spec->max != 0) && !(p->value >= spec->min && p->value <= spec->max)) {
-        diag_error(x->e->d, p->span, "model '%s': '%s' is %g; it may be from %g to %g", model,
-                   spec->name, p->value, spec->min, spec->max);
+        if (!said)
+            diag_error(x->e->d, p->span, "model '%s': '%s' is %g; it may be from %g to %g", model,
+                       spec->name, p->value, spec->min, spec->max);
         return false;
     }
     *to = spec->kind == EVT_INT ? trunc(p->value) : p->value;
@@ -675,7 +679,7 @@ static bool add_dac(const digital *x, const numbers *n)
             .low = n->par[DAC_LOW],
             .high = n->par[DAC_HIGH],
             .undef = mean ? (n->par[DAC_LOW] + n->par[DAC_HIGH]) / 2 : n->par[DAC_UNDEF],
-            .ramp = {n->par[DAC_FALL], n->par[DAC_RISE]},
+            .ramp = {fmax(n->par[DAC_FALL], SHORTEST), fmax(n->par[DAC_RISE], SHORTEST)},
             .pin = pin + (n_in == n_out ? i : 0),
             .n_bit = n_in == n_out ? 1 : n_in,
             .m = x->in->m};

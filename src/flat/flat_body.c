@@ -773,7 +773,7 @@ static bool at_pair(const cur *q)
 {
     const net_tok *t = cur_tok(q);
     return q->i + 1 < q->card->n_tok && t->kind == NET_T_WORD &&
-           isalpha((unsigned char)t->text[0]) && is_number(&t[1]);
+           isalpha((unsigned char)t->text[0]) && (is_number(&t[1]) || t[1].kind == NET_T_STR);
 }
 
 static keyval take_pair(cur *q)
@@ -793,7 +793,7 @@ static bool at_second_value(const cur *q)
 }
 
 /* model = ".model" name (type | ako) ["("] (key ["="] value+ | flag)* [")"]; more than one value:
- * matrices of coupled lines; without "=": numbers alone */
+ * matrices of coupled lines; without "=": numbers and texts in quotes alone */
 static void parse_model(flat_ctx *c, body *b, model_def *m)
 {
     cur q = {c, b, flat_split_brackets(c, m->card, false), m->first};

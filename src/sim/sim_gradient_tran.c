@@ -36,6 +36,9 @@ static vs_status refuse(const gradient *g)
         diag_error(s->d, g->span,
                    ".sens tran: with transmission lines or delays there are no gradients of a run "
                    "with uic; .ic without it gives nodes a start");
+    else if (ckt_is_digital(s->ckt))
+        diag_error(s->d, g->span,
+                   ".sens tran: the times at which digital parts change have no adjoint here");
     else if (who)
         diag_error(s->d, g->span,
                    ".sens tran: '%s' remembers more than charges, or is of an OSDI library: it has "

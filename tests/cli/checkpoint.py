@@ -125,6 +125,37 @@ cb c2 b1 1n
 .end
 """
 
+DIGITAL = """a modulator, an oscillator, a memory
+v1 in 0 sin(0.5 0.3 0.1meg)
+r1 in x 10k
+r2 fb x 10k
+c1 x 0 20p
+aadc [x] [cmp] adc
+vc c 0 sin(0.5 0.3 20k)
+aosc c clk osc
+aff cmp clk null null q nq ff
+adac [q] [fb] dac
+abuf q qd buf
+adiv clk div fdiv
+aram [qd] [dout] [div clk] div [one] ram
+aup one up
+adac2 [div dout qd] [o2] dac2
+ro o2 0 1k
+.model adc adc_bridge(in_low=0.5 in_high=0.5 rise_delay=2n fall_delay=3n)
+.model osc d_osc(cntl_array=[0 1] freq_array=[5meg 15meg] duty_cycle=0.4)
+.model ff d_dff
+.model dac dac_bridge(out_low=1 out_high=0 t_rise=1n t_fall=2n)
+.model dac2 dac_bridge(t_rise=20n t_fall=30n)
+.model buf d_buffer(rise_delay=150n fall_delay=90n inertial_delay=true)
+.model fdiv d_fdiv(div_factor=3)
+.model ram d_ram(read_delay=11n)
+.model up d_pullup
+.meas tran mean avg v(fb)
+.meas tran last when v(qd)=0.5 rise=last
+.tran 10n 150u
+.end
+"""
+
 
 def chain(n):
     """Inverters, so many that they hold linearisations and have factors by supernodes."""
@@ -140,7 +171,7 @@ def chain(n):
 
 
 DECKS = {'lines': (LINES, 'raw'), 'noise': (NOISE, 'raw'), 'astable': (ASTABLE, 'csv'),
-         'chain': (chain(600), 'raw'), 'measures': (MEASURES, 'raw')}
+         'chain': (chain(600), 'raw'), 'measures': (MEASURES, 'raw'), 'digital': (DIGITAL, 'raw')}
 
 
 def without_date(b):
@@ -234,6 +265,9 @@ class Equal(Case):
 
     def test_noise_and_other_analyses_go_on(self):
         self.hunt('noise', KILLS, random.Random(2))
+
+    def test_digital_parts_go_on(self):
+        self.hunt('digital', KILLS, random.Random(6))
 
     def test_measures_go_on(self):
         self.hunt('measures', KILLS, random.Random(5))

@@ -1,6 +1,21 @@
 bad deck: xspice_digital
 v1 a 0 1
 r1 a 0 1k
-a1 [a] [b] adc
-.model adc adc_bridge(in_low=0.3 in_high=0.7)
+a1 [da] [dq] prog
+a2 [da dx] dq gate1
+a3 [da] dq gate1
+a4 da dk null null dq dn gone ff1
+a5 [a] [da] adc1
+a6 %vd(a 0) dosc osc1
+a7 [%i dq] [a] dac1
+a8 [dq dn] [oa ob oc] dac1
+a9 da [dq] inv1
+.model prog d_process(process_file="prog")
+.model gate1 d_and(rise_delay=-1n inertal_delay=true)
+.model ff1 d_dff(ic=3)
+.model adc1 adc_bridge(in_low=1 in_hihg=2)
+.model osc1 d_osc(cntl_array=[0 1 2] freq_array=[1k 2k])
+.model dac1 dac_bridge(t_rise=-1n)
+.model inv1 d_inverter
 .op
+.end
