@@ -9,6 +9,7 @@
 #define FOUND 1e-4
 #define FOUND_OF_DELAY 0.25
 #define NO_BETTER 1e-9
+#define LEAST_PART 0.01 /* of a step that is asked for in its place */
 #define FOUND_PHASE 1e-7 /* periods: an edge of an osc */
 
 enum {
@@ -337,7 +338,7 @@ static double asked_by_adc(const events *s, const adc *a, const nat_env *env, co
     const double longest = fmax(a->longest, FOUND * h), delay = fmin(a->o.delay[0], a->o.delay[1]);
     const double tol = fmax(fmin(FOUND * longest, FOUND_OF_DELAY * delay), NO_BETTER * longest);
     const double at = crossing(a, edge_of(&a->o, a->level, v > a->v), s->t, v, t);
-    return t - at > tol ? at - s->t + tol / 2 : INFINITY;
+    return t - at > tol ? fmax(at - s->t + tol / 2, LEAST_PART * h) : INFINITY;
 }
 
 static evt_value bit_of(const adc *a, int32_t level, int32_t i)

@@ -17,8 +17,8 @@ R9 a b 1k
 R8 b c 1k
 R7 c 0 1k
 .model q6 npn level=6
-.model adc adc_bridge(in_low=0.3 in_high=0.7)
-.model dand d_and(rise_delay=1n)
+.model prog d_process(process_file="prog")
+.model real d_to_real(zero=0 one=1)
 .model nogm gian(gain=2)
 .model j3 njf level=3
 .model z7 nmf level=7
