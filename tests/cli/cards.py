@@ -39,7 +39,7 @@ class Cards(Folder):
 
     def test_levels_bind_to_modules_that_the_deck_loads(self):
         for level, module, kind, p_value in ((72, 'bsimcmg', 'DEVTYPE', 0), (77, 'BSIMBULK', 'TYPE', -1), (68, 'hisim2_va', 'TYPE', -1),
-                                             (57, 'bsimsoi', 'TYPE', -1), (54, 'bsim4va', 'TYPE', -1), (49, 'bsim3va', 'TYPE', -1)):
+                                             (57, 'bsimsoi', 'TYPE', -1), (58, 'bsimsoi4', 'TYPE', -1), (54, 'bsim4va', 'TYPE', -1), (49, 'bsim3va', 'TYPE', -1)):
             self.write('m.va', GATE % (module, kind, kind))
             for type_, wanted in (('nmos', 4), ('pmos', -8)):
                 got, said = self.amps('.hdl "m.va"\nv1 d 0 1\nm1 d 0 0 0 mm w=2u l=1u\n.model mm %s level=%d g0=2 xx=1\n' % (type_, level))
@@ -55,7 +55,10 @@ class Cards(Folder):
 
     def test_soi_transistors_take_their_nodes(self):
         # ideal contact, body node, temperature as the last node of five, heating: each has its own current
-        card = '.model mm nmos level=57 k1=0.5 k2=0.01 vth0=0.4 isrec=1e-3 %s\n'
+        for level in (57, 58):
+            self.nodes_of_soi('.model mm nmos level=%d k1=0.5 k2=0.01 vth0=0.4 isrec=1e-3' % level + ' %s\n')
+
+    def nodes_of_soi(self, card):
         lines = (('m1 d g 0 0 mm w=2u l=0.3u', ''), ('m1 d g 0 0 b mm w=2u l=0.3u', ''),
                  ('m1 d g 0 0 b c mm w=2u l=0.3u', 'rbody=1e6'), ('m1 d g 0 0 mm w=2u l=0.3u', 'shmod=1 rth0=0.05'),
                  ('m1 d g 0 0 t mm w=2u l=0.3u tnodeout', 'shmod=1 rth0=0.05'))

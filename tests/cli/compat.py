@@ -23,7 +23,6 @@ R7 c 0 1k
 .model j3 njf level=3
 .model z7 nmf level=7
 .model m44 nmos level=44
-.model m10 nmos level=10
 .model m68 nmos level=68
 .model numd1 numd level=1
 .model rsoa r r=1k vgs_max=5

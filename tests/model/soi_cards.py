@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Random cards of BSIM3SOI (PD, DD, FD), vsim against ngspice: currents, admittances, noise, transients.
+"""Random cards of BSIM3SOI (PD, DD, FD) and BSIMSOI 4, vsim against ngspice: currents, admittances, noise, transients.
 
     soi_cards.py VSIM MODEL [--count N] [--first N] [--show]     exit code 77 if ngspice is not installed
 
-MODEL is bsim3soipd, bsim3soidd or bsim3soifd. Each card is transistors with a body contact and with a floating body, in
+MODEL is bsim3soipd, bsim3soidd, bsim3soifd or bsim4soi (soi_cards_4.py). Each card is transistors with a body contact and with a floating body, in
 the linear region, in saturation, with a forward body, with drain and source exchanged; an n or a p channel at a random
 temperature, one in four heating itself. ngspice 39 connects the fifth node of PD to nothing, so that there a contact is
 the seventh of seven (docs/models/bsim3soi.md).
 
-Bounds: a current above 1e-12 A agrees to 1e-6 of itself; for PD an admittance to 1e-5 of the largest entry of the matrix
-of its transistor, a noise density to 1e-5, and the currents of a sinusoidal drive to 1e-2 of the largest, which is what
-1000 steps a period leave of corners. The slopes of DD and FD by the body's voltage are not those of ngspice's own charges
-(docs/models/bsim3soi.md): 3e-3, 1e-3, 5e-2. What ngspice does not solve within 10 s is left out, at most a quarter of its
-runs."""
+Bounds: a current above 1e-12 A agrees to 1e-6 of itself; an admittance to 1e-5 of the largest entry of the matrix of its
+transistor, a noise density to 1e-5, and the currents of a sinusoidal drive to 1e-2 of the largest, which is what 1000
+steps a period leave of corners (DD and FD, whose slopes by the body's voltage are not those of their charges: noise 1e-3,
+drive 5e-2). Where ngspice's ac is no slope of its own currents or charges (docs/models/bsim3soi.md, bsim4soi.md),
+admittances are compared with differences of its transient instead, to 1e-5, or 1e-3 where it solves that at a reltol of
+1e-6 of voltages only, 3 % of a step. What ngspice does not solve within 10 s is left out, at most a quarter of its runs."""
 import math
 import os
 import random
@@ -21,17 +22,20 @@ import subprocess
 import sys
 import tempfile
 
+import soi_cards_4
 from mos_cards import Failed, arguments, column, read_raw, text, worst_of
 from mos_cards_bsim3 import near
+from soi_cards_4 import GATES
 
 FLOOR = 1e-12       # ampere
 QUIET = 1e-17       # ampere per root hertz
-BOUND = {'i': 1e-6, 'y': 1e-5, 'n': 1e-5, 't': 1e-2}
-BOUND_DF = {'i': 1e-6, 'y': 3e-3, 'n': 1e-3, 't': 5e-2}     # DD and FD: slopes of the body voltage are ngspice's
+BOUND = {'i': 1e-6, 'y': 1e-5, 's': 1e-5, 'n': 1e-5, 't': 1e-2}
+BOUND_FD = {'i': 1e-6, 'y': 1e-5, 's': 1e-5, 'n': 1e-3, 't': 5e-2}
+BOUND_DD = dict(BOUND_FD, s=1e-3)   # reltol there is 1e-6 of voltages, 3 % of a step
 # vds, vbs (None: floating), ves
 BIAS = [(0.05, 0.0, 0.0), (1.4, -0.4, -1.0), (-0.9, -1.2, 0.6), (1.1, 0.35, 0.0), (1.4, None, 0.0), (0.15, None, -1.0),
         (-1.1, None, 0.5)]
-GATES = [(0, 0.9), (1, 0.2), (1, 1.3), (2, 0.6), (3, 0.8), (4, 0.25), (4, 1.2), (5, 0.7), (6, 0.5)]  # bias, vgs
+SAME = 6
 # The body of DD conducts nothing into a contact below its least voltage
 BIAS_DD = [(0.05, 0.0, 0.0), (1.4, 0.2, -1.0), (-0.9, -0.7, 0.6), (1.1, 0.35, 0.0), (0.6, 0.1, 0.3), (0.15, 0.4, -1.0),
            (-1.1, -0.9, 0.5)]
@@ -73,7 +77,8 @@ class Card:
     def __init__(self, rng, number, name):
         self.name, self.level = name, LEVEL[name]
         self.contacts = name != 'bsim3soifd'
-        self.bound = BOUND if name == 'bsim3soipd' else BOUND_DF
+        self.bottomless = name != 'bsim3soipd'  # ngspice's ac leaves the charge below out
+        self.bound = {'bsim3soipd': BOUND, 'bsim3soidd': BOUND_DD, 'bsim3soifd': BOUND_FD}[name]
         self.bias = BIAS_DD if name == 'bsim3soidd' else BIAS
         self.polarity = 1 if number % 2 else -1
         self.temp = rng.choice([-30, 0, 27, 27, 60, 110])
@@ -110,6 +115,39 @@ class Card:
         self.instance = inst
         # a series resistance has the current of eps V / R of rounding
         self.rounding = 1e-15 / m['rsh'] if 'rsh' in m else 0.0
+        # ngspice takes the surface potential at the temperature of the point before: a heated card has each point more often
+        self.same = SAME if self.heats else 1
+
+    def contact(self, k, ours):
+        """Nodes of transistor k behind the first four, and what they need."""
+        if self.name != 'bsim3soipd':
+            return ' p%d' % k, []
+        return (' p%d b%d' % (k, k) if ours else ' b%d t%d p%d' % (k, k, k)), [] if self.heats else ['RT%d t%d 0 1' % (k, k)]
+
+    def without_reference(self, make, k):
+        """docs/models/bsim3soi.md: what heat does there to other than forward direct currents."""
+        return self.heats and (make != 'dc' or self.name == 'bsim3soipd' and k not in (4, 5))
+
+    def follows(self, k):
+        """Whether bias k is a floating body whose admittances follow from those with a contact."""
+        return self.name == 'bsim3soipd' and self.bias[k][1] is None
+
+    def unlike(self, part, t, e, k):
+        """Admittances where ngspice's are no slopes of its own currents or charges, or its charge is not conserved."""
+        if self.name == 'bsim3soipd':
+            return self.bias[k][1] is None or part == 'imag' and ('delvt' in self.model or self.model['capmod'] == 3)
+        if self.name == 'bsim3soidd' and part == 'real':
+            return 'a1' in self.model or 'a2' in self.model
+        if self.name == 'bsim3soidd':
+            return set(t + e) & set('ep') or self.model['capmod'] == 3
+        return part == 'imag' and (t == 's' or e == 'e' or self.model['capmod'] == 3)
+
+    def unsloped(self, part, t):
+        """The charge of FD's back gate has no counterpart in ngspice: here it is with terminal s. See docs/models/bsim3soi.md."""
+        return self.name == 'bsim3soifd' and t == 's' or part == 'real' and self.model['capmod'] == 3
+
+    def noise_unlike(self, k):
+        return self.follows(k) or 'delvt' in self.model
 
 
 def head(card, more=''):
@@ -127,15 +165,13 @@ def device(card, k, bias, vg, ours, ac=''):
     nodes = 'd%d g%d s%d e%d' % (k, k, k, k)
     if vbs is not None and card.contacts:
         deck.append('VP%d p%d 0 %g' % (k, k, p * vbs))
-        if card.name == 'bsim3soipd':
-            nodes += ' p%d b%d' % (k, k) if ours else ' b%d t%d p%d' % (k, k, k)
-            deck += [] if card.heats else ['RT%d t%d 0 1' % (k, k)]
-        else:
-            nodes += ' p%d' % k
+        more, needs = card.contact(k, ours)
+        nodes += more
+        deck += needs
     deck = [s + (' ac 1' if ac and s[1].lower() == ac else '') for s in deck]
     instance = dict(card.instance)
-    if ac and card.name != 'bsim3soipd':
-        instance.update({'ad': 0, 'as': 0, 'pd': 0, 'ps': 0})  # ngspice's ac leaves the charge below out
+    if ac and card.bottomless:
+        instance.update({'ad': 0, 'as': 0, 'pd': 0, 'ps': 0})
     return deck + ['M%d %s x %s' % (k, nodes, text(instance))]
 
 
@@ -147,17 +183,13 @@ def save(names):
     return '.save ' + ' '.join('i(v%s)' % n for n in names)
 
 
-# ngspice takes the surface potential at the temperature of the point before: a heated card has each point more than once
-SAME = 6
-
-
 def dc_deck(card, ours, which):
     deck = head(card) + ['VGG gg 0 0', 'VN n 0 0']
     for k in which:
         deck += device(card, k, k, 'gg 0', ours)
     p = card.polarity
     return '\n'.join(deck + [save('%s%d' % (t, k) for k in which for t in ports(card, k)),
-                             '.dc %sVGG %g %g %g' % ('VN 0 %d 1 ' % (SAME - 1) if card.heats else '', -0.6 * p, 1.8 * p, 0.15 * p),
+                             '.dc %sVGG %g %g %g' % ('VN 0 %d 1 ' % (card.same - 1) if card.same > 1 else '', -0.6 * p, 1.8 * p, 0.15 * p),
                               '.end', ''])
 
 
@@ -217,13 +249,13 @@ def solve(command, folder, deck, ours):
         raise Failed('%s: no points' % command)
 
 
-def theirs(args, card, folder, make, k, length=None):
+def theirs(args, card, folder, kind, k, length=None):
     """The plots of ngspice for one transistor; None if it does not solve it."""
-    if card.heats and (make is not dc_deck or card.name == 'bsim3soipd' and k not in (4, 5)):
-        return None  # docs/models/bsim3soi.md: what heat does there to other than forward direct currents
+    if card.without_reference(kind, k):
+        return None
     args.asked += 1
     try:
-        plots = solve('ngspice', folder, make(card, False, [k]), False)
+        plots = solve('ngspice', folder, DECK[kind](card, False, [k]), False)
     except Failed:
         plots = []
     if plots and all(math.isfinite(abs(x)) for plot in plots for v in plot.values() for x in v):
@@ -246,11 +278,11 @@ def compare_dc(args, card, folder):
     ours = solve(args.vsim, folder, dc_deck(card, True, range(len(BIAS))), True)[0]
     pairs = []
     for k in range(len(BIAS)):
-        plots = theirs(args, card, folder, dc_deck, k, 17 * (SAME if card.heats else 1))
+        plots = theirs(args, card, folder, 'dc', k, 17 * card.same)
         for t in ports(card, k).replace('e', '') if plots else '':
             a, b = (column(q, 'i(v%s%d)' % (t, k)) for q in (ours, plots[0]))
             pairs += [(x, y, 'i%s of transistor %d, point %d' % (t, k, j)) for j, (x, y) in enumerate(zip(a, b))
-                      if not card.heats or j % SAME == SAME - 1]
+                      if j % card.same == card.same - 1]
     # through rbody flows what the tolerances of the body's voltage are
     floor = (card.rounding + 1e-16) / card.bound['i']
     return worst_of(pairs, lambda a, b: max(abs(a), abs(b)) + floor if max(abs(a), abs(b)) > FLOOR else 0)
@@ -260,43 +292,89 @@ def compare_ac(args, card, folder):
     ours = solve(args.vsim, folder, ac_deck(card, True, range(len(GATES))), True)[0]
     worst = (0.0, '')
     for k in range(len(GATES)):
-        if card.name == 'bsim3soipd' and card.bias[GATES[k][0]][1] is None:
-            continue  # its admittances follow from those with a contact
-        plots = theirs(args, card, folder, ac_deck, k)
+        if card.follows(GATES[k][0]):
+            continue
+        plots = theirs(args, card, folder, 'ac', k)
         every = [abs(column(plots[0], 'i(v%s%d)' % (t, c))[0]) for c, _ in excited(card, k)
                  for t in ports(card, GATES[k][0])] if plots else [0]
         for part in ('real', 'imag') if plots else ():
             pairs = [(getattr(column(ours, n)[0], part), getattr(column(plots[0], n)[0], part),
                       '%s of i%s by v%s at bias %d' % (part, t, e, k))
                      for c, e in excited(card, k) for t in ports(card, GATES[k][0]) for n in ['i(v%s%d)' % (t, c)]
-                     if not unlike(card, part, t, e, GATES[k][0])]
+                     if not card.unlike(part, t, e, GATES[k][0])]
             top = max(every) + card.rounding / card.bound['y']
             worst = max(worst, worst_of(pairs, lambda a, b: top))
     return worst
 
 
-def unlike(card, part, t, e, k):
-    """Admittances where ngspice's are no slopes of its own currents or charges, or its charge is not conserved."""
-    if card.name == 'bsim3soipd':
-        return card.bias[k][1] is None or part == 'imag' and ('delvt' in card.model or card.model['capmod'] == 3)
-    if card.name == 'bsim3soidd':
-        return part == 'imag' and (set(t + e) & set('ep') or card.model['capmod'] == 3) or e == 'e'
-    return part == 'imag' and (t == 's' or card.model['capmod'] == 3) or e == 'e'
+RAMP = 1e-10        # s, from one end of a triangle to the other
+SWING = 5e-3        # V, from its middle
+SETTLED = 1e-13     # A: currents of a transient at these tolerances
+
+
+def ramp_deck(card, _, which):
+    """ngspice: each copy of a bias with the voltage of one terminal rising and falling by a triangle."""
+    deck = head(card)
+    deck[1] += ' itl4=100 method=gear'
+    if card.name in ('bsim3soidd', 'bsim4soi'):  # often without a first point else
+        deck[1] = deck[1].replace('reltol=1e-8 abstol=1e-19 vntol=1e-12 chgtol=1e-23', 'reltol=1e-6 abstol=1e-16 vntol=1e-9')
+    names = []
+    for k in which:
+        for copy, e in excited(card, k):
+            for s in device(card, copy, GATES[k][0], '0 %g' % (card.polarity * GATES[k][1]), False, e):
+                if s.endswith(' ac 1'):
+                    name, node, ground, at = s[:-5].split()
+                    lo, hi = float(at) - SWING, float(at) + SWING
+                    s = '%s %s %s PWL(0 %.12g %g %.12g %g %.12g)' % (name, node, ground, lo, RAMP, hi, 2 * RAMP, lo)
+                deck.append(s)
+            names += ['%s%d' % (t, copy) for t in ports(card, GATES[k][0])]
+    return '\n'.join(deck + [save(names), '.tran %g %g 0 %g' % (RAMP / 300, 2 * RAMP, RAMP / 300), '.end', ''])
+
+
+def slopes(x, y):
+    """Conductance and capacitance at a triangle's middle: five-point difference; rising less falling."""
+    at = {j: (line(x, y, RAMP * (0.5 + j / 6)) + line(x, y, RAMP * (1.5 - j / 6))) / 2 for j in (-2, -1, 1, 2)}
+    step = SWING / 3
+    return ((at[-2] - 8 * at[-1] + 8 * at[1] - at[2]) / (12 * step),
+            (line(x, y, RAMP * 0.5) - line(x, y, RAMP * 1.5)) / (4 * SWING / RAMP))
+
+
+def compare_slopes(args, card, folder):
+    """Admittances that ngspice's ac has not, by differences of its own transient."""
+    ours = solve(args.vsim, folder, ac_deck(card, True, range(len(GATES))), True)[0]
+    worst = (0.0, '')
+    for k in range(len(GATES)):
+        asked = [(part, t, c, e) for part in ('real', 'imag') for c, e in excited(card, k) for t in ports(card, GATES[k][0])
+                 if card.unlike(part, t, e, GATES[k][0]) and not card.unsloped(part, t)]
+        plots = theirs(args, card, folder, 'ramp', k) if asked else None
+        if not plots:
+            continue
+        have = {(t, c): slopes(plots[0]['time'], column(plots[0], 'i(v%s%d)' % (t, c)))
+                for c, _ in excited(card, k) for t in ports(card, GATES[k][0])}
+        omega = 2 * math.pi * 1e7
+        top = max(math.hypot(g, omega * c) for g, c in have.values())
+        for part, t, c, e in asked:
+            y, (g, b) = column(ours, 'i(v%s%d)' % (t, c))[0], have[t, c]
+            mine, its = (y.real, g) if part == 'real' else (y.imag, omega * b)
+            # a difference of currents over SWING / 3 has the tolerance of both
+            scale = top + (SETTLED / (SWING / 3) / card.bound['s'] if part == 'real' else 0)
+            worst = max(worst, worst_of([(mine, its, '%s of i%s by v%s at bias %d' % (part, t, e, k))], lambda a, b: scale))
+    return worst
 
 
 def compare_noise(args, card, folder):
-    if 'delvt' in card.model:
-        return 0.0, ''
     ours = solve(args.vsim, folder, noise_deck(card, True, range(len(GATES))), True)
     a = [p['onoise_spectrum'] for p in ours if 'onoise_spectrum' in p]
     worst = (0.0, '')
     for k in range(len(GATES)):
-        if card.name == 'bsim3soipd' and card.bias[GATES[k][0]][1] is None:
+        if card.noise_unlike(GATES[k][0]):
             continue
-        plots = theirs(args, card, folder, noise_deck, k)
+        plots = theirs(args, card, folder, 'noise', k)
         for b in [p['onoise_spectrum'] for p in plots or [] if 'onoise_spectrum' in p]:
+            # noise that a floating body amplifies follows its slope, a small difference of large ones
+            part = 1 if card.bias[GATES[k][0]][1] is not None else 100
             worst = max(worst, worst_of([(x, y, 'noise at bias %d, point %d' % (k, j)) for j, (x, y) in enumerate(zip(a[k], b))],
-                                        lambda x, y: abs(y) if abs(y) > QUIET else 0))
+                                        lambda x, y: part * abs(y) if abs(y) > QUIET else 0))
     return worst
 
 
@@ -305,7 +383,7 @@ def compare_tran(args, card, folder):
     worst = (0.0, '')
     times = [PERIOD * (0.05 + 0.9 * j / 50) for j in range(51)]
     for k in range(len(BIAS)):
-        plots = theirs(args, card, folder, tran_deck, k)
+        plots = theirs(args, card, folder, 'tran', k)
         for t in ports(card, k).replace('' if card.contacts else 's', '') if plots else '':
             x, a, u, b = ours['time'], column(ours, 'i(v%s%d)' % (t, k)), plots[0]['time'], column(plots[0], 'i(v%s%d)' % (t, k))
             top = max(map(abs, b)) or 1
@@ -314,19 +392,22 @@ def compare_tran(args, card, folder):
     return worst
 
 
+DECK = {'dc': dc_deck, 'ac': ac_deck, 'noise': noise_deck, 'tran': tran_deck, 'ramp': ramp_deck}
+
+
 def check(args, card, folder):
-    return {'i': compare_dc(args, card, folder), 'y': compare_ac(args, card, folder), 'n': compare_noise(args, card, folder),
+    return {'i': compare_dc(args, card, folder), 'y': compare_ac(args, card, folder), 's': compare_slopes(args, card, folder), 'n': compare_noise(args, card, folder),
             't': compare_tran(args, card, folder)}
 
 
 def main():
-    args = arguments(10, model={'choices': sorted(LEVEL)})
+    args = arguments(10, model={'choices': sorted(LEVEL) + ['bsim4soi']})
     if not shutil.which('ngspice'):
         return 77
     bad, over = 0, {}
     args.asked = args.left = 0
     for number in range(args.first, args.first + args.count):
-        card = Card(random.Random(number), number, args.model)
+        card = (Card if args.model in LEVEL else soi_cards_4.Card)(random.Random(number), number, args.model)
         with tempfile.TemporaryDirectory() as folder:
             try:
                 result = check(args, card, folder)
