@@ -9,6 +9,7 @@
 
 #define FIRST_FRACTION 0.25   /* first step, of the least of tstep, hmax and a quarter piece */
 #define PIECE_FRACTION 0.2501 /* of the distance between corners: at least 4 points in a piece */
+#define PIECE_LARGE 0.5001    /* the same in large circuits, where a corner means little to most */
 #define CUT_NEWTON 0.25       /* after Newton failed */
 #define REJECT_RATIO 2.5      /* reject if the step is this much longer than the best one */
 #define REJECT_RATIO_FIRST 10 /* the same for the estimate of a first step, which is coarse */
@@ -107,7 +108,7 @@ static void set_limits(tran *t)
     t->euler_left = o->uic ? 2 : 0; /* and two steps of order 1 absorb it */
     t->newton_fails = t->lte_fails = t->n_shorter = t->n_bound = 0;
     t->t = t->next_progress = t->jump_end = t->bare_end = 0;
-    t->start_order = 0;
+    t->start_order = t->n_before = 0;
     t->grid[0] = 0;
 }
 
@@ -276,12 +277,19 @@ static double lasting_step(const tran *t, double h, double left)
     return steps * fabs(equal - last) <= SAME_TIME * t->o.tstop ? last : equal;
 }
 
+/* The longest step of a piece of that length. */
+static double most_of_piece(const tran *t, double piece)
+{
+    const bool large = t->a->n >= TRAN_LARGE && !t->a->linear;
+    return (large ? PIECE_LARGE : PIECE_FRACTION) * piece;
+}
+
 /* Sets h and t_new from the wanted step: within its limits, not across a mark, not just short of
  * it. */
 static void plan(tran *t, double want)
 {
     double mark = next_mark(t), left = mark - t->t;
-    double h = norm_min(norm_min(want, t->hmax), PIECE_FRACTION * (t->brk - t->brk_prev));
+    double h = norm_min(norm_min(want, t->hmax), most_of_piece(t, t->brk - t->brk_prev));
     if (ana_factors_are_dear(t->a))
         h = lasting_step(t, h, left);
     h = norm_min(h, t->most);
@@ -321,6 +329,7 @@ static void ask_next(tran *t)
 static void start_piece(tran *t, int euler_steps)
 {
     t->n_piece = 1;
+    t->n_before = 0;
     t->euler_left = euler_steps;
 }
 
@@ -405,7 +414,9 @@ static vs_status accept(tran *t)
     if (t->t >= t->brk) {
         t->brk_prev = t->brk;
         t->brk = first_break(t, t->t);
+        const int n = t->n_piece;
         start_piece(t, 0);
+        t->n_before = n;
     } else if (t->gets_breaks) {
         t->brk = fmin(t->brk, first_break(t, t->t));
     }

@@ -61,6 +61,7 @@ static void steps_image(tran *t, image *im)
     IMAGE_ONE(im, t->brk);
     IMAGE_ONE(im, t->brk_prev);
     IMAGE_COUNTED(im, t->n_piece);
+    IMAGE_COUNTED(im, t->n_before);
     IMAGE_COUNTED(im, t->euler_left);
     IMAGE_WITHIN(im, t->kind, 0, TRAN_MAIN);
     IMAGE_ONE(im, t->past);

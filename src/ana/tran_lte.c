@@ -19,7 +19,8 @@
 /* Part of the largest such current of the circuit that another one counts as, at least: what flows
  * into the gates behind a control voltage is nothing beside the supply's. */
 #define FLOW_PART 0.1
-/* Part of the largest voltage of its device that an inner voltage counts as, at least. */
+/* Part of the largest voltage of its device that an inner voltage counts as, at least; and of the
+ * supply's that each one does in a large circuit. */
 #define INNER_PART 0.1
 /* Points from one look at these voltages to the next; among the first, each is looked at. */
 #define WIDEN_EVERY 16
@@ -61,6 +62,19 @@ void tran_list_devices(tran *t)
     vec_free(device);
 }
 
+/* In large circuits, which are logic in the main, a voltage near 0 V counts as a part of the
+ * supply, as one near the supply does by itself. It may be that of ground behind resistors, or of a
+ * gate that is low: it moves by millivolts, and acts on devices at which volts stand. Relative to
+ * its own size it would decide most of the steps. */
+static void widen_voltages(tran *t)
+{
+    const ana *a = t->a;
+    const double tol = a->n < TRAN_LARGE ? 0 : INNER_PART * a->opt.reltol * ckt_least_supply(a->c);
+    for (int32_t i = 1; i <= a->n && tol > 0; i++)
+        if (a->u[i].kind == CKT_VOLTAGE)
+            t->lte_tol[i] = norm_max(t->lte_tol[i], tol);
+}
+
 /* The test looks at unknowns with a charge or flux in their row always, and at others only when the
  * predictor no longer uses the corner, where they may jump. Currents without memory (of voltage
  * sources) contain dq/dt, which may zigzag under the trapezoidal rule, so the test filters them
@@ -78,6 +92,7 @@ void tran_classify(tran *t)
             t->flow[t->n_flow++] = i;
     }
     memcpy(t->lte_tol, t->a->tol_x, (size_t)(t->a->n + 1) * sizeof *t->lte_tol);
+    widen_voltages(t);
     t->n_widened = 0;
 }
 

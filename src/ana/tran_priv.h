@@ -10,6 +10,7 @@
 #include "integ.h"
 
 #define TRAN_KEEP VOP_PAST /* past points; past[] has one less */
+#define TRAN_LARGE 1000    /* unknowns from which on a circuit is large */
 #define TRAN_FLOW 4        /* values of filtered currents, the attempt's among them */
 
 /* Of a step, where a row shows the other side of a corner. */
@@ -61,6 +62,7 @@ typedef struct tran {
     integ_pred pc;
     bool have_pred;
     int start_order;       /* of the extrapolation that Newton starts from while steps are equal */
+    int n_before;          /* points of the piece that ended where this one begins; 0: none */
     double *stage, *k1;    /* [n+1] first stage of SDIRK2: x and dq/dt */
     double *xmax;          /* [n+1] largest |x| accepted so far */
     double *rmax;          /* [n+1] largest size of the terms of each row accepted so far */

@@ -246,17 +246,44 @@ static bool starts_linear(tran *t, double time, double *x)
     return true;
 }
 
+/* Where Newton starts from in the first stage of a step behind a corner. In a small circuit all may
+ * turn there. In a large one most goes on as before: those points are extrapolated over the corner,
+ * without the one before it. They are no part of the step itself. */
+static void start_over_corner(const tran *t, double h, double *x)
+{
+    integ_pred p;
+    const int order = t->n_before - 2 < 2 ? t->n_before - 2 : 2;
+    if (t->a->n < TRAN_LARGE || order < 1) {
+        memcpy(x, t->x[1], sizeof(double) * (size_t)(t->a->n + 1));
+        return;
+    }
+    integ_predictor(order, h, t->past, &p);
+    vop_predict(x, p.w, order + 1, t->x + 1, t->a->m);
+    if (t->a->latent)
+        tran_latent_hold(t, x, order + 1);
+    x[0] = 0;
+}
+
+/* And in the second one: on the line through corner and first stage, likewise. */
+static void start_from_stage(const tran *t, double *x)
+{
+    const double *restrict x1 = t->x[1], *restrict s = t->stage;
+    if (t->a->n < TRAN_LARGE)
+        memcpy(x, s, sizeof(double) * (size_t)(t->a->n + 1));
+    for (int32_t i = 0; t->a->n >= TRAN_LARGE && i < t->a->m; i++)
+        x[i] = x1[i] + (s[i] - x1[i]) / INTEG_SDIRK_GAMMA;
+}
+
 /* SDIRK2: backward Euler to t + g h, then the whole step with the slope k_1 found there. */
 static vs_status solve_sdirk(tran *t)
 {
-    const size_t bytes = sizeof(double) * (size_t)(t->a->n + 1);
     t->grid[0] = 0; /* cc is about to be another method's */
     integ_corrector(INTEG_SDIRK_A, 1, t->h, t->past, &t->cc);
     set_history(t, NULL);
     const double middle = t->t + INTEG_SDIRK_GAMMA * t->h;
     if (t->noise)
         tran_noise_add(t, middle, 1);
-    memcpy(t->stage, t->x[1], bytes);
+    start_over_corner(t, middle - t->t, t->stage);
     vs_status st = solve_at(t, middle, t->stage, starts_linear(t, middle, t->stage), NULL);
     if (st != VS_OK)
         return st;
@@ -267,7 +294,7 @@ static vs_status solve_sdirk(tran *t)
     set_history(t, t->k1);
     if (t->noise)
         tran_noise_add(t, t->t_new, 1);
-    memcpy(t->x[0], t->stage, bytes);
+    start_from_stage(t, t->x[0]);
     const bool solved = starts_linear(t, t->t_new, t->x[0]);
     return solve_at(t, t->t_new, t->x[0], solved, NULL);
 }

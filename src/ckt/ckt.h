@@ -361,6 +361,9 @@ typedef struct ckt_source_facts {
 } ckt_source_facts;
 ckt_source_facts ckt_source_at(const ckt *c, int32_t source);
 const nat_source *ckt_source_all(const ckt *c, int32_t source); /* with its waveform */
+/* The least of the largest values that voltage sources come to, volt, those of 0 V left out; 0:
+ * there are none, or one is not known. */
+double ckt_least_supply(const ckt *c);
 /* The value of an independent source at a time of a transient, volt or ampere. */
 double ckt_source_value(const ckt *c, int32_t source, double t);
 /* All outputs of a device at x by the interpreter: RES REACT G C OPVAR ... of the equation form,

@@ -47,6 +47,18 @@ ckt_source_facts ckt_source_at(const ckt *c, int32_t source)
                               .span = s->span};
 }
 
+double ckt_least_supply(const ckt *c)
+{
+    double least = INFINITY;
+    for (int32_t i = 0; i < ckt_n_source(c); i++) {
+        const nat_source *s = &c->sources->all[i];
+        if (!s->is_v || (s->w.kind == WAVE_DC && s->w.dc == 0 && !s->own.value))
+            continue;
+        least = fmin(least, s->own.value ? 0 : wave_most(&s->w));
+    }
+    return isfinite(least) ? least : 0;
+}
+
 const nat_source *ckt_source_all(const ckt *c, int32_t source) { return &c->sources->all[source]; }
 
 double ckt_source_value(const ckt *c, int32_t source, double t)

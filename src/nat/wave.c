@@ -268,6 +268,22 @@ double wave_dc(const wave *w)
     return w->dc_given || w->kind == WAVE_DC ? w->dc : wave_value(w, 0);
 }
 
+double wave_most(const wave *w)
+{
+    double most = 0;
+    switch (w->kind) {
+    case WAVE_DC: return fabs(w->dc);
+    case WAVE_PULSE:
+    case WAVE_EXP: return fmax(fabs(w->arg[0]), fabs(w->arg[1]));
+    case WAVE_SIN: return fabs(w->arg[0]) + fabs(w->arg[1]);
+    case WAVE_PWL:
+        for (int32_t i = 1; i < w->n_arg; i += 2)
+            most = fmax(most, fabs(w->arg[i]));
+        return most;
+    default: return 0;
+    }
+}
+
 /* -- corners -- */
 
 /* The smallest start + k per + corner[i] after t, for k >= 0 up to k_max. */

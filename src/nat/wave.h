@@ -54,6 +54,8 @@ double wave_slope(const wave *w, const wave *lo, const wave *hi, double distance
 bool wave_jump_moves(const wave *lo, const wave *hi);
 /* Value in static analyses that are not a transient's operating point. */
 double wave_dc(const wave *w);
+/* The largest |value| that it comes to, as DC PULSE SIN EXP PWL say; 0: it is 0, or not known. */
+double wave_most(const wave *w);
 /* First corner strictly after t, +inf if none. O(1) for periodic waves, O(log n) for PWL. */
 double wave_next_break(const wave *w, double t);
 

@@ -347,6 +347,23 @@ class Meshes(Folder):
             self.assertLess(worst, 3.5e-3 * max(abs(v) for v in a[name]), name)  # trtol reltol
 
 
+class Ground(Folder):
+    """A ladder of 1,200 nodes on ground or on a supply of 1 V: 20 mV move, in curves that are the same but for it."""
+
+    def points(self, base, more=''):
+        cells = ''.join('r%d n%d n%d 10\nc%d n%d %s 1f\n' % (k, k, k + 1, k, k, base) for k in range(1200))
+        deck = 'steps\nvdd vdd 0 1\n%si0 %s n0 sin(0 40u 1meg)\nrb n0 %s 500\n%s.tran 1u 30u 0 1u\n.save v(n0)\n.end\n'
+        return self.vsim(deck % (more, base, base, cells), '--threads', '1')[1]['points_accepted']
+
+    def test_a_voltage_near_ground_counts_as_a_tenth_of_the_supply(self):
+        """Tolerances differ by 10, and steps of a rule of order 2 by its third root; relative to 20 mV by that of 50."""
+        self.assertLess(self.points('0'), 1.25 * 10 ** (1 / 3) * self.points('vdd'))
+
+    def test_not_where_a_source_has_millivolts_itself(self):
+        """What 5 mV are may be signal: a tenth of it is less than the ladder has by itself, a fifth of a supply's."""
+        self.assertGreater(self.points('0', 'vs vs 0 sin(0 5m 1k)\n'), 0.8 * 5 ** (1 / 3) * self.points('0'))
+
+
 class Size(Folder):
     def figures(self, kind, n):
         return self.vsim(generated('large.py', kind, str(n)), '-q', '--threads', '1')[1]

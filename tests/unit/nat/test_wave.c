@@ -189,6 +189,20 @@ START_TEST(pulse_that_fills_its_period_has_three_corners)
 }
 END_TEST
 
+START_TEST(largest_value_is_that_of_the_curve_or_not_known)
+{
+    const wave dc = {.kind = WAVE_DC, .dc = -3, .pwl_repeat = -1};
+    const wave w[] = {
+        WAVE(WAVE_PULSE, -2, 1), WAVE(WAVE_EXP, 0, -4),      WAVE(WAVE_SIN, -1, 2, 1e6),
+        WAVE(WAVE_TRNOISE, 1),   WAVE(WAVE_SFFM, 1, 1, 1e6), WAVE(WAVE_PWL, 9, 1, 10, -5, 20, 2),
+    };
+    static const double most[] = {2, 4, 3, 0, 0, 5};
+    near(wave_most(&dc), 3);
+    for (size_t i = 0; i < VS_COUNT(w); i++)
+        near(wave_most(&w[i]), most[i]);
+}
+END_TEST
+
 START_TEST(bad_arguments_are_named)
 {
     wave w = WAVE(WAVE_PWL, 1, 0, 0.5, 1);
@@ -221,6 +235,7 @@ int main(void)
     tcase_add_test(t, long_pwl_is_searched);
     tcase_add_test(t, pulse_train_of_2_to_32_periods);
     tcase_add_test(t, pulse_that_fills_its_period_has_three_corners);
+    tcase_add_test(t, largest_value_is_that_of_the_curve_or_not_known);
     tcase_add_test(t, bad_arguments_are_named);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
