@@ -339,8 +339,9 @@ const flat_owner *flat_plan_owners(const flat_plan *p, size_t *n);
  * analyses are. */
 uint64_t flat_plan_structure(const flat_plan *p);
 /* Before flat_build: the parameter of the top level (interned, lower case) is a knob too, and keeps
- * its definition in the deck while it has no value from outside. Of so many the plan then knows
- * what depends on which; a further one counts as structure. */
+ * its definition in the deck while it has no value from outside. Of so many the plan can tell what
+ * depends on which; of more, several have one knob: if one of them moves, what depends on any of
+ * them is evaluated again. */
 void flat_plan_watch(flat_plan *p, const char *name);
 size_t flat_plan_most_watched(size_t n_over);
 /* The knob of a parameter from outside, or of one that is watched; -1: it was none when the deck
@@ -357,10 +358,11 @@ bool flat_plan_param(flat_plan *p, const char *name, double *value);
  *   over     [n_over] all parameters from outside, with their present values
  *   temper   degrees Celsius
  *   changed  bits 1 << knob
+ *   moved    out: one of the owner's values is another one now
  * Status: VS_OK; VS_REJECT: the caller must expand the deck anew, which also gives the messages. */
 void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, double temper,
                      uint64_t changed);
-VS_MUST_USE vs_status flat_redo_owner(flat_plan *p, size_t owner);
+VS_MUST_USE vs_status flat_redo_owner(flat_plan *p, size_t owner, bool *moved);
 VS_MUST_USE vs_status flat_redo_end(flat_plan *p);
 
 /* After flat_redo_end: the instances (paths that end with a dot) that were expanded again, because

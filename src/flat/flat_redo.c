@@ -40,8 +40,11 @@ void flat_plan_free(flat_plan **pp)
     vec_free(p->fact);
     vec_free(p->slot);
     vec_free(p->param);
+    vec_free(p->mask);
+    vec_free(p->anew);
     vec_free(p->owner);
     vec_free(p->knob);
+    map_free(&p->knob_of);
     vec_free(p->watch);
     arena_fini(&p->trees);
     vs_free(p);
@@ -153,6 +156,8 @@ void flat_param_end(flat_ctx *c, pval *p, uint64_t outer)
         vec_push(c->plan->param, p);
         p->listed = true;
     }
+    if (c->plan && c->mask & ~p->mask)
+        c->plan->masked = false;
     p->mask |= c->mask;
     c->mask = outer | p->mask;
 }
@@ -228,22 +233,31 @@ void flat_plan_keep(flat_plan *p, const flat_ctx *c, bool shares)
         vec_push(p->knob, str_intern_lower(c->names, c->over[i].name, strlen(c->over[i].name)));
     for (size_t i = 0; i < vec_len(p->watch); i++)
         vec_push(p->knob, p->watch[i]);
+    for (size_t i = vec_len(p->knob); i-- > 0;)
+        map_set(&p->knob_of, map_key(p->knob[i]), (int32_t)i); /* the first of equal names stays */
     p->c.over = NULL;
     flat_sort_slots(p);
 }
 
 void flat_plan_watch(flat_plan *p, const char *name) { vec_push(p->watch, name); }
 
+size_t flat_plan_most_watched(size_t n_over) { return n_over < KNOB_MANY ? KNOB_MANY - n_over : 0; }
+
+/* Where there are more watched ones than knobs, several have one. */
+static size_t knob_of_watched(size_t n_over, size_t i)
+{
+    const size_t most = flat_plan_most_watched(n_over);
+    return most ? n_over + i % most : KNOB_MANY;
+}
+
 void flat_watch_params(const flat_ctx *c, scope *s)
 {
     for (size_t i = 0; c->plan && i < vec_len(c->plan->watch); i++) {
         const int32_t k = map_get(&s->b->param_slot, map_key(c->plan->watch[i]), -1);
         if (k >= 0 && !s->param[k].fixed)
-            s->param[k].watch = knob_bit(c->n_over + i);
+            s->param[k].watch = knob_bit(knob_of_watched(c->n_over, i));
     }
 }
-
-size_t flat_plan_most_watched(size_t n_over) { return n_over < KNOB_MANY ? KNOB_MANY - n_over : 0; }
 
 const flat_owner *flat_plan_owners(const flat_plan *p, size_t *n)
 {
@@ -255,10 +269,12 @@ uint64_t flat_plan_structure(const flat_plan *p) { return p->structure | UINT64_
 
 int flat_plan_knob(const flat_plan *p, const char *name)
 {
-    for (size_t i = 0; i < vec_len(p->knob); i++)
-        if (p->knob[i] == name)
-            return i < KNOB_MANY ? (int)i : KNOB_MANY;
-    return -1;
+    const size_t n_over = vec_len(p->knob) - vec_len(p->watch);
+    const int32_t at = map_get(&p->knob_of, map_key(name), -1);
+    if (at < 0)
+        return -1;
+    const size_t i = (size_t)at, knob = i < n_over ? i : knob_of_watched(n_over, i - n_over);
+    return knob < KNOB_MANY ? (int)knob : KNOB_MANY;
 }
 
 void flat_plan_moved(flat_plan *p, const flat_param *old, flat_param *list, const char *gone)
@@ -308,25 +324,34 @@ static void set_watched(flat_plan *p, pval *v, const flat_override *o)
     }
 }
 
-static void set_knobs(flat_plan *p, const flat_override *over, size_t n_over)
+static void set_knob(flat_plan *p, size_t i, const flat_override *o)
 {
     scope *root = p->c.root;
-    const size_t n = vec_len(p->knob) - vec_len(p->watch);
-    for (size_t i = 0; i < vec_len(p->knob); i++) {
-        const int32_t k = map_get(&root->b->param_slot, map_key(p->knob[i]), -1);
-        const flat_override *o = i < n && i < n_over ? &over[i] : NULL;
-        if (k < 0 || !root->param[k].v)
-            continue;
-        pval *v = &root->param[k];
-        for (size_t j = 0; i >= n && j < n_over; j++)
-            o = over[j].name == p->knob[i] ? &over[j] : o;
-        if (v->watch)
-            set_watched(p, v, o);
-        else if (o)
-            ((net_expr *)(uintptr_t)v->v->e)->num = o->value;
-        if (o) /* also of knobs without slots: values evaluated from now on may read them */
-            v->value = o->value;
-    }
+    const int32_t k = map_get(&root->b->param_slot, map_key(p->knob[i]), -1);
+    if (k < 0 || !root->param[k].v)
+        return;
+    pval *v = &root->param[k];
+    if (v->watch)
+        set_watched(p, v, o);
+    else if (o)
+        ((net_expr *)(uintptr_t)v->v->e)->num = o->value;
+    if (o) /* also of knobs without slots: values evaluated from now on may read them */
+        v->value = o->value;
+}
+
+/* Of watched ones, which may be thousands, those that a changed knob stands for. */
+static void set_knobs(flat_plan *p, const flat_override *over, size_t n_over)
+{
+    const size_t n = vec_len(p->knob) - vec_len(p->watch), most = flat_plan_most_watched(n);
+    for (size_t i = 0; i < n; i++)
+        set_knob(p, i, i < n_over ? &over[i] : NULL);
+    for (size_t k = 0; k < most; k++)
+        for (size_t i = n + k; p->changed >> (n + k) & 1 && i < vec_len(p->knob); i += most) {
+            const flat_override *o = NULL;
+            for (size_t j = 0; j < n_over; j++)
+                o = over[j].name == p->knob[i] ? &over[j] : o;
+            set_knob(p, i, o);
+        }
 }
 
 /* Has the branch nothing but parameters? */
@@ -357,6 +382,7 @@ static bool redo_guards(flat_plan *p, scope *s)
     for (size_t i = 0; i < n_param; i++)
         defined[i] = s->param[i].v != NULL;
     const uint64_t guard_mask = s->guard_mask;
+    p->masked = false;
     bool same = flat_decide_guards(&p->c, s) && s->guard_mask == guard_mask;
     for (size_t i = 0; i < n; i++)
         same &= (on[i] & 1) == (s->on[i] & 1) || only_params(b, (int32_t)i);
@@ -389,13 +415,46 @@ static void redo_facts(flat_plan *p)
     }
 }
 
+static void forget_param(flat_plan *p, pval *v)
+{
+    v->folded = NULL;
+    v->again = v->state == P_DONE;
+    if (v->again)
+        v->state = P_NEW;
+    vec_push(p->anew, v);
+}
+
+/* Forgets the values of parameters that depend on what changed. Many may be watched of which few
+ * change: their masks stand side by side. */
+static void forget_params(flat_plan *p)
+{
+    enum { N = 8 };
+    if (!p->masked) {
+        vec_clear(p->mask);
+        for (size_t i = 0; i < vec_len(p->param); i++)
+            vec_push(p->mask, p->param[i]->mask);
+        while (vec_len(p->mask) % N)
+            vec_push(p->mask, 0);
+        p->masked = true;
+    }
+    vec_clear(p->anew);
+    for (size_t i = 0; i < vec_len(p->mask); i += N) {
+        uint64_t any = 0;
+        for (size_t k = i; k < i + N; k++)
+            any |= p->mask[k];
+        for (size_t k = i; k < i + N && any & p->changed; k++)
+            if (p->mask[k] & p->changed)
+                forget_param(p, p->param[k]);
+    }
+}
+
 /* Parameters of the top level are evaluated whether a slot asks for them or not, as the expansion
  * does. */
 static void eval_params(flat_plan *p)
 {
     const body *b = p->c.root->b;
-    for (size_t i = 0; i < vec_len(p->param) && !p->c.structural; i++) {
-        const pval *v = p->param[i], *first = p->c.root->param;
+    for (size_t i = 0; i < vec_len(p->anew) && !p->c.structural; i++) {
+        const pval *v = p->anew[i], *first = p->c.root->param;
         if (!v->again || v->state != P_NEW || v < first || v >= first + vec_len(b->param_name))
             continue;
         const net_expr e = {
@@ -421,36 +480,53 @@ void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, dou
     c->structural = (changed & flat_plan_structure(p)) != 0;
     c->temper = temper;
     set_knobs(p, over, n_over);
-    for (size_t i = 0; i < vec_len(p->param); i++) {
-        pval *v = p->param[i];
-        if (!(v->mask & changed))
-            continue;
-        v->folded = NULL;
-        v->again = v->state == P_DONE;
-        if (v->again)
-            v->state = P_NEW;
-    }
+    forget_params(p);
     redo_facts(p);
     eval_params(p);
 }
 
-static bool redo_param(flat_ctx *c, const slot *o)
+/* A value, and whether it is another one: -0 and 0 are two. */
+static void put(flat_plan *p, double *to, double value)
+{
+    p->moved |= memcmp(to, &value, sizeof value) != 0;
+    *to = value;
+}
+
+static bool redo_number(flat_plan *p, const slot *o, double *to)
 {
     double y;
-    const char *str, *before = o->at.param->str;
-    if (!flat_value(c, o->s, o->v, &y, &str) || str || before)
+    if (!flat_eval(&p->c, o->s, o->v, &y))
         return false;
-    o->at.param->value = y;
+    put(p, to, y);
     return true;
 }
 
-static bool redo_m(flat_ctx *c, const slot *o, flat_inst *x)
+static bool redo_param(flat_plan *p, const slot *o)
+{
+    double y;
+    const char *str, *before = o->at.param->str;
+    if (!flat_value(&p->c, o->s, o->v, &y, &str) || str || before)
+        return false;
+    put(p, &o->at.param->value, y);
+    return true;
+}
+
+static bool redo_m(flat_plan *p, const slot *o, flat_inst *x)
 {
     double y = 1;
-    if (o->v->given && !flat_eval(c, o->s, o->v, &y))
+    if (o->v->given && !flat_eval(&p->c, o->s, o->v, &y))
         return false;
-    x->m = o->s->m * y;
+    put(p, &x->m, o->s->m * y);
     return y >= 0;
+}
+
+static bool redo_bin(flat_plan *p, const slot *o, flat_inst *x)
+{
+    bool bad = false;
+    const flat_model *was = x->rare->model;
+    flat_own_rare(p->c.mem, x)->model = flat_find_bin(&p->c, o->s, o->at.name, x, &bad);
+    p->moved |= x->rare->model != was;
+    return x->rare->model && !bad;
 }
 
 static bool redo_tree(flat_plan *p, const slot *o, flat_inst *x)
@@ -459,16 +535,19 @@ static bool redo_tree(flat_plan *p, const slot *o, flat_inst *x)
     p->any_tree = true;
     if (!e || (o->at.kind == SLOT_RCL && (e->op == NET_NUM) != (x->rare->expr == NULL)))
         return false;
-    if (o->at.kind == SLOT_RCL && e->op == NET_NUM)
-        o->at.param->value = e->num;
-    else
+    if (o->at.kind == SLOT_RCL && e->op == NET_NUM) {
+        put(p, &o->at.param->value, e->num);
+    } else {
         flat_own_rare(p->c.mem, x)->expr = e;
+        p->moved = true;
+    }
     return true;
 }
 
 /* The card is read again; its analysis takes the place of the one that it gave. */
-static bool redo_ana(flat_ctx *c, const slot *o)
+static bool redo_ana(flat_plan *p, const slot *o)
 {
+    flat_ctx *c = &p->c;
     flat_ana *all = c->f->ana;
     c->f->ana = NULL;
     flat_top_card(c, o->at.card);
@@ -477,6 +556,7 @@ static bool redo_ana(flat_ctx *c, const slot *o)
         all[o->at.k] = c->f->ana[0];
     vec_free(c->f->ana);
     c->f->ana = all;
+    p->moved = true;
     return ok;
 }
 
@@ -484,28 +564,26 @@ static bool redo_slot(flat_plan *p, const slot *o)
 {
     flat_ctx *c = &p->c;
     flat_inst *x = o->inst >= 0 ? &c->f->inst[o->inst] : NULL;
-    bool bad = false;
     switch (o->at.kind) {
-    case SLOT_NUMBER: return flat_eval(c, o->s, o->v, o->at.number);
-    case SLOT_PARAM: return !o->at.param || redo_param(c, o);
-    case SLOT_M: return redo_m(c, o, x);
-    case SLOT_IC: return flat_eval(c, o->s, o->v, &flat_own_rare(c->mem, x)->ic[o->at.k]);
+    case SLOT_NUMBER: return redo_number(p, o, o->at.number);
+    case SLOT_PARAM: return !o->at.param || redo_param(p, o);
+    case SLOT_M: return redo_m(p, o, x);
+    case SLOT_IC: return redo_number(p, o, &flat_own_rare(c->mem, x)->ic[o->at.k]);
     case SLOT_EXPR: return redo_tree(p, o, x);
     case SLOT_RCL: return !o->at.param || redo_tree(p, o, x);
-    case SLOT_BIN:
-        flat_own_rare(c->mem, x)->model = flat_find_bin(c, o->s, o->at.name, x, &bad);
-        return x->rare->model && !bad;
-    case SLOT_NODE_IC: return flat_eval(c, o->s, o->v, &c->f->ic[o->at.k].value);
-    case SLOT_NODESET: return flat_eval(c, o->s, o->v, &c->f->nodeset[o->at.k].value);
-    case SLOT_ANA: return redo_ana(c, o);
+    case SLOT_BIN: return redo_bin(p, o, x);
+    case SLOT_NODE_IC: return redo_number(p, o, &c->f->ic[o->at.k].value);
+    case SLOT_NODESET: return redo_number(p, o, &c->f->nodeset[o->at.k].value);
+    case SLOT_ANA: return redo_ana(p, o);
     }
     return false;
 }
 
-vs_status flat_redo_owner(flat_plan *p, size_t owner)
+vs_status flat_redo_owner(flat_plan *p, size_t owner, bool *moved)
 {
     const flat_owner *w = &p->owner[owner];
     flat_ctx *c = &p->c;
+    p->moved = false;
     for (int32_t i = w->begin; i < w->end && !c->structural; i++) {
         const slot *o = &p->slot[i];
         if (!(o->mask & p->changed) ||
@@ -520,6 +598,7 @@ vs_status flat_redo_owner(flat_plan *p, size_t owner)
     size_t at;
     if (w->kind == FLAT_OWNER_INST && c->f->inst[w->inst].rare->source)
         c->structural |= flat_pwl_goes_back(c->f->inst[w->inst].rare->source, &at);
+    *moved = p->moved;
     return c->structural ? VS_REJECT : VS_OK;
 }
 
@@ -532,8 +611,10 @@ vs_status flat_redo_end(flat_plan *p)
         c->structural |= c->d->n_error > before;
     }
     vec_clear(c->pend);
-    if (!c->structural && vec_len(p->dirty))
+    if (!c->structural && vec_len(p->dirty)) {
+        p->masked = false;
         c->structural = !flat_redo_instances(p);
+    }
     if (!c->structural && p->any_tree)
         c->structural |= p->shares || flat_share(c, true);
     c->structural |= p->trees.total + c->scratch.total > MAX_TREES;

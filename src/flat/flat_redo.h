@@ -55,16 +55,20 @@ struct flat_plan {
     const char **again; /* vec: paths of those that the present redo has expanded again */
     bool own;           /* node, inst, model, ic and nodeset of the netlist are vecs of the plan */
     slot *slot;         /* vec; in the order of owners when kept */
-    pval **param;       /* vec; parameters that depend on knobs */
+    pval **param;       /* vec; parameters that depend on knobs, */
+    uint64_t *mask;     /* vec; and their masks, if `masked` says that these are known */
+    bool masked;
+    pval **anew; /* vec; parameters that the present redo evaluates */
     uint64_t structure;
     flat_owner *owner;  /* vec */
     const char **knob;  /* vec; names of parameters from outside, then those of watch */
+    map knob_of;        /* name -> place in it */
     const char **watch; /* vec; interned, lower case */
     flat_ctx c;         /* of the extent */
     arena trees;
     bool kept, shares;
-    uint64_t changed; /* of the present redo */
-    bool any_tree;
+    uint64_t changed;     /* of the present redo */
+    bool any_tree, moved; /* moved: of the owner under way */
     arena_pos scratch;
 };
 

@@ -105,7 +105,6 @@ static vs_status find_measures(gradient *g)
         vec_free(have);
         st = VS_EINPUT;
     }
-    follow_names(g);
     return st;
 }
 
@@ -369,17 +368,16 @@ static bool is_watched(const sim *s, const gradient_by *b)
     return b->t.kind == FLAT_SET_PARAM && !strchr(b->t.name, '.') && !over_of(s, &b->t);
 }
 
-/* Watches parameters from by[from] on, as many as a plan can tell apart. Returns behind the last.
- */
-static size_t watch(gradient *g, size_t from)
+/* Watches parameters from by[from] on, `most` at most of those that `wanted` names. Returns behind
+ * the last. */
+static size_t watch(gradient *g, size_t from, size_t most, const bool *wanted)
 {
     sim *s = g->s;
-    const size_t most = flat_plan_most_watched(vec_len(s->over));
     bool known = s->plan != NULL;
     size_t i = from;
     vec_clear(s->watch);
     for (; i < vec_len(g->by); i++) {
-        if (!is_watched(s, &g->by[i]))
+        if (!wanted[i] || !is_watched(s, &g->by[i]))
             continue;
         if (vec_len(s->watch) == most)
             break;
@@ -391,25 +389,67 @@ static size_t watch(gradient *g, size_t from)
     return i;
 }
 
+/* The knob of a parameter decides on more than values, and it is not known whether this parameter
+ * does: others have the same knob. */
+static bool is_unclear(const sim *s, const gradient_by *b)
+{
+    const int knob = is_watched(s, b) && s->plan ? flat_plan_knob(s->plan, b->t.name) : -1;
+    return knob >= 0 && vec_len(s->watch) > flat_plan_most_watched(vec_len(s->over)) &&
+           flat_plan_structure(s->plan) >> knob & 1;
+}
+
+/* Those that are not clear are moved again, so many at a time that each has a knob. */
+static vs_status move_unclear(gradient *g, const bool *unclear)
+{
+    sim *s = g->s;
+    const size_t most = flat_plan_most_watched(vec_len(s->over));
+    vs_status st = VS_OK;
+    for (size_t i = 0, end = 0; i < vec_len(g->by) && st == VS_OK; i++) {
+        if (!unclear[i])
+            continue;
+        if (i >= end) {
+            end = most ? watch(g, i, most, unclear) : vec_len(g->by);
+            st = sim_build(s);
+        }
+        if (st == VS_OK)
+            st = vary_one(g, &g->by[i]);
+    }
+    return st;
+}
+
+/* All parameters of the deck are watched together, by plans whose knobs stand for several. */
+static vs_status move_all(gradient *g)
+{
+    const size_t n = vec_len(g->by);
+    bool *unclear = vs_calloc(n + 1, sizeof *unclear);
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < n && st == VS_OK; i++) {
+        unclear[i] = !g->by[i].held && is_unclear(g->s, &g->by[i]);
+        if (!g->by[i].held && !unclear[i])
+            st = vary_one(g, &g->by[i]);
+    }
+    if (st == VS_OK)
+        st = move_unclear(g, unclear);
+    vs_free(unclear);
+    return st;
+}
+
 vs_status sim_gradient_move(gradient *g)
 {
     sim *s = g->s;
     sim_saved *was = sim_save(s);
-    const size_t n = vec_len(g->by);
-    size_t end = watch(g, 0);
+    bool *all = vs_calloc(vec_len(g->by) + 1, sizeof *all);
+    memset(all, true, vec_len(g->by) * sizeof *all);
+    (void)watch(g, 0, SIZE_MAX, all);
+    vs_free(all);
     sim_many(s);
     vs_status st = sim_ready(s, &g->run);
     if (st == VS_OK) {
+        if (!vec_len(g->number))
+            follow_names(g); /* of parameters, which are known without an expansion now */
         sim_vary_begin(&g->now, s, &g->mem);
         take_starts(g, &g->base);
-    }
-    for (size_t i = 0; i < n && st == VS_OK; i++) {
-        if (i == end) {
-            end = watch(g, i);
-            st = sim_build(s);
-        }
-        if (st == VS_OK && !g->by[i].held)
-            st = vary_one(g, &g->by[i]);
+        st = move_all(g);
     }
     vec_clear(s->watch);
     if (s->ckt)

@@ -102,6 +102,7 @@ struct sim {
     int64_t names_built;          /* the names_built-th */
     gen_count others[GEN_N_KIND]; /* of other processes */
     uint64_t changed;             /* knobs that are not in the netlist yet */
+    bool not_knobs;               /* something else is not in the circuit yet */
     bool built;                   /* there was a circuit before */
     bool numbers_move;            /* elab_opt's */
     bool told_grower;             /* the warning of sim_tran_options was given */

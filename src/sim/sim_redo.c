@@ -119,6 +119,7 @@ void sim_plan_ready(sim *s)
             gen_edge(&s->gen, s->knob_node[k], s->whole[GEN_NETLIST]);
     gen_seal(&s->gen);
     s->changed = 0;
+    s->not_knobs = false;
 }
 
 static void forget_graph(sim *s)
@@ -171,6 +172,7 @@ void sim_ambient_changed(sim *s, const char *name, bool temper)
         return;
     }
     gen_change(&s->gen, s->ambient_node);
+    s->not_knobs = true;
     if (temper) {
         s->changed |= UINT64_C(1) << FLAT_KNOB_TEMPER;
         gen_change(&s->gen, s->knob_node[FLAT_KNOB_TEMPER]);
@@ -187,6 +189,7 @@ void sim_change_changed(sim *s, const sim_change *c)
              c->name, c->param);
     tell(s, text);
     s->stale = true;
+    s->not_knobs = true;
     if (planned(s) && c->node >= 0)
         gen_change(&s->gen, c->node);
     else
@@ -223,7 +226,9 @@ void sim_retake_analyses(sim *s)
 /* -- in place -- */
 
 typedef struct todo {
-    int32_t *owner, *inst; /* vecs */
+    int32_t *owner, *inst; /* vecs: what changes have reached */
+    int32_t *model;        /* vec: owners with other values, of model cards, */
+    int32_t *moved;        /* vec: the instances of the others */
     bool starts, netlist;
 } todo;
 
@@ -262,12 +267,24 @@ static void take_parts(sim *s)
     s->gen.count[GEN_PART].invalid += (int64_t)n;
 }
 
-static vs_status redo_netlist(sim *s, const todo *t)
+static vs_status redo_netlist(sim *s, todo *t)
 {
     vs_status st = VS_OK;
+    size_t n;
+    const flat_owner *owner = flat_plan_owners(s->plan, &n);
+    bool starts = false;
     flat_redo_begin(s->plan, s->over, vec_len(s->over), s->temp, s->changed);
-    for (size_t i = 0; i < vec_len(t->owner) && !st; i++)
-        st = flat_redo_owner(s->plan, (size_t)t->owner[i]);
+    for (size_t i = 0; i < vec_len(t->owner) && !st; i++) {
+        const flat_owner *w = &owner[t->owner[i]];
+        bool moved = false;
+        st = flat_redo_owner(s->plan, (size_t)t->owner[i], &moved);
+        if (moved && w->kind == FLAT_OWNER_MODEL)
+            vec_push(t->model, t->owner[i]);
+        else if (moved && w->kind == FLAT_OWNER_INST)
+            vec_push(t->moved, w->inst);
+        starts |= moved && w->kind == FLAT_OWNER_IC;
+    }
+    t->starts &= starts || s->not_knobs;
     vs_status end = flat_redo_end(s->plan);
     st = st ? st : end;
     if (st)
@@ -276,23 +293,25 @@ static vs_status redo_netlist(sim *s, const todo *t)
     return sim_apply_changes(s);
 }
 
+/* Where knobs alone changed, elements whose values are what they were stay: a knob may stand for
+ * several parameters. */
 static vs_status redo_circuit(sim *s, const todo *t)
 {
     size_t n;
     ckt_redone what;
     const flat_owner *owner = flat_plan_owners(s->plan, &n);
+    const int32_t *inst = s->not_knobs || vec_len(t->model) ? t->inst : t->moved;
     const double t0 = vs_seconds();
     ana_free(&s->ana);
     elab_redo_begin(s->elab, s->temp, s->simparam);
-    for (size_t i = 0; i < vec_len(t->owner); i++)
-        if (owner[t->owner[i]].kind == FLAT_OWNER_MODEL)
-            elab_redo_model(s->elab, owner[t->owner[i]].model);
+    for (size_t i = 0; i < vec_len(t->model); i++)
+        elab_redo_model(s->elab, owner[t->model[i]].model);
     for (size_t i = 0; i < vec_len(s->change); i++)
         for (size_t k = 0; s->change[i].model && k < vec_len(s->flat.model); k++)
             if (s->flat.model[k]->name == s->change[i].name)
                 elab_redo_model(s->elab, s->flat.model[k]);
-    for (size_t i = 0; i < vec_len(t->inst); i++)
-        elab_redo(s->elab, t->inst[i]);
+    for (size_t i = 0; i < vec_len(inst); i++)
+        elab_redo(s->elab, inst[i]);
     if (t->starts)
         elab_redo_starts(s->elab);
     const vs_status st = elab_redo_end(s->elab, &what);
@@ -336,10 +355,13 @@ vs_status sim_redo(sim *s)
         s->st.redone++;
         s->stale = false;
         s->changed = 0;
+        s->not_knobs = false;
     }
     diag_take_back(s->d, before);
     vec_free(t.owner);
     vec_free(t.inst);
+    vec_free(t.model);
+    vec_free(t.moved);
     return st;
 }
 

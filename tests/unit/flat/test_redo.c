@@ -45,12 +45,13 @@ static int redo(flat_plan *plan, double p)
 {
     const flat_override over = {"p", p, false};
     size_t n, n_owner;
+    bool moved;
     vs_status st = VS_OK;
     flat_redo_begin(plan, &over, 1, 27, 1);
     const flat_owner *owner = flat_plan_owners(plan, &n_owner);
     for (size_t i = 0; i < n_owner && !st; i++)
         if (owner[i].mask & 1)
-            st = flat_redo_owner(plan, i);
+            st = flat_redo_owner(plan, i, &moved);
     const vs_status end = flat_redo_end(plan);
     if (st || end)
         return -1;
@@ -185,6 +186,7 @@ START_TEST(a_value_that_nothing_depended_on)
     flat_override over[] = {{"p", 1, false}, {"q", 5, false}};
     flat_plan *plan = flat_plan_new();
     size_t n;
+    bool moved;
     deck_init(&t);
     ck_assert_int_eq(
         net_read_text(&t.deck, &t.d, &t.names, &t.mem, "t.sp", deck, strlen(deck), NULL), VS_OK);
@@ -195,7 +197,7 @@ START_TEST(a_value_that_nothing_depended_on)
     const flat_owner *owner = flat_plan_owners(plan, &n);
     ck_assert_uint_eq(n, 1);
     ck_assert_int_eq(owner[0].kind, FLAT_OWNER_INST);
-    ck_assert_int_eq(flat_redo_owner(plan, 0), VS_OK);
+    ck_assert_int_eq(flat_redo_owner(plan, 0, &moved), VS_OK);
     ck_assert_int_eq(flat_redo_end(plan), VS_OK);
     ck_assert_str_eq(t.f.inst[0].name, "x1.r1");
     ck_assert_double_eq(t.f.inst[0].param[0].value, 7);
