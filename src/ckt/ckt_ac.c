@@ -14,6 +14,7 @@ typedef struct load {
     bool noise;
     int32_t n_source; /* of the module of the group */
     int32_t *place;   /* vec [n_source] of ckt.noise, -1: none */
+    int32_t *out[2];  /* vecs: which outputs of the group are G, C */
 } load;
 
 /* -- noise -- */
@@ -144,15 +145,25 @@ static void stamp_instance(load *l, const dev_group *g, const dev_form *fm, int3
                            const double *out)
 {
     const int32_t *slot = fm->slot + (size_t)i * (size_t)fm->n_out;
-    for (int32_t k = 0; k < fm->n_out; k++) {
-        const uint8_t kind = fm->variant->out[k].kind;
-        if (kind == IR_OUT_G)
-            l->g[slot[k]] += out[k * g->lanes];
-        else if (kind == IR_OUT_C)
-            l->cap[slot[k]] += out[k * g->lanes];
+    for (int c = 0; c < 2; c++) {
+        const int32_t *which = l->out[c], n = (int32_t)vec_len(which), lanes = g->lanes;
+        double *to = c ? l->cap : l->g;
+        for (int32_t j = 0; j < n; j++)
+            to[slot[which[j]]] += out[which[j] * lanes];
     }
     if (l->noise)
         take_noise(l, g, fm, i, out);
+}
+
+static void find_outputs(load *l, const dev_form *fm)
+{
+    vec_clear(l->out[0]);
+    vec_clear(l->out[1]);
+    for (int32_t k = 0; k < fm->n_out; k++) {
+        const uint8_t kind = fm->variant->out[k].kind;
+        if (kind == IR_OUT_G || kind == IR_OUT_C)
+            vec_push(l->out[kind == IR_OUT_C], k);
+    }
 }
 
 static vs_status load_group(load *l, dev_group *g, const double *x)
@@ -164,6 +175,7 @@ static vs_status load_group(load *l, dev_group *g, const double *x)
     l->n_source = (int32_t)vec_len(mdl_module(g->model)->noise);
     vec_clear(l->place);
     vec_extend(l->place, l->n_source);
+    find_outputs(l, fm);
     dev_begin(g, MDL_AC, x);
     const int32_t batch = DEV_BATCH / g->lanes;
     const size_t pack = (size_t)fm->n_out * (size_t)g->lanes;
@@ -228,6 +240,8 @@ static vs_status load_parts(ckt *c, const ckt_env *env, const double *x, bool no
         st = load_group(&l, &c->group[i], x);
     nat_load_ac(&c->nat, false, env, x, &native);
     vec_free(l.place);
+    vec_free(l.out[0]);
+    vec_free(l.out[1]);
     if (vec_len(c->noise))
         qsort(c->noise, vec_len(c->noise), sizeof *c->noise, by_device);
     g[nv - 1] = cap[nv - 1] = 0;

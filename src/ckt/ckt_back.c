@@ -7,23 +7,12 @@
 #include <string.h>
 
 #include "ckt_aside.h"
+#include "ckt_wait.h"
 
 /* A setup value whose second difference is more than this share of the first has a kink. Smooth
  * ones have about the relative step, 1e-5, times the exponent with which they follow. */
 #define KINK 1e-2
-#define ROUNDING 1e-9 /* of the value itself, for differences that nearly vanish */
-/* How far an unknown may go from the point where its device waits, of its largest size, if that is
- * below 1, and count as there: derivatives change by 1e-8 V / 26 mV, 4e-7 of themselves, where they
- * are exponential in a voltage. */
-#define STAYS 1e-8
-/* How far it may go while derivatives follow it along a line, in V and of its largest size: what a
- * line misses of an exponential is (1e-6 V / 26 mV)^2, 1.5e-9, at most. A measure may be the small
- * difference of large sums: 3e-5 V, 1e-6 of each, were 4e-3 of a swing of 15 mV behind 3 V. */
-#define NEAR 1e-6
-#define NEAR_PART 1e-3
-/* A step longer than this part of that is not worth a line, which takes a sweep for each unknown
- * that moved. */
-#define SHORT 0.125
+#define ROUNDING 1e-9                 /* of the value itself, for differences that nearly vanish */
 #define MOST_TURNS ((size_t)32 << 20) /* bytes for the sums of lines of a group */
 
 typedef struct slope { /* d(setup value)/dp */
@@ -47,15 +36,10 @@ typedef struct inst {
     size_t number; /* in ckt_back.inst as it was filled; chains name it */
 } inst;
 
-typedef struct wire {  /* an unknown of a device that is one of the circuit's */
-    int32_t of, place; /* which of the device; in the circuit */
-    int32_t f, q;      /* where its weights stand behind those of the instance's first unknown */
-} wire;
-
-typedef struct share { /* of a point's weights */
-    int32_t of;        /* beside the point where the device waits, in this unknown; -1: at it */
-    double part;
-} share;
+typedef struct pull {  /* a weight of a device */
+    int32_t at, place; /* behind its first one; the unknown of the circuit whose row it is of */
+    bool charge;
+} pull;
 
 typedef struct place {   /* of an instance's sums */
     size_t group, first; /* first: in those of a pairing; they are `lanes` apart */
@@ -72,26 +56,21 @@ typedef struct known { /* slopes that another device of equal rows has already *
 
 typedef struct group {
     ckt_aside of;
-    size_t first;           /* of inst */
-    wire *wire;             /* those of device i: from wire_of[i] to wire_of[i + 1] */
-    int32_t *wire_of;       /* [nb + 1] */
-    double *x;              /* the devices' own unknowns at the point that waits, [0] is 0 */
-    double *last;           /* the same at the point that came last */
-    double dyn[IR_N_DYN];   /* of that point */
-    uint8_t *read;          /* [IR_N_DYN] which of them decide on values */
-    size_t n_u, n_w, n_out; /* unknowns of a device; weights, sums of a pairing */
-    int32_t *pack_of;       /* [nb] */
-    int32_t *gone, n_gone;  /* devices that have left the point where they wait, ascending */
-    int32_t *part, n_part;  /* those of them of which a sweep is */
-    uint8_t *go;            /* [nb] those of a sweep, */
-    uint8_t *wanted, *now;  /* [n_pack] which packs have them, and weights for them too */
-    double *weight;         /* [n_pairing][states of the group] summed over the points that wait */
-    double *turn;  /* [n_pairing][unknowns of a device][states of the group] the same beside */
-    double *aside; /* [nb][unknowns of a device] that point, by so much; 0: nothing stands there */
-    share *share;  /* [unknowns of a device + 1], */
-    double *row;   /* [2][unknowns of a device] scratch of weigh */
-    double *sum;   /* [n_pairing][n_pack][outputs][lanes] */
-    bool begun;
+    size_t first; /* of inst */
+    ckt_wait wait;
+    size_t n_w, n_out; /* weights, sums of a pairing */
+    int32_t *pack_of;  /* [nb] */
+    int32_t *state;    /* [n_read] the weights that the kernels read: places in their states */
+    int32_t n_read;
+    pull *pull;            /* those of device i: from pull_of[i] to pull_of[i + 1] */
+    int32_t *pull_of;      /* [nb + 1] */
+    int32_t *part, n_part; /* devices that have left the point where they wait, of which a sweep */
+    uint8_t *go;           /* is; [nb] which these are, */
+    uint8_t *wanted, *now; /* [n_pack] which packs have them, and weights for them too */
+    double *weight;        /* [n_pairing][n_pack][n_read][lanes] summed over the points that wait */
+    double *turn;          /* [n_pairing][wires of a device][n_pack][n_read][lanes] beside */
+    double *row;           /* [n_read] scratch of weigh */
+    double *sum;           /* [n_pairing][n_pack][outputs][lanes] */
 } group;
 
 struct ckt_back {
@@ -106,9 +85,8 @@ struct ckt_back {
     group *group;        /* vec */
     place *place;        /* [n_inst] sums of an instance by its number */
     size_t n_pairing;
-    double *most;         /* [n+1] the largest size of each unknown so far, */
-    double *stays, *near; /* and what follows from it: STAYS, NEAR */
-    double *out;          /* [packs of a batch][outputs][lanes] */
+    ckt_sizes size;
+    double *out; /* [packs of a batch][outputs][lanes] */
 };
 
 ckt_back *ckt_back_new(ckt *c)
@@ -287,39 +265,51 @@ static int by_variant(const void *va, const void *vb)
     return a->number < b->number ? -1 : 1;
 }
 
-/* Which entries of the environment the sweep reads. */
-static void find_read(group *g, const mdl_variant *v)
+static int by_number(const void *va, const void *vb)
 {
-    for (size_t i = 0; i < vec_len(v->eval.in); i++) {
-        const ir_input *in = &v->eval.in[i];
-        if (in->kind == IR_IN_DYN)
-            g->read[in->k] = 1;
-        if (in->kind == IR_IN_ABSTIME)
-            g->read[IR_DYN_ABSTIME] = 1;
+    const int32_t a = *(const int32_t *)va, b = *(const int32_t *)vb;
+    return a < b ? -1 : a > b;
+}
+
+/* The weights that the sweep reads: of rows that are others' none is. */
+static void find_weights(ckt_back *b, group *g, const mdl_variant *v)
+{
+    g->state = arena_array(&b->mem, int32_t, v->lay.n_state + 1);
+    for (size_t i = 0; i < vec_len(v->eval.in); i++)
+        if (v->eval.in[i].kind == IR_IN_STATE)
+            g->state[g->n_read++] = v->eval.in[i].k;
+    qsort(g->state, (size_t)g->n_read, sizeof *g->state, by_number);
+}
+
+static void find_pulls(ckt_back *b, group *g, const int32_t *device)
+{
+    const int32_t n_u = (int32_t)g->wait.n_u;
+    g->pull = arena_array(&b->mem, pull, (size_t)g->wait.nb * (size_t)g->n_read + 1);
+    g->pull_of = arena_array(&b->mem, int32_t, g->wait.nb + 1);
+    for (int32_t i = 0; i < g->wait.nb; i++) {
+        const int32_t *unknown = &b->c->unk[b->c->inst[device[i]].first];
+        int32_t n = g->pull_of[i];
+        for (int32_t r = 0; r < g->n_read; r++) {
+            const int32_t u = unknown[g->state[r] % n_u];
+            if (u > 0)
+                g->pull[n++] = (pull){r * g->of.dev.lanes, u, g->state[r] >= n_u};
+        }
+        g->pull_of[i + 1] = n;
     }
 }
 
-/* Each device has unknowns of its own: devices wait at different points. */
-static const int32_t *const *own_unknowns(ckt_back *b, group *g, const int32_t *device, int32_t n,
-                                          int32_t lanes)
+static void make_sums(ckt_back *b, group *g, int32_t n_out)
 {
-    const int32_t n_u = mdl_n_unknown(b->c->inst[device[0]].model);
-    const int32_t **own = arena_array(&b->mem, const int32_t *, n);
-    int32_t n_wire = 0;
-    g->wire = arena_array(&b->mem, wire, n * n_u + 1);
-    g->wire_of = arena_array(&b->mem, int32_t, n + 1);
-    for (int32_t i = 0; i < n; i++) {
-        const int32_t *unknown = &b->c->unk[b->c->inst[device[i]].first];
-        int32_t *u = arena_array(&b->mem, int32_t, n_u + 1);
-        for (int32_t k = 0; k < n_u; k++) {
-            u[k] = unknown[k] > 0 ? 1 + i * n_u + k : unknown[k];
-            if (unknown[k] > 0)
-                g->wire[n_wire++] = (wire){k, unknown[k], k * lanes, (n_u + k) * lanes};
-        }
-        own[i] = u;
-        g->wire_of[i + 1] = n_wire;
-    }
-    return own;
+    const dev_group *d = &g->of.dev;
+    const size_t packs = (size_t)d->n_pack * (size_t)d->lanes, most = (size_t)g->wait.most;
+    g->n_w = packs * (size_t)g->n_read;
+    g->n_out = packs * (size_t)n_out;
+    g->weight = arena_array(&b->mem, double, b->n_pairing * g->n_w + 1);
+    g->wait.lines = b->n_pairing * most * g->n_w * sizeof(double) <= MOST_TURNS;
+    if (g->wait.lines)
+        g->turn = arena_array(&b->mem, double, b->n_pairing *most * g->n_w + 1);
+    g->row = arena_array(&b->mem, double, g->n_read + 1);
+    g->sum = arena_array(&b->mem, double, b->n_pairing * g->n_out + 1);
 }
 
 static void make_group(ckt_back *b, size_t first, size_t end)
@@ -333,36 +323,23 @@ static void make_group(ckt_back *b, size_t first, size_t end)
     }
     vec_push(b->group, ((group){.first = first}));
     group *g = &vec_last(b->group);
-    ckt_aside_init(&g->of, b->c, &b->mem, MDL_BACK, v, device, row,
-                   own_unknowns(b, g, device, n, v->lay.lanes), n);
+    ckt_wait_init(&g->wait, b->c, &b->mem, v, device, n);
+    ckt_aside_init(&g->of, b->c, &b->mem, MDL_BACK, v, device, row, g->wait.unknown, n);
+    find_weights(b, g, v);
+    find_pulls(b, g, device);
+    make_sums(b, g, v->lay.n_out);
     const dev_group *d = &g->of.dev;
-    const size_t n_out = (size_t)v->lay.n_out, lanes = (size_t)d->lanes;
-    g->read = arena_array(&b->mem, uint8_t, IR_N_DYN);
-    find_read(g, v);
-    const size_t n_u = (size_t)v->lay.n_state / 2, n_x = (size_t)n * n_u;
-    g->x = arena_array(&b->mem, double, n_x + 1);
-    g->last = arena_array(&b->mem, double, n_x + 1);
-    g->aside = arena_array(&b->mem, double, n_x + 1);
-    g->n_u = n_u;
-    g->n_w = (size_t)d->n_pack * (size_t)v->lay.n_state * lanes;
-    g->n_out = (size_t)d->n_pack * n_out * lanes;
+    const size_t pack = (size_t)v->lay.n_out * (size_t)d->lanes;
     g->pack_of = arena_array(&b->mem, int32_t, n);
-    g->gone = arena_array(&b->mem, int32_t, n);
     g->part = arena_array(&b->mem, int32_t, n);
     g->go = arena_array(&b->mem, uint8_t, n);
-    g->share = arena_array(&b->mem, share, n_u + 1);
-    g->row = arena_array(&b->mem, double, 2 * n_u + 1);
     g->wanted = arena_array(&b->mem, uint8_t, d->n_pack);
     g->now = arena_array(&b->mem, uint8_t, d->n_pack);
-    g->weight = arena_array(&b->mem, double, b->n_pairing * g->n_w + 1);
-    if (b->n_pairing * n_x * 2 * n_u * sizeof(double) <= MOST_TURNS)
-        g->turn = arena_array(&b->mem, double, b->n_pairing *n_u * g->n_w + 1);
-    g->sum = arena_array(&b->mem, double, b->n_pairing * g->n_out + 1);
     for (int32_t p = 0; p < d->n_pack; p++)
         for (int32_t i = d->first[p]; i < d->first[p + 1]; i++) {
             g->pack_of[i] = p;
-            b->place[b->inst[first + (size_t)i].number] = (place){
-                vec_len(b->group) - 1, (size_t)p * n_out * lanes + (size_t)(i - d->first[p])};
+            b->place[b->inst[first + (size_t)i].number] =
+                (place){vec_len(b->group) - 1, (size_t)p * pack + (size_t)(i - d->first[p])};
         }
 }
 
@@ -372,9 +349,7 @@ void ckt_back_ready(ckt_back *b, size_t n_pairing)
     size_t most = 0;
     b->place = arena_array(&b->mem, place, n + 1);
     b->n_pairing = n_pairing;
-    b->most = arena_array(&b->mem, double, vec_len(b->c->unknown));
-    b->stays = arena_array(&b->mem, double, vec_len(b->c->unknown));
-    b->near = arena_array(&b->mem, double, vec_len(b->c->unknown));
+    ckt_wait_sizes(&b->size, b->c, &b->mem);
     if (n)
         qsort(b->inst, n, sizeof *b->inst, by_variant);
     for (size_t i = 0, j; i < n; i = j) {
@@ -390,32 +365,6 @@ void ckt_back_ready(ckt_back *b, size_t n_pairing)
 }
 
 /* -- sums -- */
-
-/* Whether device i has left the point where it waits. Only short steps follow a line. */
-static bool has_left(const ckt_back *b, const group *g, int32_t i, const double *x)
-{
-    const size_t first = 1 + (size_t)i * g->n_u;
-    const double *at = g->x + first, *last = g->last + first;
-    for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1]; k++) {
-        const wire w = g->wire[k];
-        const double far = fabs(x[w.place] - at[w.of]), near = b->near[w.place];
-        if (far <= b->stays[w.place])
-            continue;
-        if (!g->turn || !(far <= near) || !(fabs(x[w.place] - last[w.of]) <= SHORT * near))
-            return true;
-    }
-    return false;
-}
-
-/* The devices that have left the point where they wait, or all; false: there are none. */
-static bool find_gone(const ckt_back *b, group *g, const double *x, bool all)
-{
-    g->n_gone = 0;
-    for (int32_t i = 0; i < g->of.dev.nb; i++)
-        if (all || has_left(b, g, i, x))
-            g->gone[g->n_gone++] = i;
-    return g->n_gone > 0;
-}
 
 typedef struct summed { /* the sums of a pairing, of a group */
     const group *of;
@@ -468,17 +417,20 @@ static vs_status add_pack(void *user, int32_t p, const double *out)
 static bool load_weights(group *g, const double *weight)
 {
     dev_group *d = &g->of.dev;
-    const size_t n = g->n_w / (size_t)d->n_pack;
+    const size_t lanes = (size_t)d->lanes, n = (size_t)g->n_read * lanes;
+    const size_t n_state = 2 * g->wait.n_u;
     bool some = false;
     for (int32_t p = 0; p < d->n_pack; p++) {
         const double *from = weight + (size_t)p * n;
+        double *to = d->state + (size_t)p * n_state * lanes;
         bool any = false;
         for (size_t i = 0; i < n && g->wanted[p] && !any; i++)
             any = from[i] != 0;
         g->now[p] = any;
         some |= any;
-        if (any)
-            memcpy(d->state + (size_t)p * n, from, n * sizeof *from);
+        for (int32_t r = 0; r < g->n_read && any; r++)
+            memcpy(to + (size_t)g->state[r] * lanes, from + (size_t)r * lanes,
+                   lanes * sizeof *from);
     }
     return some;
 }
@@ -488,18 +440,19 @@ static inline double *weights_of(const group *g, double *weight, int32_t i)
 {
     const dev_group *d = &g->of.dev;
     const int32_t p = g->pack_of[i];
-    return weight + (size_t)p * 2 * g->n_u * (size_t)d->lanes + (i - d->first[p]);
+    return weight + (size_t)p * (size_t)g->n_read * (size_t)d->lanes + (i - d->first[p]);
 }
 
-/* Of the devices that go, those that were beside their point in unknown u, or all with u < 0: which
- * these are, and their packs. false: there are none. */
-static bool choose_part(group *g, int32_t u)
+/* Of the devices that go, those that were beside their point in their wire j, or all with j < 0:
+ * which these are, and their packs. false: there are none. */
+static bool choose_part(group *g, int32_t j)
 {
     const dev_group *d = &g->of.dev;
+    const ckt_wait *w = &g->wait;
     g->n_part = 0;
-    for (int32_t k = 0; k < g->n_gone; k++) {
-        const int32_t i = g->gone[k];
-        if (u < 0 || g->aside[(size_t)i * g->n_u + (size_t)u] != 0)
+    for (int32_t k = 0; k < w->n_gone; k++) {
+        const int32_t i = w->gone[k], wire = w->wire_of[i] + j;
+        if (j < 0 || (wire < w->wire_of[i + 1] && w->aside[wire] != 0))
             g->part[g->n_part++] = i;
     }
     if (!g->n_part)
@@ -518,15 +471,15 @@ static void clear_part(const group *g, double *weight)
     for (int32_t j = 0; j < g->n_part; j++) {
         const int32_t i = g->part[j];
         double *w = weights_of(g, weight, i);
-        for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1]; k++)
-            w[g->wire[k].f] = w[g->wire[k].q] = 0;
+        for (int32_t k = g->pull_of[i]; k < g->pull_of[i + 1]; k++)
+            w[g->pull[k].at] = 0;
     }
 }
 
-/* The weights beside the point where devices wait, in an unknown. */
-static double *turns_of(const group *g, size_t pairing, size_t unknown)
+/* The weights beside the point where devices wait, in their wire j. */
+static double *turns_of(const group *g, size_t pairing, int32_t j)
 {
-    return g->turn + (pairing * g->n_u + unknown) * g->n_w;
+    return g->turn + (pairing * (size_t)g->wait.most + (size_t)j) * g->n_w;
 }
 
 /* Sweeps the devices of the part with these weights, which are then 0. */
@@ -535,27 +488,22 @@ static vs_status sweep_part(ckt_back *b, group *g, size_t pairing, double *weigh
     summed s = {g, g->sum + pairing * g->n_out};
     vs_status st = VS_OK;
     if (load_weights(g, weight))
-        st = ckt_aside_eval(&g->of, g->dyn, g->x, g->now, b->out, add_pack, &s);
+        st = ckt_aside_eval(&g->of, g->wait.dyn, g->wait.x, g->now, b->out, add_pack, &s);
     clear_part(g, weight);
     return st;
 }
 
-/* Beside the point where they wait, in unknown u. */
-static vs_status sweep_beside(ckt_back *b, group *g, size_t u)
+/* Beside the point where they wait, in their wire j. */
+static vs_status sweep_beside(ckt_back *b, group *g, int32_t j)
 {
+    ckt_wait *w = &g->wait;
     vs_status st = VS_OK;
-    for (int32_t j = 0; j < g->n_part; j++) {
-        const size_t k = (size_t)g->part[j] * g->n_u + u;
-        g->last[1 + k] = g->x[1 + k]; /* nobody asks for it before the device waits again */
-        g->x[1 + k] += g->aside[k];
-    }
+    for (int32_t k = 0; k < g->n_part; k++)
+        ckt_wait_beside(w, g->part[k], j);
     for (size_t k = 0; k < b->n_pairing && st == VS_OK; k++)
-        st = sweep_part(b, g, k, turns_of(g, k, u));
-    for (int32_t j = 0; j < g->n_part; j++) {
-        const size_t k = (size_t)g->part[j] * g->n_u + u;
-        g->x[1 + k] = g->last[1 + k];
-        g->aside[k] = 0;
-    }
+        st = sweep_part(b, g, k, turns_of(g, k, j));
+    for (int32_t k = 0; k < g->n_part; k++)
+        ckt_wait_back(w, g->part[k], j);
     return st;
 }
 
@@ -564,102 +512,48 @@ static vs_status sweep_beside(ckt_back *b, group *g, size_t u)
 static vs_status sweep(ckt_back *b, group *g)
 {
     vs_status st = VS_OK;
-    for (size_t u = 0; u < g->n_u && g->turn && st == VS_OK; u++)
-        if (choose_part(g, (int32_t)u))
-            st = sweep_beside(b, g, u);
+    for (int32_t j = 0; j < g->wait.most && g->wait.lines && st == VS_OK; j++)
+        if (choose_part(g, j))
+            st = sweep_beside(b, g, j);
     if (st == VS_OK && choose_part(g, -1))
         for (size_t k = 0; k < b->n_pairing && st == VS_OK; k++)
             st = sweep_part(b, g, k, g->weight + k * g->n_w);
     return st;
 }
 
-/* The devices that went wait here now. */
-static void wait_at(group *g, const double *dyn, const double *x)
-{
-    for (int32_t j = 0; j < g->n_gone; j++) {
-        const int32_t i = g->gone[j];
-        double *at = g->x + 1 + (size_t)i * g->n_u;
-        for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1]; k++)
-            at[g->wire[k].of] = x[g->wire[k].place];
-    }
-    memcpy(g->dyn, dyn, sizeof g->dyn);
-    g->begun = true;
-}
-
-/* With D the derivatives, x_k near x where the device waits, e an unknown and h beside it,
- *     D(x_k) = D(x) + sum_e t (D(x + h e) - D(x)),   t = e'(x_k - x) / h,
- * so that weights of D(x_k) are shared among x and the points beside it. Returns how many. */
-static int32_t find_shares(const ckt_back *b, group *g, int32_t i, const double *x)
-{
-    const size_t first = (size_t)i * g->n_u;
-    int32_t n = 1;
-    double rest = 1;
-    for (int32_t k = g->wire_of[i]; k < g->wire_of[i + 1] && g->turn; k++) {
-        const wire w = g->wire[k];
-        const size_t u = first + (size_t)w.of;
-        const double away = x[w.place] - g->x[1 + u];
-        g->last[1 + u] = x[w.place];
-        if (fabs(away) <= b->stays[w.place])
-            continue;
-        if (g->aside[u] == 0)
-            g->aside[u] = copysign(b->near[w.place], away);
-        g->share[n] = (share){w.of, away / g->aside[u]};
-        rest -= g->share[n++].part;
-    }
-    g->share[0] = (share){-1, rest};
-    return n;
-}
-
 /* Adds the weights of the rows to those of an instance. */
 static void weigh(const ckt_back *b, group *g, int32_t i, const double *x, const ckt_pairing *with,
                   size_t n, bool charges)
 {
-    const wire *unknown = g->wire + g->wire_of[i];
-    const int32_t n_wire = g->wire_of[i + 1] - g->wire_of[i], n_share = find_shares(b, g, i, x);
+    const pull *of = g->pull + g->pull_of[i];
+    const int32_t n_pull = g->pull_of[i + 1] - g->pull_of[i];
+    const int32_t n_share = ckt_wait_shares(&g->wait, &b->size, i, x);
     double *row = g->row;
     for (size_t m = 0; m < n; m++) {
         const double *f = with[m].f, *q = with[m].q;
-        for (int32_t k = 0; k < n_wire; k++) {
-            row[2 * k] = f[unknown[k].place];
-            row[2 * k + 1] = charges ? -q[unknown[k].place] : 0;
-        }
+        for (int32_t k = 0; k < n_pull; k++)
+            row[k] = !of[k].charge ? f[of[k].place] : charges ? -q[of[k].place] : 0;
         for (int32_t j = 0; j < n_share; j++) {
-            const share s = g->share[j];
+            const ckt_share s = g->wait.share[j];
             double *w =
-                weights_of(g, s.of < 0 ? g->weight + m * g->n_w : turns_of(g, m, (size_t)s.of), i);
-            for (int32_t k = 0; k < n_wire; k++) {
-                w[unknown[k].f] += s.part * row[2 * k];
-                w[unknown[k].q] += s.part * row[2 * k + 1];
-            }
+                weights_of(g, s.wire < 0 ? g->weight + m * g->n_w : turns_of(g, m, s.wire), i);
+            for (int32_t k = 0; k < n_pull; k++)
+                w[of[k].at] += s.part * row[k];
         }
     }
-}
-
-static bool other_environment(const group *g, const double *dyn)
-{
-    bool other = !g->begun;
-    for (int k = 0; k < IR_N_DYN; k++)
-        other |= g->read[k] && dyn[k] != g->dyn[k];
-    return other;
 }
 
 vs_status ckt_back_add(ckt_back *b, const double *dyn, bool charges, const double *x,
                        const ckt_pairing *with, size_t n)
 {
     vs_status st = VS_OK;
-    for (size_t u = 1; vec_len(b->group) && u < vec_len(b->c->unknown); u++) {
-        const double size = fabs(x[u]);
-        if (!(size > b->most[u]))
-            continue;
-        b->most[u] = size;
-        b->stays[u] = STAYS * fmin(size, 1);
-        b->near[u] = fmin(NEAR_PART * size, NEAR);
-    }
+    if (vec_len(b->group))
+        ckt_wait_see(&b->size, b->c, x);
     for (size_t i = 0; i < vec_len(b->group) && st == VS_OK; i++) {
         group *g = &b->group[i];
-        if (find_gone(b, g, x, other_environment(g, dyn))) {
+        if (ckt_wait_left(&g->wait, &b->size, dyn, x)) {
             st = sweep(b, g);
-            wait_at(g, dyn, x);
+            ckt_wait_here(&g->wait, dyn, x);
         }
         for (int32_t k = 0; k < g->of.dev.nb; k++)
             weigh(b, g, k, x, with, n, charges);
@@ -671,7 +565,7 @@ vs_status ckt_back_total(ckt_back *b, size_t n, size_t n_param, double *to)
 {
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(b->group) && st == VS_OK; i++)
-        if (find_gone(b, &b->group[i], NULL, true))
+        if (ckt_wait_left(&b->group[i].wait, &b->size, NULL, NULL))
             st = sweep(b, &b->group[i]);
     for (size_t k = 0; k < n && st == VS_OK; k++)
         for (size_t i = 0; i < vec_len(b->chain); i++) {
@@ -687,7 +581,7 @@ vs_status ckt_back_total(ckt_back *b, size_t n, size_t n_param, double *to)
     for (size_t i = 0; i < vec_len(b->group); i++) {
         group *g = &b->group[i];
         memset(g->sum, 0, b->n_pairing * g->n_out * sizeof *g->sum);
-        g->begun = false;
+        g->wait.begun = false;
     }
     return st;
 }

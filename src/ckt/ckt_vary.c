@@ -328,6 +328,14 @@ static vs_status sum_static(ckt_vary *v, const double *dyn, const double *x,
     return st;
 }
 
+static vs_status check(const double *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(to[i]))
+            return VS_NOCONV;
+    return VS_OK;
+}
+
 vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double *x, const ckt_pairing *with,
                        size_t n, size_t n_param, double *to)
 {
@@ -342,15 +350,14 @@ vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double *x, const c
         summed s = {v, &v->group[i], with, n, n_param, to};
         st = ckt_aside_eval(&v->group[i].of, dyn, x, NULL, v->out, add_pack, &s);
     }
-    for (size_t i = 0; i < n * n_param && st == VS_OK; i++)
-        if (!isfinite(to[i]))
-            st = VS_NOCONV;
-    return st;
+    return st == VS_OK && (env->mode == CKT_STATIC || vec_len(v->group)) ? check(to, n * n_param)
+                                                                         : st;
 }
 
 vs_status ckt_vary_total(ckt_vary *v, size_t n, size_t n_param, double *to)
 {
-    return ckt_back_total(v->back, n, n_param, to);
+    const vs_status st = ckt_back_total(v->back, n, n_param, to);
+    return st == VS_OK ? check(to, n * n_param) : st;
 }
 
 static void add_entry(const varied *k, const mdl_out *w, const int32_t *unknown, double value,

@@ -532,14 +532,34 @@ static vs_status row_of_kin(mdl_model *m, int32_t kin, const asker *a, int32_t *
     return VS_OK;
 }
 
+/* Of a thousand numbers most are 0: the others count, each with its place. */
+static uint64_t hash_of_key(const double *key, size_t n)
+{
+    enum { N = 8 };
+    uint64_t h = 0, word[N];
+    for (size_t i = 0; i < n; i += N) {
+        const size_t m = n - i < N ? n - i : N;
+        uint64_t any = 0;
+        memset(word, 0, sizeof word);
+        memcpy(word, key + i, m * sizeof *word);
+        for (size_t k = 0; k < N; k++)
+            any |= word[k];
+        for (size_t k = 0; k < N && any; k++)
+            if (word[k]) {
+                h = (h ^ word[k]) * 0x9e3779b97f4a7c15u + i + k;
+                h ^= h >> 29;
+            }
+    }
+    return h;
+}
+
 /* The row of the key in m->scratch, made if it is new. */
 static vs_status row_of_scratch(mdl_model *m, const asker *a, int32_t *row)
 {
     const int32_t kin = mdl_kin_of_key(m, m->scratch);
     if (kin >= 0)
         return row_of_kin(m, kin, a, row);
-    size_t bytes = key_len(m) * sizeof(double);
-    uint64_t hash = hash128_of(m->scratch, bytes).w[0];
+    uint64_t hash = hash_of_key(m->scratch, key_len(m));
     int32_t first = map_get(&m->row_of_hash, hash, -1);
     for (int32_t k = first; k >= 0; k = m->row[k].full->next)
         if (has_key(m, m->row[k].full, m->scratch)) {

@@ -295,8 +295,11 @@ static vs_status run_and_measure(tran_gradient *w)
         st = refuse_jumps(w);
     if (st == VS_OK)
         st = ana_tape_back(w->tape, (int32_t)n, jumps, visit, w);
-    if (st == VS_OK)
+    if (st == VS_OK) {
         st = ckt_vary_total(w->vary, n, vec_len(g->by), g->to);
+        if (st == VS_NOCONV)
+            diag_error(g->s->d, g->span, "a derivative is not finite");
+    }
     return st;
 }
 

@@ -91,9 +91,14 @@ static void take_device(sim_vary *v, sim_vary_side *k, ckt_device_facts f, int32
     double *key = room(v, n + 1);
     sim_vary_device d = {.device = i, .row = f.row, .built = v->s->st.built};
     mdl_row_key(f.model, f.row, key);
-    for (size_t p = 0; p < n; p++)
-        if (memcmp(&key[p], &was[p], sizeof *key) != 0)
-            vec_push(d.entry, ((sim_vary_entry){(int32_t)p, key[p]}));
+    for (size_t from = 0, end; from < n; from = end) { /* few of a thousand differ */
+        end = from + 16 < n ? from + 16 : n;
+        if (!memcmp(key + from, was + from, (end - from) * sizeof *key))
+            continue;
+        for (size_t p = from; p < end; p++)
+            if (memcmp(&key[p], &was[p], sizeof *key) != 0)
+                vec_push(d.entry, ((sim_vary_entry){(int32_t)p, key[p]}));
+    }
     vec_push(k->device, d);
 }
 
