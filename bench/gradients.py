@@ -22,7 +22,10 @@ Gradients by parameters that move corners of sources are right to second order o
 so are differences. Both are extrapolated from runs with a half, a quarter and an eighth of the deck's step, and
 what comes of it is compared, in parts of the measure, with the bound 1e-5 (column second, with the slopes). In
 these runs a clock has a corner at the end of each step: all times but that of the corner that moves stay, and
-no step becomes another one. Otherwise steps behind a corner follow the length of the last one before it."""
+no step becomes another one. Otherwise steps behind a corner follow the length of the last one before it. The
+corner moves by one whole step to both sides: the error of a run depends on the part of a step that lies before
+the corner, by the step squared, and a difference by less than a step would have this part's derivative, which is
+of the order of the step and jumps as steps are halved."""
 import argparse
 import collections
 import concurrent.futures
@@ -38,8 +41,9 @@ PSP = os.path.join(ROOT, 'netlists', 'psp103_models.inc')
 KINDS = ('tran', 'op', 'dc', 'ac', 'noise')
 BOUND = 1e-5
 STEPS = [6.4e-2 / 4 ** k for k in range(9)]  # of differences, relative
-CORNER_STEPS = [4e-4, 1e-4, 2.5e-5]  # of these where corners move: they stay within a step
+CORNER_STEPS = [4e-4, 1e-4, 2.5e-5]  # of those whose runs are extrapolated with them
 FINER = (2, 4, 8)  # parts of the step of a transient or a sweep
+UNIT = {'p': 1e-12, 'n': 1e-9, 'u': 1e-6}
 HELD = '.option reltol=1e-12 abstol=1e-18 vntol=1e-13 trtol=1e15'
 
 
@@ -65,6 +69,11 @@ class Deck:
         self.span[kind] = analysis
         self.measures[kind] = what
 
+    def step(self, kind, finer):
+        """Of the transient or the sweep: a number and its unit."""
+        number, unit = re.match(r'([0-9.]+)(.*)', self.span[kind].split()[4]).groups()
+        return float(number) / finer, unit
+
     def text(self, kinds, finer=1, clock=False):
         """The deck with analyses of these kinds; steps of transients and sweeps are `finer` times smaller. With a
         clock, whose corners they are, times of steps are fixed."""
@@ -72,8 +81,7 @@ class Deck:
         for kind in kinds:
             words = self.span[kind].split()
             if kind in ('tran', 'dc'):
-                number, unit = re.match(r'([0-9.]+)(.*)', words[4]).groups()
-                step = float(number) / finer
+                step, unit = self.step(kind, finer)
                 words[4] = f'{step!r}{unit}'
             if kind == 'tran':
                 words[1] = words[4]
@@ -543,13 +551,16 @@ Both = collections.namedtuple('Both', 'got want fit slope')  # {measure: {parame
 
 
 def both(vsim, d, kinds, by, steps, pool, finer=1, clock=False):
-    """Gradients and differences; of crossings the slope that these two give, and the curve's."""
+    """Gradients and differences; of crossings the slope that these two give, and the curve's. With a clock corners
+    move by one step of it."""
     size = {p: 300.0 if p == 'temp' else abs(v) for p, v in by.items()}
     text = d.name + '\n' + d.text(kinds, finer, clock)
     with tempfile.TemporaryDirectory() as folder:
         got = gradients(vsim, folder, d, text, kinds, by)
         asked, slope = at_crossings(vsim, folder, d, text, got)
-        all_of = dict(zip(by, pool.map(lambda p: differences(vsim, folder, asked, p, by[p], steps), by)))
+        step, unit = d.step('tran', finer) if clock else (0, 'p')
+        moves = {p: [step * UNIT[unit] / size[p]] if clock and p in d.corners else steps for p in by}
+        all_of = dict(zip(by, pool.map(lambda p: differences(vsim, folder, asked, p, by[p], moves[p]), by)))
     want, fit = {}, {}
     for m in got:
         want[m] = {p: all_of[p][f'{m}_v' if m in slope else m] for p in by}
