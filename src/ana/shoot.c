@@ -289,6 +289,167 @@ static double swing(const ana_shot *s)
     return hi - lo;
 }
 
+/* -- circuits that forget -- */
+
+/* Of a change of the state, less than `forgotten` is left after a period; a period leaves no more
+ * than `falls` of what the one before left, until that is `gone`. */
+static const double forgotten = 0.3, falls = 0.5, gone = 1e-3;
+
+static shoot_memory memory_of(const ana_shot *s)
+{
+    if (!s->probes)
+        return s->memory;
+    return s->left <= gone || (s->left <= forgotten && s->left <= falls * s->left_before)
+               ? SHOOT_FORGETS
+               : SHOOT_REMEMBERS;
+}
+
+enum { MOST_PAIRS = 4 };
+typedef struct secants { /* what changes of the state did to the residual, newest last */
+    int n;
+    double *dx[MOST_PAIRS], *dr[MOST_PAIRS]; /* [n+1] */
+} secants;
+
+static double dot(const ana_shot *s, const double *a, const double *b)
+{
+    double sum = 0;
+    for (size_t k = 0; k < vec_len(s->state); k++) {
+        const int32_t i = s->state[k];
+        const double tol = tolerance(s, i);
+        sum += a[i] / tol * (b[i] / tol);
+    }
+    return sum;
+}
+
+static void subtract(const ana_shot *s, double *a, double by, const double *b)
+{
+    for (size_t i = 1; i < s->n1; i++)
+        a[i] -= by * b[i];
+}
+
+/* The pair of the last two states joins the others, whose oldest may leave. */
+static void add_pair(const ana_shot *s, secants *p, const double *x, const double *r,
+                     const double *x_before, const double *r_before)
+{
+    if (p->n == MOST_PAIRS) {
+        double *const dx = p->dx[0], *const dr = p->dr[0];
+        memmove(p->dx, p->dx + 1, (MOST_PAIRS - 1) * sizeof *p->dx);
+        memmove(p->dr, p->dr + 1, (MOST_PAIRS - 1) * sizeof *p->dr);
+        p->dx[MOST_PAIRS - 1] = dx;
+        p->dr[MOST_PAIRS - 1] = dr;
+        p->n--;
+    }
+    for (size_t i = 0; i < s->n1; i++) {
+        p->dx[p->n][i] = x[i] - x_before[i];
+        p->dr[p->n][i] = r[i] - r_before[i];
+    }
+    p->n++;
+}
+
+/* x += r - sum theta_j (dx_j + dr_j), with theta for the smallest |r - sum theta_j dr_j|: what a
+ * period does next, but for what the pairs know better (Anderson 1965; Walker & Ni, SIAM J. Numer.
+ * Anal. 49(4), 2011). r is overwritten. */
+static void go_on(const ana_shot *s, const secants *p, double *r, double *x)
+{
+    static const double independent = 1e-6; /* of its length, of a dr beside the others */
+    double *const both = vs_malloc(2 * MOST_PAIRS * s->n1 * sizeof *both);
+    double *dx[MOST_PAIRS], *dr[MOST_PAIRS];
+    for (int j = p->n - 1, m = 0; j >= 0; j--) { /* newest first, made orthogonal */
+        dx[m] = both + 2 * (size_t)m * s->n1;
+        dr[m] = dx[m] + s->n1;
+        memcpy(dx[m], p->dx[j], s->n1 * sizeof *r);
+        memcpy(dr[m], p->dr[j], s->n1 * sizeof *r);
+        const double size = dot(s, dr[m], dr[m]);
+        for (int i = 0; i < m; i++) {
+            const double by = dot(s, dr[i], dr[m]) / dot(s, dr[i], dr[i]);
+            subtract(s, dr[m], by, dr[i]);
+            subtract(s, dx[m], by, dx[i]);
+        }
+        const double own = dot(s, dr[m], dr[m]);
+        if (!(own > independent * independent * size))
+            continue;
+        const double theta = dot(s, dr[m], r) / own;
+        subtract(s, r, theta, dr[m]);
+        subtract(s, x, theta, dx[m]);
+        m++;
+    }
+    subtract(s, x, -1, r);
+    vs_free(both);
+}
+
+/* One pass after the other from state to state until it repeats. */
+static vs_status follow_on(ana_shot *s, report *rep, secants *p, bool *closed)
+{
+    enum { MOST_PERIODS = 10 };
+    double *own = vs_calloc(4 * s->n1, sizeof *own), *r = own, *r_before = own + s->n1,
+           *x_before = own + 2 * s->n1, *step = own + 3 * s->n1;
+    vs_status st = VS_OK;
+    double before = INFINITY;
+    for (int it = 1; st == VS_OK && it <= MOST_PERIODS && memory_of(s) == SHOOT_FORGETS; it++) {
+        shoot_residual(s, r);
+        *rep = (report){.iterations = it};
+        rep->r = rep->dx = size_of(s, r, &rep->worst);
+        *closed = rep->r <= strict && !(s->probes && it == 1);
+        if (*closed)
+            break;
+        if (!(rep->r <= 2 * before)) {
+            memcpy(s->x0, x_before, s->n1 * sizeof *r);
+            break;
+        }
+        if (it > 1)
+            add_pair(s, p, s->x0, r, x_before, r_before);
+        memcpy(x_before, s->x0, s->n1 * sizeof *r);
+        memcpy(r_before, r, s->n1 * sizeof *r);
+        memcpy(step, r, s->n1 * sizeof *r);
+        go_on(s, p, step, s->x0);
+        before = rep->r;
+        s->follows = true;
+        st = shoot_pass(s, false);
+        s->follows = false;
+    }
+    s->memory = *closed ? SHOOT_FORGETS : SHOOT_REMEMBERS;
+    if (st == VS_NOCONV)
+        memcpy(s->x0, x_before, s->n1 * sizeof *r);
+    vs_free(own);
+    return st == VS_NOCONV ? VS_OK : st;
+}
+
+/* Logic forgets its state within a period: then a pass, without any derivative, ends nearer to the
+ * periodic state than it began, by what an update of Newton's method that takes M for 0 does, and
+ * the next one ends where it comes together with the last. The passes of the first grid carry
+ * changes of all of the state along, which tell whether that is so: a slow state, of which a
+ * residual shows nothing, would be left. *closed: the state repeats; if not, Newton's method goes
+ * on. */
+static vs_status follow(ana_shot *s, report *rep, bool *closed)
+{
+    s->probes = s->memory == SHOOT_UNKNOWN;
+    vs_status st = shoot_pass(s, false);
+    if (st == VS_OK && memory_of(s) == SHOOT_FORGETS) {
+        secants p = {0};
+        double *room = vs_malloc(2 * MOST_PAIRS * s->n1 * sizeof *room);
+        for (int j = 0; j < MOST_PAIRS; j++) {
+            p.dx[j] = room + 2 * (size_t)j * s->n1;
+            p.dr[j] = p.dx[j] + s->n1;
+        }
+        st = follow_on(s, rep, &p, closed);
+        vs_free(room);
+    } else if (st == VS_OK) {
+        s->memory = SHOOT_REMEMBERS;
+    }
+    s->probes = false;
+    return st;
+}
+
+/* From how many unknowns with charges on; of fewer, Newton's method needs few columns. */
+enum { MANY_STATES = 20 };
+static bool may_forget(const ana_shot *s)
+{
+    int32_t n = 0;
+    for (int32_t i = 1; i <= s->n; i++)
+        n += s->a->u[i].has_q;
+    return n > MANY_STATES && !s->o.osc && !s->lines && s->memory != SHOOT_REMEMBERS;
+}
+
 static vs_status newton(ana_shot *s, report *rep)
 {
     update u = {.dx = vs_calloc(s->n1 + s->n_tail, sizeof(double))};
@@ -326,6 +487,13 @@ static vs_status newton(ana_shot *s, report *rep)
     vs_free(u.dx);
     vs_free(r);
     return st;
+}
+
+static vs_status close_period(ana_shot *s, report *rep)
+{
+    bool closed = false;
+    const vs_status st = may_forget(s) ? follow(s, rep, &closed) : VS_OK;
+    return st != VS_OK || closed ? st : newton(s, rep);
 }
 
 /* -- the grid is fine enough -- */
@@ -380,12 +548,15 @@ static double rest(const ana_shot *s, double now, double before)
 /* Each level halves the steps of the one before: SDIRK4's where its estimate asks for it. */
 static vs_status solve_grid(ana_shot *s, int level, bool known, report *rep)
 {
+    if (known)
+        shoot_keep_ends(s);
+    s->grid++;
     if (known && s->rule == ANA_SHOOT_SDIRK4)
         shoot_split(s, first_error * pow(16, 1 - level));
     else
         shoot_make_grid(s, level);
     shoot_lines_place(s);
-    vs_status st = newton(s, rep);
+    vs_status st = close_period(s, rep);
     if (st == VS_OK)
         shoot_lines_estimate(s);
     if (st == VS_OK && s->rule == ANA_SHOOT_SDIRK4)
@@ -488,6 +659,8 @@ static void allocate(ana_shot *s)
     s->r_max = vs_calloc(s->stride, sizeof *s->r_max);
     s->tol_x = vs_calloc(s->n1, sizeof *s->tol_x);
     s->c0 = vs_calloc((size_t)s->nnz + 1, sizeof *s->c0);
+    s->row_max = vs_calloc(s->stride, sizeof *s->row_max);
+    s->weight = vs_calloc(s->stride, sizeof *s->weight);
 }
 
 void ana_shot_free(ana_shot **shot)
@@ -570,8 +743,10 @@ static vs_status find(ana_shot *s, const ana_orbit *from, report *rep)
         st = shoot_find_corners(s);
     if (st == VS_OK && from)
         st = refuse_echoes(s);
-    if (st == VS_OK)
+    if (st == VS_OK) {
+        shoot_keep_cycle(s);
         st = refine_tightly(s, rep);
+    }
     if (st == VS_NOCONV)
         explain(s, rep);
     return st;

@@ -20,7 +20,7 @@
 #include "ana_priv.h"
 #include "cycle.h"
 
-enum { SHOOT_STAGES = 5 };
+enum { SHOOT_STAGES = 5, SHOOT_PROBES = 2 };
 
 typedef struct shoot_stage {
     double part; /* of the period: its time */
@@ -54,6 +54,9 @@ typedef struct shoot_wave {
     double *x;               /* of x at the last stage */
 } shoot_wave;
 
+/* Whether a period leaves much of a change of the state. */
+typedef enum shoot_memory { SHOOT_UNKNOWN, SHOOT_FORGETS, SHOOT_REMEMBERS } shoot_memory;
+
 typedef struct shoot_lines shoot_lines; /* shoot_line.c */
 typedef struct shoot_track shoot_track;
 
@@ -80,20 +83,32 @@ struct ana_shot {
     shoot_lines *lines;           /* NULL: no device remembers */
     double *tail;                 /* [n_tail] the rest of the state: what they do */
     size_t n_tail;
-    double *x_max, *r_max; /* [stride] largest values of unknowns, of terms of rows in the pass */
-    double *xs;            /* vec: [n+1] at t_0 and at the end of each step */
-    int32_t *state;        /* vec: unknowns that have charge at t_0 */
-    double *qs;            /* vec: [n+1] charges at the same */
-    double *scale;         /* [n1] largest values in the recorded period */
-    double *path_t, *path; /* vecs: times, in periods, and [n+1] x of all stages of the last pass */
-    double *old_t, *old;   /* vecs: of the pass before, where Newton's method begins from */
-    bool dense;            /* all columns of M are made in the pass */
-    shoot_wave wave;       /* of the pass; of products */
-    double *c0;            /* [nnz + 1] C at t_0 */
-    shoot_lin lin;         /* of the stage at hand */
-    shoot_lin *kept;       /* vec: of all stages; none: they are made again from xk */
-    bool keeps;            /* there is room for `kept` */
-    double *xk, *turn;     /* vecs: [n+1] of all stages, for products */
+    double *x_max, *r_max;  /* [stride] largest values of unknowns, of terms of rows in the pass */
+    double *xs;             /* vec: [n+1] at t_0 and at the end of each step */
+    int32_t *state;         /* vec: unknowns that have charge at t_0 */
+    double *qs;             /* vec: [n+1] charges at the same */
+    double *scale;          /* [n1] largest values in the recorded period */
+    double *path_t, *old_t; /* vecs: times, in periods, of all stages of the last pass, and of the
+                             * one before on this grid, if there is one: */
+    float *path, *old;      /* vecs: [n+1] x there, where Newton's method begins from; else from */
+    shoot_step *last_step;  /* vec: steps of the grid before, or of the transient */
+    double *last_xs;        /* vec: and its s->xs */
+    int grid, path_grid;    /* how many grids there were; of path */
+    double *row_max, *weight; /* [stride] largest r_max; of held linearisations (nat_env) */
+    bool weighed;             /* both are those of a whole pass */
+    bool dense;               /* all columns of M are made in the pass */
+    shoot_memory memory;
+    bool probes;   /* the pass carries changes of the state along: */
+    double *probe; /* [SHOOT_PROBES][n+1] what the last one left of them, and its size, */
+    double left, left_before; /* in tolerances, 1 at first; before it */
+    bool follows;      /* the pass begins near the last one, on the same grid: it may end where both
+                        * have come together */
+    shoot_wave wave;   /* of the pass; of products */
+    double *c0;        /* [nnz + 1] C at t_0 */
+    shoot_lin lin;     /* of the stage at hand */
+    shoot_lin *kept;   /* vec: of all stages; none: they are made again from xk */
+    bool keeps;        /* there is room for `kept` */
+    double *xk, *turn; /* vecs: [n+1] of all stages, for products */
     newton_report rep;
     double failed_at; /* s, where a pass ended */
 };
@@ -120,6 +135,10 @@ int32_t shoot_n_stage(const ana_shot *s); /* of all steps of the grid together *
  * in s->wave if dense. Allocates.
  * Status: VS_OK; VS_NOCONV: s->rep, s->failed_at; VS_ESINGULAR (message); VS_STOP. */
 VS_MUST_USE vs_status shoot_pass(ana_shot *s, bool derive);
+/* Guesses of the first pass are from the transient before. */
+void shoot_keep_cycle(ana_shot *s);
+/* Before there are new steps: guesses of the first pass on them are from the solution at hand. */
+void shoot_keep_ends(ana_shot *s);
 /* x_N of the last pass, [n+1], the shot's. */
 const double *shoot_end(const ana_shot *s);
 /* What the last pass made of the state, less the state: to [n+1 + n_tail], x and then the tail. */

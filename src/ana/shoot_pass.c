@@ -5,14 +5,20 @@
 #include "shoot.h"
 #include "vec.h"
 
+/* Differences of x below this, in tolerances, are none. */
+static const double nothing = 1e-3;
+/* Devices whose voltages moved little may leave this part of the tolerances in a row. */
+static const double held_part = 0.05;
+
 typedef struct now {                           /* where the pass is */
     double *q, *lo, *d, *q_before, *lo_before; /* [stride] q_n and what rounding took; k_n; q_n-1 */
     double *x, *f, *hist, *k[SHOOT_STAGES], *dx; /* [stride] */
-    double part;                                 /* of the period, where x is */
+    double part, length;                         /* of the period: where x is; of the step */
     size_t at;                                   /* in s->old_t */
     double *before;                              /* [stride] x of the last stage */
     double
         moved; /* by the last stage's iteration from its guess, in parts of what one update may */
+    int together; /* steps up to here at whose ends x was that of the pass that this one follows */
 } now;
 
 /* -- linearisations -- */
@@ -63,13 +69,15 @@ static ckt_env env_at(const ana_shot *s, const shoot_stage *g)
                      .held = s->lines != NULL};
 }
 
-/* G, C at x and the factors of G + alpha C. */
-static vs_status linearise(ana_shot *s, const shoot_stage *g, const double *x, shoot_lin *l)
+/* G, C at x and the factors of G + alpha C. loaded: the last load was at x. */
+static vs_status linearise(ana_shot *s, const shoot_stage *g, const double *x, bool loaded,
+                           shoot_lin *l)
 {
     ana *a = s->a;
     const ckt_env env = env_at(s, g);
     lin_begin(s, l);
-    vs_status st = ckt_load_ac(a->c, &env, x, false, l->g, l->c);
+    vs_status st = loaded ? ckt_load_slopes(a->c, &env, x, l->g, l->c)
+                          : ckt_load_ac(a->c, &env, x, false, l->g, l->c);
     if (st != VS_OK)
         return st;
     for (int32_t i = 1; i <= a->n && a->opt.rshunt > 0; i++)
@@ -162,6 +170,41 @@ static void begin_columns(ana_shot *s)
     s->wave.dlnt[n] = s->o.osc ? 1 : 0;
 }
 
+/* The changes of the state that are carried along: first of one tolerance in each unknown, all of
+ * one sign, or of signs as a generator of random numbers says, of which slow states of every shape
+ * have a part. Later, what the pass before left of them. */
+static void begin_probe(ana_shot *s)
+{
+    wave_make(s, SHOOT_PROBES);
+    if (!s->probe) {
+        uint32_t random = 1;
+        s->probe = vs_calloc(SHOOT_PROBES * s->n1, sizeof *s->probe);
+        for (size_t k = 0; k < vec_len(s->state); k++) {
+            const int32_t i = s->state[k];
+            const double tol = s->reltol * s->scale[i] + s->tol_x[i];
+            random = random * 1664525u + 1013904223u;
+            s->probe[i] = tol;
+            s->probe[s->n1 + (size_t)i] = random >> 31 ? tol : -tol;
+        }
+        s->left = 1;
+    }
+    for (size_t col = 0; col < SHOOT_PROBES; col++)
+        add_product(s, s->c0, 1, s->probe + col * s->n1, s->wave.q + col * s->n1);
+}
+
+static void end_probe(ana_shot *s)
+{
+    memcpy(s->probe, s->wave.x, SHOOT_PROBES * s->n1 * sizeof *s->probe);
+    s->left_before = s->left;
+    s->left = 0;
+    for (size_t k = 0; k < SHOOT_PROBES * vec_len(s->state); k++) {
+        const size_t i = (size_t)s->state[k / SHOOT_PROBES];
+        const double size =
+            fabs(s->probe[k % SHOOT_PROBES * s->n1 + i]) / (s->reltol * s->scale[i] + s->tol_x[i]);
+        s->left = size <= s->left ? s->left : size;
+    }
+}
+
 vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to)
 {
     shoot_stage g[SHOOT_STAGES];
@@ -182,7 +225,7 @@ vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to)
             if (!s->keeps)
                 shoot_lines_hold(s, lines);
             if (!s->keeps)
-                st = linearise(s, &g[i], s->xk + at * s->n1, l);
+                st = linearise(s, &g[i], s->xk + at * s->n1, false, l);
             if (st == VS_OK)
                 propagate(s, &g[i], l, dlnt != 0 ? s->turn + at * s->n1 : NULL);
             shoot_lines_advance(s, lines, &g[i], (int32_t)k, s->wave.x);
@@ -241,11 +284,12 @@ static newton_eq equation(const ana_shot *s, const now *w, const shoot_stage *g,
                     .itl = (patient ? MORE : 1) * (o->itl4 > 10 ? o->itl4 : 10),
                     .itl_more = 3 * MORE * o->itl4};
     eq.env.limit = true;
+    eq.env.weight = s->weight[1] > 0 ? s->weight : NULL;
     return eq;
 }
 
-/* x at a time of the pass before; *k: stages before it were looked at. */
-static void old_x(const ana_shot *s, double part, size_t *k, double by, double *x)
+/* x += by times x at a time of the pass before; *k: stages before it were looked at. */
+static void add_old(const ana_shot *s, double part, size_t *k, double by, double *x)
 {
     const size_t n = vec_len(s->old_t);
     while (*k + 2 < n && s->old_t[*k + 1] <= part)
@@ -253,17 +297,88 @@ static void old_x(const ana_shot *s, double part, size_t *k, double by, double *
     while (*k > 0 && s->old_t[*k] > part)
         --*k;
     const double f = fmin((part - s->old_t[*k]) / (s->old_t[*k + 1] - s->old_t[*k]), 1);
-    const double *a = s->old + *k * s->n1, *b = a + s->n1;
+    const float *a = s->old + *k * s->n1, *b = a + s->n1;
     for (size_t i = 1; i < s->n1; i++)
-        x[i] += by * (a[i] + f * (b[i] - a[i]));
+        x[i] += by * (a[i] + f * ((double)b[i] - a[i]));
 }
 
-/* Where Newton's method begins: the last x, and what the pass before did from there on. */
+/* -- where Newton's method begins -- */
+
+/* What stages of SDIRK4 are away from the solution, by h^2 x'': sum a_ij c_j - c_i^2 / 2. */
+static const double stage_miss[SHOOT_STAGES] = {1. / 32, 1. / 32, 33. / 800, 31. / 680, 0};
+
+/* The points of the last grid, of which 0 is t_0, that a polynomial around its step j goes through:
+ * up to four, between corners. Returns how many, the first one to *from. */
+enum { THROUGH = 4 };
+static int32_t ends_around(const ana_shot *s, int32_t j, int32_t *from)
+{
+    const shoot_step *step = s->last_step;
+    const int32_t n = (int32_t)vec_len(step);
+    int32_t first = j, last = j + 1;
+    if (!step[j].fresh)
+        first--;
+    if (last < n && !step[last].fresh)
+        last++;
+    while (last - first + 1 < THROUGH && first > 0 && !step[first].fresh && first > j - 2)
+        first--;
+    while (last - first + 1 < THROUGH && last < n && !step[last].fresh && last < j + 3)
+        last++;
+    *from = first;
+    return last - first + 1;
+}
+
+/* Weights of n points t in the polynomial's value and second derivative at `at`. */
+static void point_weights(const double *t, int32_t n, double at, double *value, double *second)
+{
+    for (int32_t i = 0; i < n; i++) {
+        double p = 1, d = 0, dd = 0; /* the product so far, its derivatives */
+        for (int32_t j = 0; j < n; j++) {
+            if (j == i)
+                continue;
+            const double by = 1 / (t[i] - t[j]), f = (at - t[j]) * by;
+            dd = dd * f + 2 * d * by;
+            d = d * f + p * by;
+            p *= f;
+        }
+        value[i] = p;
+        second[i] = dd;
+    }
+}
+
+/* x += by (x of the last grid at `part` + what a stage misses by, in `bend` = h^2 of periods). */
+static void add_last(const ana_shot *s, double part, size_t *k, double by, double bend, double *x)
+{
+    const shoot_step *step = s->last_step;
+    double t[THROUGH], value[THROUGH], second[THROUGH];
+    int32_t from;
+    while (*k + 1 < vec_len(step) && step[*k].end < part)
+        ++*k;
+    while (*k > 0 && step[*k - 1].end >= part)
+        --*k;
+    const int32_t n = ends_around(s, (int32_t)*k, &from);
+    for (int32_t i = 0; i < n; i++)
+        t[i] = from + i ? step[from + i - 1].end : 0;
+    point_weights(t, n, part, value, second);
+    for (int32_t i = 0; i < n; i++) {
+        const double w = by * (value[i] + bend * second[i]);
+        const double *p = s->last_xs + (size_t)(from + i) * s->n1;
+        for (size_t u = 1; u < s->n1; u++)
+            x[u] += w * p[u];
+    }
+}
+
+/* From the last x on, what the pass before did; or, if that had other steps, what the solution on
+ * those did. */
 static void guess(const ana_shot *s, now *w, const shoot_stage *g)
 {
     if (vec_len(s->old_t) > 1) {
-        old_x(s, w->part, &w->at, -1, w->x);
-        old_x(s, g->part, &w->at, 1, w->x);
+        add_old(s, w->part, &w->at, -1, w->x);
+        add_old(s, g->part, &w->at, 1, w->x);
+    } else if (vec_len(s->last_step)) {
+        const bool sdirk = s->rule == ANA_SHOOT_SDIRK4;
+        const double bend = sdirk ? w->length * w->length : 0;
+        add_last(s, w->part, &w->at, -1, g->number ? bend * stage_miss[g->number - 1] : 0, w->x);
+        add_last(s, g->part, &w->at, 1, bend * stage_miss[g->number], w->x);
     }
     w->part = g->part;
 }
@@ -297,7 +412,7 @@ static vs_status find_update(ana_shot *s, now *w, const shoot_stage *g, shoot_li
         k[i] = g->alpha * ((a->q[i] - w->q[i]) + (lo[i] - w->lo[i])) + w->hist[i];
         w->dx[i] = a->f[i] + k[i] + (a->gdiag[i] ? shunt * w->x[i] : 0);
     }
-    const vs_status st = linearise(s, g, w->x, l);
+    const vs_status st = linearise(s, g, w->x, true, l);
     if (st == VS_OK)
         lu_solve(&l->lu, w->dx + 1, w->dx + 1);
     return st;
@@ -333,27 +448,38 @@ static double size_for_one(const ana_shot *s, const double *v)
     return most;
 }
 
-/* One evaluation, if the guess is so near that the exact update from it is all that it needs.
- * *done: it was. */
-static vs_status update_once(ana_shot *s, now *w, const shoot_stage *g, shoot_lin *l, bool *done)
+/* Updates with exact matrices, one evaluation each, from a guess that is near, until no other one
+ * is needed. *done: that is so, and the last one is still to be applied. */
+static vs_status update_few(ana_shot *s, now *w, const shoot_stage *g, shoot_lin *l, bool *done)
 {
-    enum { HOPE = 4 };
+    enum { MOST_UPDATES = 3 };
+    static const double far = 64, falls = 0.25; /* in parts of what one update may */
     ana *a = s->a;
-    bool limited = true;
+    double before = INFINITY;
     *done = false;
-    if (!vec_len(s->old_t) || !(w->moved < HOPE))
+    if (!vec_len(s->last_step) || !(w->moved < far))
         return VS_OK;
     const newton_eq eq = equation(s, w, g, false);
-    vs_status st = ckt_load(a->c, &eq.env, w->x, a->f, a->q, a->fmax, a->qmax, &limited);
-    if (st == VS_OK && !limited)
-        st = find_update(s, w, g, l);
-    if (st != VS_OK || limited) {
-        w->moved = INFINITY;
-        return st == VS_NOCONV || st == VS_OK ? VS_OK : st;
+    for (int k = 0; k < MOST_UPDATES; k++) {
+        bool limited = true;
+        vs_status st = ckt_load(a->c, &eq.env, w->x, a->f, a->q, a->fmax, a->qmax, &limited);
+        if (st == VS_OK && !limited)
+            st = find_update(s, w, g, l);
+        if (st != VS_OK || limited) {
+            w->moved = INFINITY;
+            return st == VS_NOCONV || st == VS_OK ? VS_OK : st;
+        }
+        a->st.iterations++;
+        const double size = size_for_one(s, w->dx);
+        if (k == 0)
+            w->moved = size;
+        *done = size <= 1;
+        if (*done || !(size <= far) || !(size <= falls * before))
+            break;
+        for (size_t i = 1; i < s->n1; i++)
+            w->x[i] -= w->dx[i];
+        before = size;
     }
-    a->st.iterations++;
-    w->moved = size_for_one(s, w->dx);
-    *done = w->moved <= 1;
     return VS_OK;
 }
 
@@ -363,7 +489,7 @@ static vs_status solve(ana_shot *s, now *w, const shoot_stage *g, shoot_lin *l)
     bool done;
     memcpy(w->before, w->x, s->n1 * sizeof *w->x);
     guess(s, w, g);
-    vs_status st = update_once(s, w, g, l, &done);
+    vs_status st = update_few(s, w, g, l, &done);
     if (st == VS_OK && !done) {
         double *from = w->f; /* until there is an update */
         memcpy(from, w->x, s->n1 * sizeof *from);
@@ -406,10 +532,32 @@ static void keep_path(ana_shot *s, const now *w, const shoot_stage *g)
         s->path_t[at] = s->path_t[at - 1];
     s->path_t[at] = g->part;
     memmove(s->path + (at + 1) * n1, s->path + at * n1, (n - at) * n1 * sizeof *s->path);
-    memcpy(s->path + at * n1, w->x, n1 * sizeof *s->path);
+    for (size_t i = 0; i < n1; i++)
+        s->path[at * n1 + i] = (float)w->x[i];
 }
 
-static void end_step(ana_shot *s, now *w, const shoot_stage *g)
+/* The largest difference of x to that of the last pass at the same step, in tolerances. */
+static double off_last(const ana_shot *s, const double *x, const double *last)
+{
+    double most = 0;
+    for (size_t i = 1; i < s->n1; i++) {
+        const double d = fabs(x[i] - last[i]) / (s->reltol * s->scale[i] + s->tol_x[i]);
+        most = d <= most ? most : d;
+    }
+    return most;
+}
+
+/* What held linearisations may leave out, as far as the rows' sizes are known. */
+static void weigh_rows(ana_shot *s)
+{
+    const ana *a = s->a;
+    for (size_t i = 1; i < s->n1; i++) {
+        s->row_max[i] = fmax(s->row_max[i], s->r_max[i]);
+        s->weight[i] = 1 / (held_part * (a->opt.reltol * s->row_max[i] + a->tol_r[i]));
+    }
+}
+
+static void end_step(ana_shot *s, now *w, const shoot_stage *g, int32_t step)
 {
     double *q = w->q_before, *lo = w->lo_before;
     w->q_before = w->q;
@@ -419,15 +567,21 @@ static void end_step(ana_shot *s, now *w, const shoot_stage *g)
     memcpy(w->q, s->a->q, s->n1 * sizeof *q);
     memcpy(w->lo, w->f, s->n1 * sizeof *lo);
     memcpy(w->d, w->k[g->number], s->n1 * sizeof *q);
-    const size_t at = vec_len(s->xs);
-    vec_extend(s->xs, s->n1);
+    const size_t at = (size_t)(step + 1) * s->n1;
+    if (s->follows) {
+        w->together = !s->probes && off_last(s, w->x, s->xs + at) <= nothing ? w->together + 1 : 0;
+    } else {
+        vec_extend(s->xs, s->n1);
+        vec_extend(s->qs, s->n1);
+    }
     memcpy(s->xs + at, w->x, s->n1 * sizeof *q);
-    vec_extend(s->qs, s->n1);
     for (size_t i = 0; i < s->n1; i++) {
         s->qs[at + i] = w->q[i] + w->lo[i];
         s->x_max[i] = fmax(s->x_max[i], fabs(w->x[i]));
         s->r_max[i] = fmax(s->r_max[i], s->a->fmax[i]);
     }
+    if (!s->weighed)
+        weigh_rows(s);
 }
 
 /* What a product needs of the stage. */
@@ -455,7 +609,9 @@ static vs_status one_stage(ana_shot *s, now *w, const shoot_stage *g, int32_t st
     const vs_status st = solve(s, w, g, l);
     if (st != VS_OK)
         return st;
-    if (derive && s->dense) {
+    if (s->probes) {
+        propagate(s, g, l, NULL);
+    } else if (derive && s->dense) {
         for (size_t i = 0; i < s->n1; i++)
             still[i] = w->k[g->number][i] - still[i];
         propagate(s, g, l, s->o.osc ? still : NULL);
@@ -467,25 +623,82 @@ static vs_status one_stage(ana_shot *s, now *w, const shoot_stage *g, int32_t st
     if (g->ends && g->number == SHOOT_STAGES - 1)
         estimate(s, w, l, step);
     if (g->ends)
-        end_step(s, w, g);
+        end_step(s, w, g, step);
     return VS_OK;
 }
 
-/* The path of a pass that came to its end is where the next one's guesses are from. */
+/* The path of a pass that came to its end is where guesses of the next one on this grid are from.
+ */
 static void begin_path(ana_shot *s)
 {
-    if (vec_len(s->path_t) && vec_last(s->path_t) == 1) {
-        double *const t = s->old_t, *const x = s->old;
+    if (s->path_grid != s->grid) {
+        vec_free(s->old_t);
+        vec_free(s->old);
+        s->old_t = NULL;
+        s->old = NULL;
+    } else if (vec_len(s->path_t) && vec_last(s->path_t) == 1) {
+        double *const t = s->old_t;
+        float *const x = s->old;
         s->old_t = s->path_t;
         s->old = s->path;
         s->path_t = t;
         s->path = x;
     }
+    s->path_grid = s->grid;
     vec_clear(s->path_t);
     vec_clear(s->path);
     vec_push(s->path_t, 0);
     vec_extend(s->path, s->n1);
-    memcpy(s->path, s->x0, s->n1 * sizeof *s->path);
+    for (size_t i = 0; i < s->n1; i++)
+        s->path[i] = (float)s->x0[i];
+}
+
+/* The pass has come together with the one that it follows: the rest is that one's. */
+static void end_path(ana_shot *s)
+{
+    const size_t n = vec_len(s->old_t), n1 = s->n1;
+    size_t k = 0, at = vec_len(s->path);
+    while (k < n && s->old_t[k] <= vec_last(s->path_t))
+        k++;
+    vec_extend(s->path, (n - k) * n1);
+    memcpy(s->path + at, s->old + k * n1, (n - k) * n1 * sizeof *s->path);
+    for (; k < n; k++)
+        vec_push(s->path_t, s->old_t[k]);
+}
+
+void shoot_keep_cycle(ana_shot *s)
+{
+    const cycle *c = &s->c;
+    size_t corner = 0;
+    double from = 0;
+    vec_extend(s->last_xs, s->n1);
+    memcpy(s->last_xs, s->x0, s->n1 * sizeof *s->x0);
+    for (size_t k = 0; k < vec_len(c->t); k++) {
+        static const double same = 1e-10;
+        const double part = (c->t[k] - s->t0) / s->period;
+        if (part <= from + same)
+            continue;
+        while (corner < vec_len(s->corner) && s->corner[corner] < from - same)
+            corner++;
+        const bool fresh =
+            from == 0 || (corner < vec_len(s->corner) && s->corner[corner] <= from + same);
+        vec_push(s->last_step, ((shoot_step){part, fresh, -1}));
+        const size_t at = vec_len(s->last_xs);
+        vec_extend(s->last_xs, s->n1);
+        memcpy(s->last_xs + at, c->x + k * s->n1, s->n1 * sizeof *s->x0);
+        from = part;
+    }
+}
+
+void shoot_keep_ends(ana_shot *s)
+{
+    double *const x = s->last_xs;
+    s->last_xs = s->xs;
+    s->xs = x;
+    vec_clear(s->last_step);
+    const size_t n = vec_len(s->step);
+    vec_extend(s->last_step, n);
+    memcpy(s->last_step, s->step, n * sizeof *s->step);
 }
 
 /* Charges, C and the state's unknowns at t_0. */
@@ -501,7 +714,7 @@ static vs_status begin_pass(ana_shot *s, now *w)
     vs_status st = ckt_load(a->c, &env, w->x, a->f, w->q, a->fmax, a->qmax, &limited);
     if (st == VS_OK) {
         memcpy(w->lo, ckt_charge_rest(a->c), s->n1 * sizeof *w->lo);
-        st = ckt_load_ac(a->c, &env, w->x, false, s->lin.g, s->c0);
+        st = ckt_load_slopes(a->c, &env, w->x, s->lin.g, s->c0);
     }
     if (st != VS_OK) {
         s->failed_at = s->t0;
@@ -516,17 +729,19 @@ static vs_status begin_pass(ana_shot *s, now *w)
         if (any)
             vec_push(s->state, c + 1);
     }
-    vec_clear(s->xs);
-    vec_extend(s->xs, s->n1);
+    if (!s->follows) {
+        vec_clear(s->xs);
+        vec_extend(s->xs, s->n1);
+        vec_clear(s->qs);
+        vec_extend(s->qs, s->n1);
+    }
     memcpy(s->xs, w->x, s->n1 * sizeof *w->x);
-    vec_clear(s->qs);
-    vec_extend(s->qs, s->n1);
     memcpy(s->qs, w->q, s->n1 * sizeof *w->x);
     vec_clear(s->xk);
     vec_clear(s->turn);
     shoot_lines_begin(s, shoot_lines_pass(s), s->tail);
     begin_path(s);
-    for (size_t i = 0; i < s->n1; i++) {
+    for (size_t i = 0; i < s->n1 && !s->follows; i++) {
         s->x_max[i] = fabs(w->x[i]);
         s->r_max[i] = a->fmax[i];
     }
@@ -560,6 +775,7 @@ static bool asked_to_stop(ana_shot *s, double part)
 
 vs_status shoot_pass(ana_shot *s, bool derive)
 {
+    enum { TOGETHER = 2 }; /* steps: rules of order 2 have a past */
     shoot_stage g[SHOOT_STAGES];
     now w = now_make(s);
     double *still = vs_calloc(s->n1, sizeof *still);
@@ -568,17 +784,25 @@ vs_status shoot_pass(ana_shot *s, bool derive)
     vs_status st = begin_pass(s, &w);
     if (st == VS_OK) {
         plan_memory(s, derive);
-        if (derive && s->dense)
+        if (s->probes)
+            begin_probe(s);
+        else if (derive && s->dense)
             begin_columns(s);
     }
-    for (size_t k = 0; k < vec_len(s->step) && st == VS_OK; k++) {
+    for (size_t k = 0; k < vec_len(s->step) && st == VS_OK && w.together < TOGETHER; k++) {
         const int32_t n = shoot_stages(s, (int32_t)k, g);
+        w.length = s->step[k].end - (k ? s->step[k - 1].end : 0);
         for (int32_t i = 0; i < n && st == VS_OK; i++)
             st = one_stage(s, &w, &g[i], (int32_t)k, number++, derive, still);
         s->a->st.points_accepted++;
         if (st == VS_OK && asked_to_stop(s, s->step[k].end))
             st = VS_STOP;
     }
+    if (st == VS_OK && w.together == TOGETHER)
+        end_path(s);
+    if (st == VS_OK && s->probes)
+        end_probe(s);
+    s->weighed = s->weighed || st == VS_OK;
     shoot_lines_measure(s);
     now_free(&w);
     vs_free(still);
@@ -639,11 +863,12 @@ static vs_status improve_point(ana_shot *s, int32_t k, int32_t first, int32_t la
     const int n = stencil(s, k, first, last, &from, w);
     const double length = s->step[k - 1].end - (k > 1 ? s->step[k - 2].end : 0);
     const shoot_stage g = {.part = s->step[k - 1].end, .alpha = 1e6 / (length * s->period)};
-    const ckt_env env = env_at(s, &g);
+    ckt_env env = env_at(s, &g);
+    env.weight = s->weight;
     shoot_lines_rest(s, &g, x);
     vs_status st = ckt_load(a->c, &env, x, a->f, a->q, a->fmax, a->qmax, &limited);
     if (st == VS_OK)
-        st = linearise(s, &g, x, &s->lin);
+        st = linearise(s, &g, x, true, &s->lin);
     for (size_t i = 1; i < s->n1; i++) {
         r[i] = a->f[i] + (a->gdiag[i] && a->opt.rshunt > 0 ? x[i] / a->opt.rshunt : 0);
         for (int j = 0; j < n; j++)
@@ -693,4 +918,9 @@ void shoot_pass_free(ana_shot *s)
     vec_free(s->path);
     vec_free(s->old_t);
     vec_free(s->old);
+    vec_free(s->last_step);
+    vec_free(s->last_xs);
+    vs_free(s->probe);
+    vs_free(s->row_max);
+    vs_free(s->weight);
 }

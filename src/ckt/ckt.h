@@ -319,6 +319,10 @@ VS_MUST_USE vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, b
  * MDL_AC is needed. Status as ckt_load_ac. */
 VS_MUST_USE vs_status ckt_load_apart(ckt *c, const ckt_env *env, const double *x, double *g,
                                      double *cap);
+/* The same as ckt_load_ac, without noise, right behind a TRAN load at x that limiting did not act
+ * in: what that load knows of devices is not evaluated again. */
+VS_MUST_USE vs_status ckt_load_slopes(ckt *c, const ckt_env *env, const double *x, double *g,
+                                      double *cap);
 /* Adds what lines and delays contribute to G + j omega C to val [2 nnz], re and im in turn. */
 void ckt_ac_delays(const ckt *c, double omega, double *val);
 /* The same of the derivatives of that by ln omega. */

@@ -221,9 +221,24 @@ void ckt_fill_dyn_ac(double *dyn, const ckt_env *env, bool noise)
     dyn[IR_DYN_LIMIT] = 0;
 }
 
-/* With c->dyn as it is. */
-static vs_status load_parts(ckt *c, const ckt_env *env, const double *x, bool noise, double *g,
-                            double *cap)
+/* Groups whose slopes the last load summed: they need no evaluation. */
+static bool is_summed(const ckt *c, size_t group)
+{
+    const struct dev_lin *l = c->group[group].lin;
+    return (c->bypass && l && !l->whole) || (ckt_pairs_sums(c) && ckt_is_paired(c, group));
+}
+
+static void add_sums(const double *gc, double *g, double *cap, size_t nv)
+{
+    for (size_t k = 0; k < nv; k++) {
+        g[k] += gc[2 * k];
+        cap[k] += gc[2 * k + 1];
+    }
+}
+
+/* With c->dyn as it is. after_load: of a load at x, whose sums hold. */
+static vs_status load_parts(ckt *c, const ckt_env *env, const double *x, bool noise,
+                            bool after_load, double *g, double *cap)
 {
     const size_t nv = (size_t)csc_nnz(&c->a) + 1;
     load l = {.c = c, .g = g, .cap = cap, .noise = noise};
@@ -237,7 +252,12 @@ static vs_status load_parts(ckt *c, const ckt_env *env, const double *x, bool no
     stamp_fixes(c, env, g);
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
-        st = load_group(&l, &c->group[i], x);
+        if (!after_load || !is_summed(c, i))
+            st = load_group(&l, &c->group[i], x);
+    if (after_load && c->bypass)
+        add_sums(ckt_bypass_sums(c)->gc, g, cap, nv);
+    if (after_load && ckt_pairs_sums(c))
+        add_sums(ckt_pairs_sums(c), g, cap, nv);
     nat_load_ac(&c->nat, false, env, x, &native);
     vec_free(l.place);
     vec_free(l.out[0]);
@@ -255,14 +275,20 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
                       double *cap)
 {
     ckt_fill_dyn_ac(c->dyn, env, noise);
-    return load_parts(c, env, x, noise, g, cap);
+    return load_parts(c, env, x, noise, false, g, cap);
 }
 
 vs_status ckt_load_apart(ckt *c, const ckt_env *env, const double *x, double *g, double *cap)
 {
     ckt_fill_dyn(c->dyn, env);
     c->dyn[IR_DYN_LIMIT] = 0;
-    return load_parts(c, env, x, false, g, cap);
+    return load_parts(c, env, x, false, false, g, cap);
+}
+
+vs_status ckt_load_slopes(ckt *c, const ckt_env *env, const double *x, double *g, double *cap)
+{
+    ckt_fill_dyn_ac(c->dyn, env, false);
+    return load_parts(c, env, x, false, !c->small && !ckt_is_latent(c), g, cap);
 }
 
 void ckt_ac_delays(const ckt *c, double omega, double *val)

@@ -178,6 +178,38 @@ c1 out 0 1u
         for name in ('v(n1)', 'v(n60)', 'v(n130)'):
             self.close(hb[name][1], -1j * ac[name][0], 1e-5, 2)
 
+    def test_many_fast_states_are_followed_period_by_period(self):
+        # time constants of 1 to 12.5 ns are forgotten within 1 us: each answers a ramp of 1 ns as one
+        # RC does; grid_error * reltol is what the grid leaves, and it is an estimate
+        taus = [(k + 2) * 0.5e-9 for k in range(24)]
+        rows = ''.join('r%d in n%d 100\nc%d n%d 0 %.6gp\n' % (k, k, k, k, tau * 1e10)
+                       for k, tau in enumerate(taus))
+        p = self.run_deck('many\nv1 in 0 pulse(0 1 0 1n 1n 499n 1u)\n' + rows +
+                          '.options reltol=1e-4\n.pss 1meg 0 n5 201 20 method=shooting\n.end\n')
+        w = self.plot(p, 'Periodic Steady')
+        for k, tau in enumerate(taus):
+            for t, y in zip(w['time'], w['v(n%d)' % k]):
+                x = t % 500e-9
+                lag = tau / 1e-9 * (math.exp(-max(x - 1e-9, 0) / tau) - math.exp(-x / tau))
+                rise = min(x, 1e-9) / 1e-9 - lag
+                self.assertLess(abs(y - (rise if t % 1e-6 < 500e-9 else 1 - rise)), 2e-5)
+
+    def test_slow_states_among_many_fast_ones_are_not_left(self):
+        # a period changes the filter by 1e-3 of what it is away from its mean, below any tolerance
+        # in the end; it is one node, or thirty that share its charge
+        fast = ''.join('r%d a n%d 100\nc%d n%d 0 10p\n' % (k, k, k, k) for k in range(30))
+        net = ''.join('rs%d s%d s%d 1\ncs%d s%d 0 33.333333n\n' % (k, k, k + 1, k, k + 1)
+                      for k in range(30))
+        for slow in ('rs a out 1k\ncs out 0 1u\n', 'rs a s0 1k\n' + net):
+            node = 'out' if ' out ' in slow else 's30'
+            p = self.run_deck("""slow
+v0 x 0 sin(0 1 1meg 0 0 90)
+b1 a 0 v=max(0, v(x))
+%s%s.pss 1meg 0 n1 65 4 method=shooting
+.end
+""" % (fast, slow))
+            self.close(self.plot(p, 'Harmonic')['v(%s)' % node][0].real, 1 / math.pi, 1e-4)
+
     def test_steps_are_short_where_it_moves_only(self):
         # 4 edges of 1 ns in 1 us: Newton's iterations, 6,800; all steps halved took 16,800. What is
         # found are the exponentials of an RC that is driven by ramps

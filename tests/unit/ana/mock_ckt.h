@@ -721,6 +721,11 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
     (void)c, (void)env, (void)x, (void)noise, (void)g, (void)cap;
     return VS_OK;
 }
+vs_status ckt_load_slopes(ckt *c, const ckt_env *env, const double *x, double *g, double *cap)
+{
+    (void)c, (void)env, (void)x, (void)g, (void)cap;
+    return VS_OK;
+}
 vs_status ckt_load_apart(ckt *c, const ckt_env *env, const double *x, double *g, double *cap)
 {
     (void)c, (void)env, (void)x, (void)g, (void)cap;
