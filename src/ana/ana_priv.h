@@ -126,6 +126,10 @@ void near_forget(ana *a);
  * the matrix of the iteration before. */
 double near_error(const ana *a);
 
+/* -- op_given.c -- */
+/* Brings the voltages of x, an operating point, that sources alone give to rounding. */
+void op_settle_given(ana *a, const newton_eq *eq, double *x);
+
 /* -- newton.c -- */
 /* x in: start, out: the last evaluated point (or see eq->fix); on VS_OK a->f, a->q belong to it.
  * Status: VS_OK; VS_NOCONV with *rep filled (also for a singular matrix). */

@@ -625,6 +625,10 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
         st = search(a, x, true, tran_op);
     if (alone)
         lu_at_rest(&a->lu, a->jac, false);
+    if (st == VS_OK) {
+        const newton_eq eq = ana_static_eq(a, tran_op);
+        op_settle_given(a, &eq, x);
+    }
     return st;
 }
 
