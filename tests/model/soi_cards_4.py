@@ -114,11 +114,11 @@ class Card:
         return False
 
     def unlike(self, part, t, e, k):
-        """ngspice's ac leaves the gate's charge by the substrate out."""
-        return part == 'imag' and e == 'e' and self.model['soimod'] != 0
+        """ngspice's ac leaves the gate's charge by the substrate out, and its film's threshold a slope of dvtp0."""
+        return self.model['soimod'] != 0 and (part == 'imag' and e == 'e' or 'dvtp0' in self.model)
 
     def unsloped(self, part, t):
         return False
 
     def noise_unlike(self, k):
-        return False
+        return self.model['soimod'] != 0 and 'dvtp0' in self.model
