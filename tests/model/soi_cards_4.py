@@ -118,7 +118,8 @@ class Card:
         return self.model['soimod'] != 0 and (part == 'imag' and e == 'e' or 'dvtp0' in self.model)
 
     def unsloped(self, part, t):
-        return False
+        """Conductances are those of the currents, which are compared; the transients of dvtp0 are too coarse."""
+        return part == 'real' or 'dvtp0' in self.model
 
     def noise_unlike(self, k):
         return self.model['soimod'] != 0 and 'dvtp0' in self.model
