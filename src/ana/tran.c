@@ -228,18 +228,61 @@ static double behind_corner(const tran *t, int32_t i, bool *jumped)
 /* The first step behind a corner was accepted. A point has one value, and that of the corner is the
  * value in front of it. If a source's current jumps there, as that of a ramp into a capacitor, a
  * line between the points would show the jump as a slope over the whole step. So the sink also gets
- * a row just behind the corner. */
-static vs_status deliver_corner(tran *t)
+ * a row just behind the corner. It does as well if a digital node changes before that row. */
+static vs_status deliver_corner(tran *t, bool digital)
 {
-    const double h = t->past[0];
+    const double h = t->past[0], time = t->t - (1 - TRAN_BEHIND) * h;
     double *x = t->pred;
-    bool jumped = false;
+    bool jumped = digital && ckt_change_from(t->a->c, t->t - h) < time;
     if (TRAN_BEHIND * h < 100 * SAME_TIME * t->o.tstop)
         return VS_OK;
     x[0] = 0;
     for (int32_t i = 1; i <= t->a->n; i++)
         x[i] = behind_corner(t, i, &jumped);
-    return jumped ? deliver_at(t, t->t - (1 - TRAN_BEHIND) * h, x) : VS_OK;
+    if (digital)
+        ckt_show_at(t->a->c, time, x);
+    return jumped ? deliver_at(t, time, x) : VS_OK;
+}
+
+/* A row at a time within the last step: lines between its points, digital nodes as they were. */
+static vs_status deliver_within(tran *t, double time)
+{
+    const double part = (time - (t->t - t->past[0])) / t->past[0];
+    double *x = t->pred;
+    x[0] = 0;
+    for (int32_t i = 1; i <= t->a->n; i++)
+        x[i] = t->x[2][i] + part * (t->x[1][i] - t->x[2][i]);
+    ckt_show_at(t->a->c, time, x);
+    return deliver_at(t, time, x);
+}
+
+/* What changes no source makes no point. Where digital nodes change within the last step from that
+ * time on, or at its begin, whose point has the values in front of that, there are rows in front of
+ * and behind it. */
+static vs_status deliver_events(tran *t, double from)
+{
+    ckt *c = t->a->c;
+    const double h = t->past[0], least = 100 * SAME_TIME * t->o.tstop;
+    vs_status st = VS_OK;
+    for (double at = ckt_change_from(c, from), next; at < t->t && st == VS_OK; at = next) {
+        next = fmin(ckt_change_from(c, nextafter(at, INFINITY)), t->t);
+        const double behind = at + fmin(TRAN_BEHIND * h, (next - at) / 2);
+        if (at - from > least)
+            st = deliver_within(t, at);
+        if (behind - at > least && st == VS_OK)
+            st = deliver_within(t, behind);
+    }
+    return st;
+}
+
+/* Rows within the last step. corner: it was the first one behind a corner. */
+static vs_status deliver_rows(tran *t, bool corner)
+{
+    const bool digital = t->gets_breaks && ckt_is_digital(t->a->c);
+    const vs_status st = corner ? deliver_corner(t, digital) : VS_OK;
+    if (!digital || st != VS_OK)
+        return st;
+    return deliver_events(t, t->t - (corner ? 1 - TRAN_BEHIND : 1) * t->past[0]);
 }
 
 static vs_status report_progress(tran *t)
@@ -401,7 +444,7 @@ static vs_status accept(tran *t)
     if (t->tape)
         tran_tape_step(t);
     tran_shift(t);
-    const vs_status corner = first ? deliver_corner(t) : VS_OK;
+    const vs_status corner = deliver_rows(t, first);
     if (a->latent)
         tran_latent_rest(t);
     else if (t->latent)

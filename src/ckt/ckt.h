@@ -128,6 +128,11 @@ int32_t ckt_show(ckt *c, int32_t node);
 void ckt_add_adc(ckt *c, const struct nat_adc *a);
 void ckt_add_dac(ckt *c, const struct nat_dac *d, bool current);
 void ckt_add_osc(ckt *c, const struct nat_osc *o);
+/* Of the accepted points of a transient of a circuit with a digital part: the first time not before
+ * t at which a digital node changed, infinite if there is none; the unknowns that show them at t,
+ * changes at just that time left out. */
+double ckt_change_from(ckt *c, double t);
+void ckt_show_at(ckt *c, double t, double *x);
 /* The operating point's equations are solved at x. Status: VS_OK; VS_REJECT: the digital part has
  * other values now, so that they have to be solved again, from x; VS_EINPUT (message). */
 VS_MUST_USE vs_status ckt_settle(ckt *c, const double *x);

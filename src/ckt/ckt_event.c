@@ -41,3 +41,7 @@ void ckt_add_osc(ckt *c, const nat_osc *o)
 }
 
 vs_status ckt_settle(ckt *c, const double *x) { return nat_settle(&c->nat, x); }
+
+double ckt_change_from(ckt *c, double t) { return evt_change_from(ckt_digital(c, true), t); }
+
+void ckt_show_at(ckt *c, double t, double *x) { nat_event_shown(&c->nat, t, x); }

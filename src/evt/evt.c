@@ -731,6 +731,20 @@ const evt_change *evt_record(const evt *e, size_t *n)
     return e->record;
 }
 
+double evt_change_from(const evt *e, double t)
+{
+    size_t lo = 0, hi;
+    const evt_change *r = evt_record(e, &hi);
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        if (r[mid].t < t)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < vec_len(e->record) && r[lo].t <= e->committed ? r[lo].t : INFINITY;
+}
+
 const evt_value *evt_initial(const evt *e) { return e->initial; }
 
 double evt_dropped(const evt *e) { return e->dropped; }

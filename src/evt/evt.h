@@ -165,6 +165,8 @@ typedef struct evt_change {
 /* Changes of nodes since evt_start in order of time, up to the committed time: [*n]; those at time
  * 0 are not among them. */
 const evt_change *evt_record(const evt *e, size_t *n);
+/* The time of the first of them that is not before t; infinite if there is none. */
+double evt_change_from(const evt *e, double t);
 /* Values at time 0 [evt_n_node]. */
 const evt_value *evt_initial(const evt *e);
 /* Changes before this time were dropped, because there were too many; 0: none. */

@@ -9,7 +9,7 @@
 #define FOUND 1e-4
 #define FOUND_OF_DELAY 0.25
 #define NO_BETTER 1e-9
-#define LEAST_PART 0.01 /* of a step that is asked for in its place */
+#define LEAST_PART 0.01  /* of a step that is asked for in its place */
 #define FOUND_PHASE 1e-7 /* periods: an edge of an osc */
 
 enum {
@@ -560,6 +560,13 @@ static vs_status settle(nat_set *set, const double *x)
             break;
         }
     return VS_EINPUT;
+}
+
+void nat_event_shown(nat_list *l, double t, double *x)
+{
+    events *s = events_of(l->set[NAT_EVENT]);
+    for (size_t i = 0; i < vec_len(s->show); i++)
+        x[s->show[i].unknown] = number(evt_before(s->e, s->show[i].node, t));
 }
 
 /* -- loads -- */

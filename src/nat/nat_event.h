@@ -62,5 +62,8 @@ void nat_event_adc(nat_list *l, const nat_adc *a); /* lists are copied */
 void nat_event_dac(nat_list *l, const nat_dac *d);
 void nat_event_osc(nat_list *l, const nat_osc *o);
 void nat_event_show(nat_list *l, int32_t node, int32_t unknown);
+/* Sets the unknowns that show nodes to their values at a time up to the accepted one, changes at
+ * just that time left out. */
+void nat_event_shown(nat_list *l, double t, double *x);
 
 #endif

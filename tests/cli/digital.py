@@ -218,6 +218,24 @@ eprint o > o.txt
             self.assertEqual(value[0], '1s' if round(2 * phase) % 2 else '0s')
         self.assertEqual(len(rows), 36)
 
+    def test_digital_waves_have_their_edges_between_points(self):
+        """No bridge, steps of 2 ns: rows stand at the events, and 1/4096 of a step behind them."""
+        self.write('stimulus.txt', '0n 0s\n13.1n 1s\n37.7n 0s\n')
+        said = self.vsim("""pure
+a1 [x] src
+a2 x z inv
+.model src d_source(input_file="stimulus.txt")
+.model inv d_inverter(rise_delay=1.3n fall_delay=2.7n)
+.tran 10n 100n
+.meas tran fall when v(z)=0.5 fall=1
+.meas tran rise when v(z)=0.5 rise=1
+.meas tran width trig v(x) val=0.5 rise=1 targ v(x) val=0.5 fall=1
+.end
+""")
+        m = self.measures(said)
+        for name, t in (('fall', 15.8e-9), ('rise', 39e-9), ('width', 24.6e-9)):
+            self.assertAlmostEqual(m[name], t, delta=2e-9 / 4096)
+
     def test_bits_do_not_depend_on_lanes_threads_or_pieces(self):
         deck = MODULATOR + '.tran 5n 10u\n.end\n'
         files = []

@@ -549,6 +549,18 @@ bool ckt_is_digital(const ckt *c)
     (void)c;
     return false;
 }
+double ckt_change_from(ckt *c, double t)
+{
+    (void)c;
+    (void)t;
+    return INFINITY;
+}
+void ckt_show_at(ckt *c, double t, double *x)
+{
+    (void)c;
+    (void)t;
+    (void)x;
+}
 vs_status ckt_settle(ckt *c, const double *x)
 {
     (void)c;
