@@ -22,7 +22,8 @@
 #define MOST_STEPS 1e10       /* beyond as many of them a run is ended */
 #define LEAST_STEP 1e-90      /* s; its cube and the inverse of that are numbers */
 #define SAME_TIME 3.6e-15     /* times this far apart, relative to tstop, are the same */
-#define JUMP_SEEN 3 /* jumps of currents that a row behind a corner shows, in tolerances */
+#define MOST_EVENTS 16 /* times of a step at which digital nodes change, each with two rows */
+#define JUMP_SEEN 3    /* jumps of currents that a row behind a corner shows, in tolerances */
 #define OUTPUT_TIMED_EVERY 64 /* points: reading the clock costs more than a point without file */
 
 /* -- setting up -- */
@@ -256,6 +257,16 @@ static vs_status deliver_within(tran *t, double time)
     return deliver_at(t, time, x);
 }
 
+/* Whether digital nodes change at more times of the last step than rows are given for: what is that
+ * much faster than the points is not for a table of all vectors. */
+static bool is_busy(const tran *t, double from)
+{
+    int n = 0;
+    for (double at = from; n <= MOST_EVENTS && at < t->t; n++)
+        at = nextafter(ckt_change_from(t->a->c, at), INFINITY);
+    return n > MOST_EVENTS;
+}
+
 /* What changes no source makes no point. Where digital nodes change within the last step from that
  * time on, or at its begin, whose point has the values in front of that, there are rows in front of
  * and behind it. */
@@ -264,6 +275,8 @@ static vs_status deliver_events(tran *t, double from)
     ckt *c = t->a->c;
     const double h = t->past[0], least = 100 * SAME_TIME * t->o.tstop;
     vs_status st = VS_OK;
+    if (is_busy(t, from))
+        return VS_OK;
     for (double at = ckt_change_from(c, from), next; at < t->t && st == VS_OK; at = next) {
         next = fmin(ckt_change_from(c, nextafter(at, INFINITY)), t->t);
         const double behind = at + fmin(TRAN_BEHIND * h, (next - at) / 2);
@@ -327,6 +340,12 @@ static double most_of_piece(const tran *t, double piece)
     return (large ? PIECE_LARGE : PIECE_FRACTION) * piece;
 }
 
+/* Corners that appear while time goes on come so often that the run would not end. */
+static bool has_short_pieces(const tran *t)
+{
+    return t->gets_breaks && (t->brk - t->brk_prev) * MOST_STEPS < t->o.tstop - t->t;
+}
+
 /* Sets h and t_new from the wanted step: within its limits, not across a mark, not just short of
  * it. */
 static void plan(tran *t, double want)
@@ -337,8 +356,9 @@ static void plan(tran *t, double want)
         h = lasting_step(t, h, left);
     h = norm_min(h, t->most);
     double bound = ckt_bound_step(t->a->c);
-    t->n_bound = bound > 0 && bound < h ? t->n_bound + 1 : 0;
-    if (t->n_bound)
+    const bool cut = bound > 0 && bound < h;
+    t->n_bound = cut || has_short_pieces(t) ? t->n_bound + 1 : 0;
+    if (cut)
         h = fmin(h, fmax(bound, t->hmin)); /* a wish of a model: time must go on */
     if (h >= left * (1 - 1e-9)) {
         const bool same = h == t->past[0] && fabs(h - left) <= SAME_TIME * t->o.tstop;
@@ -705,7 +725,8 @@ static vs_status check_patience(const tran *t)
                "transient: at %.6g s devices allow steps of %.3g s at most; more than %.0e of them "
                "would be needed to reach %.6g s",
                t->t, t->h, MOST_STEPS, t->o.tstop);
-    diag_note(t->a->d, DIAG_NOWHERE, "short delays of lines and $bound_step of models do that");
+    diag_note(t->a->d, DIAG_NOWHERE,
+              "short delays of lines and digital parts, and $bound_step of models do that");
     return VS_ESTEP;
 }
 
