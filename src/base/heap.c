@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #if defined(__has_include) && __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
@@ -225,16 +226,18 @@ static void relink(heap *h, block *b)
 }
 
 /* Large blocks on large pages, where the system has them: a page fault costs as much as filling
- * 50 kB. */
+ * 50 kB. The block's mapping is told as a whole: as two parts realloc could not move it, and would
+ * copy it to small pages. Neighbours that are told alike share large pages. */
 static void use_large_pages(block *b)
 {
 #ifdef MADV_HUGEPAGE
-    enum { PAGE = 2 << 20, LEAST = 2 * PAGE };
+    enum { LEAST = 1 << 20 };
     if (b->bytes < LEAST)
         return;
-    const uintptr_t from = ((uintptr_t)b + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-    const uintptr_t to = ((uintptr_t)(b + 1) + b->bytes) & ~(uintptr_t)(PAGE - 1);
-    (void)madvise((char *)b + (from - (uintptr_t)b), to - from, MADV_HUGEPAGE);
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t from = (uintptr_t)b & ~(page - 1);
+    const uintptr_t to = ((uintptr_t)(b + 1) + b->bytes + page - 1) & ~(page - 1);
+    (void)madvise((char *)b - ((uintptr_t)b - from), to - from, MADV_HUGEPAGE);
 #else
     (void)b;
 #endif
