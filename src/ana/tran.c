@@ -103,6 +103,7 @@ static void set_limits(tran *t)
     t->hmin = fmax(t->hmin, SAME_TIME * o->tstop);
     t->gets_breaks = ckt_gets_breaks(t->a->c) || t->sink->next;
     t->most = INFINITY;
+    t->piece_part = t->a->n >= TRAN_LARGE && !t->a->linear ? PIECE_LARGE : PIECE_FRACTION;
     t->brk_prev = 0;
     t->brk = first_break(t, 0);
     t->n_piece = o->uic ? 0 : 1;    /* given values may jump at once: no point of the piece, */
@@ -333,13 +334,6 @@ static double lasting_step(const tran *t, double h, double left)
     return steps * fabs(equal - last) <= SAME_TIME * t->o.tstop ? last : equal;
 }
 
-/* The longest step of a piece of that length. */
-static double most_of_piece(const tran *t, double piece)
-{
-    const bool large = t->a->n >= TRAN_LARGE && !t->a->linear;
-    return (large ? PIECE_LARGE : PIECE_FRACTION) * piece;
-}
-
 /* Corners that appear while time goes on come so often that the run would not end. */
 static bool has_short_pieces(const tran *t)
 {
@@ -351,7 +345,7 @@ static bool has_short_pieces(const tran *t)
 static void plan(tran *t, double want)
 {
     double mark = next_mark(t), left = mark - t->t;
-    double h = norm_min(norm_min(want, t->hmax), most_of_piece(t, t->brk - t->brk_prev));
+    double h = norm_min(norm_min(want, t->hmax), t->piece_part * (t->brk - t->brk_prev));
     if (ana_factors_are_dear(t->a))
         h = lasting_step(t, h, left);
     h = norm_min(h, t->most);

@@ -62,6 +62,7 @@ typedef struct tran {
     integ_pred pc;
     bool have_pred;
     int start_order;       /* of the extrapolation that Newton starts from while steps are equal */
+    double piece_part;     /* a step may have of the distance between corners */
     int n_before;          /* points of the piece that ended where this one begins; 0: none */
     double *stage, *k1;    /* [n+1] first stage of SDIRK2: x and dq/dt */
     double *xmax;          /* [n+1] largest |x| accepted so far */
