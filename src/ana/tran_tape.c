@@ -72,7 +72,7 @@ struct ana_tape {
     double *noted;                  /* vec: [n_note] of each node */
     tape_edge head, tail;           /* its first row; its last so far */
     tape_edge before, behind;       /* the rows beside it */
-    tape_node next[2];              /* nodes behind it, if the first is a stage */
+    tape_node next[2];              /* nodes behind it, two if the first is a stage */
     size_t room;                    /* bytes for a part */
     /* of lines and delays: */
     double *note; /* vec: [2][n_note] of the stage and the end of the step under way */
@@ -453,9 +453,7 @@ static vs_status part_before(ana_tape *t)
 {
     const int64_t part = t->part - 1;
     t->end = t->first;
-    t->next[0].stage = false;
-    if (vec_len(t->node) > 1)
-        memcpy(t->next, t->node, sizeof t->next);
+    memcpy(t->next, t->node, (vec_len(t->node) > 1 ? 2 : 1) * sizeof *t->next);
     if (t->head.any)
         set_edge(t, &t->behind, &t->head);
     while (vec_last(t->state).part > part) {
@@ -900,7 +898,8 @@ static vs_status jump_back(back *w, int64_t node, const double *x, const tape_no
 {
     const tape_node *k = node_at(w->t, node);
     ckt_env env = env_of(w, k);
-    const double length = jump_length * (step[1].t - k->t), t = nat_back_beyond(k->t);
+    const double length = jump_length * (step[1].t - k->t);
+    const double t = fmax(nat_back_beyond(k->t, step[1].t), k->t + length);
     env.alpha = 1 / length;
     vs_status st = w->jump.any ? VS_OK : make_factors(w, &w->jump);
     if (st == VS_OK && w->past)
@@ -925,11 +924,15 @@ static vs_status jump_back(back *w, int64_t node, const double *x, const tape_no
     return st == VS_OK ? show(w, &env, x, noted_at(w, node), AFTER) : st;
 }
 
-/* The stage and the end of the step behind a node; NULL: it has no stage. */
-static const tape_node *step_behind(const ana_tape *t, int64_t node)
+/* The stage and the end of the step that begins a piece behind a node, both its end where it is one
+ * of backward Euler; false: none does. */
+static bool step_behind(const ana_tape *t, int64_t node, tape_node step[2])
 {
-    const tape_node *next = node + 1 < end_of(t) ? node_at(t, node + 1) : t->next;
-    return next->stage ? next : NULL;
+    const int64_t n = end_of(t);
+    const tape_node *here = node_at(t, node);
+    step[0] = node + 1 < n ? here[1] : t->next[0];
+    step[1] = !step[0].stage ? step[0] : node + 2 < n ? here[2] : t->next[node + 2 - n];
+    return step[0].stage || (here->corner && step[0].t > here->t);
 }
 
 /* A corner of a source moves there, or one arrives through a delay. */
@@ -942,11 +945,14 @@ static bool is_jump(const back *w, int64_t node, const double *x)
 /* What lies between a node and the step behind it. */
 static vs_status back_to_node(back *w, int64_t node, const double *x)
 {
-    const tape_node *step = step_behind(w->t, node);
-    const bool jumping = step && node > 0 && is_jump(w, node, x);
+    tape_node step[2];
+    const bool begins = step_behind(w->t, node, step);
+    const bool jumping = begins && is_jump(w, node, x);
+    if (w->past && node_at(w->t, node)->corner)
+        nat_back_turn(w->past);
     const vs_status st = jumping ? jump_back(w, node, x, step) : VS_OK;
     take_point(w);
-    return st == VS_OK && step ? show_behind(w, node, x, step, jumping) : st;
+    return st == VS_OK && begins ? show_behind(w, node, x, step, jumping) : st;
 }
 
 /* -- the start -- */

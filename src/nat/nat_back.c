@@ -9,8 +9,9 @@ enum { CELL = 4 }; /* of both ports: all, and what stands for the piece behind *
 
 typedef struct device {
     nat_memory m;
-    lossy *loss;        /* NULL: ideal, or a delay */
-    lossy_back **state; /* [n_measure] of a lossy one */
+    lossy *loss;         /* NULL: ideal, or a delay */
+    lossy_back **state;  /* [n_measure] of a lossy one, */
+    double (*behind)[4]; /* and derivatives by jumps of v and zi (nat_back_turn) */
     double
         *bar; /* [cap][n_measure][CELL] of points lo .. nat_back.top, at point % cap, 0 elsewhere */
     size_t lo, cap; /* cap: a power of 2 */
@@ -37,6 +38,7 @@ nat_back *nat_back_new(nat_list *l, const nat_time *point, size_t n_point, int32
         if (d.m.loss) {
             d.loss = lossy_new(d.m.loss, &b->mem);
             d.state = arena_array(&b->mem, lossy_back *, n_measure);
+            d.behind = vs_calloc((size_t)n_measure + 1, sizeof *d.behind);
             for (int32_t k = 0; k < n_measure; k++)
                 d.state[k] = lossy_back_new(d.loss, &b->mem);
         }
@@ -52,8 +54,10 @@ void nat_back_free(nat_back **pb)
     *pb = NULL;
     if (!b)
         return;
-    for (size_t i = 0; i < vec_len(b->all); i++)
+    for (size_t i = 0; i < vec_len(b->all); i++) {
         vs_free(b->all[i].bar);
+        vs_free(b->all[i].behind);
+    }
     vec_free(b->all);
     vec_free(b->point);
     arena_fini(&b->mem);
@@ -156,15 +160,7 @@ void nat_back_hold(nat_back *b, size_t last, double t, const double *x, const do
 /* The first of the points 0 .. last that stands at t or later; last if none does. */
 static size_t place_of(const nat_back *b, double t, size_t last)
 {
-    size_t lo = 0, hi = last;
-    while (lo < hi) {
-        const size_t mid = (lo + hi) / 2;
-        if (b->point[mid].t < t)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return line_point_from(b->point, last, t, true);
 }
 
 static void delay_rows(nat_back *b, device *d, size_t last, double t, const double *x,
@@ -220,7 +216,10 @@ static bool corner_at(const nat_back *b, size_t last, double at, double t, size_
     return b->point[*point].corner && fabs(b->point[*point].t - at) <= same;
 }
 
-double nat_back_beyond(double t) { return t * (1 + 4 * PAST_SAME); }
+double nat_back_beyond(double t, double next)
+{
+    return t > 0 ? t * (1 + 4 * PAST_SAME) : 4 * PAST_SAME * next;
+}
 
 bool nat_back_jumps(const nat_back *b, size_t last, double t, const double *x)
 {
@@ -274,6 +273,8 @@ static void take_point(nat_back *b, device *d, size_t point, int32_t m, double *
     target to = {b, d, m};
     const lossy_take take = {add, &to};
     memset(cell, 0, CELL * sizeof *cell);
+    if (d->loss && b->point[point].corner)
+        take_ports(d, d->behind[m], d->behind[m] + 2, jump);
     if (is_delay(d)) {
         rhs[d->m.node[0]] -= wave[0];
         jump[d->m.node[0]] -= behind[0];
@@ -285,6 +286,16 @@ static void take_point(nat_back *b, device *d, size_t point, int32_t m, double *
         take_ports(d, v, zi, rhs);
     } else {
         take_ports(d, d->state[m]->rest_v, d->state[m]->rest_zi, rhs);
+    }
+}
+
+void nat_back_turn(nat_back *b)
+{
+    for (size_t i = 0; i < vec_len(b->all); i++) {
+        device *d = &b->all[i];
+        for (int32_t m = 0; m < b->n_measure && d->loss; m++)
+            lossy_back_behind(d->loss, d->state[m], bars_of(b, d, b->top) + CELL * m + 2,
+                              d->behind[m], d->behind[m] + 2);
     }
 }
 

@@ -26,8 +26,9 @@ void nat_back_free(nat_back **b);
  * behind: just behind a corner that arrives. */
 void nat_back_hold(nat_back *b, size_t last, double t, const double *x, const double *noted,
                    bool behind);
-/* A time just behind a corner at t > 0, for which lines and delays have the piece behind it. */
-double nat_back_beyond(double t);
+/* A time just behind a corner at t, for which lines and delays have the piece behind it; next: the
+ * end of the step behind it. */
+double nat_back_beyond(double t, double next);
 /* Whether a corner arrives at t through a delay, which forces its output to follow at once. */
 bool nat_back_jumps(const nat_back *b, size_t last, double t, const double *x);
 /* The multipliers of these rows, lambda [n_measure][n+1]. */
@@ -37,6 +38,8 @@ void nat_back_rows(nat_back *b, size_t last, double t, const double *x,
  * measure, minus what they give by unknowns at t, which delays are. */
 void nat_back_behind(nat_back *b, size_t last, double t, const double *x, const double *noted,
                      const double *const *lambda, double *const *rhs);
+/* At a corner, before rows of a step of no length, which do not belong to the piece behind it. */
+void nat_back_turn(nat_back *b);
 /* Sets rhs[i] [n+1], for each measure, to minus the derivatives of all later rows, times their
  * multipliers, by x at the point, the last one that was not taken yet; and jump[i] to the part of
  * it that stands for the piece behind the point, whose derivatives may be others at a corner. */

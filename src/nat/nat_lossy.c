@@ -115,20 +115,6 @@ static void between(const line_point *p0, const line_point *p1, double t, double
         a[p] = p0->a[p] + w * (p1->a[p] - p0->a[p]);
 }
 
-/* First point behind t; the length if there is none. */
-static size_t first_after(const line_point *point, size_t n, double t)
-{
-    size_t lo = 0, hi = n;
-    while (lo < hi) {
-        const size_t mid = (lo + hi) / 2;
-        if (point[mid].t > t)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return lo;
-}
-
 /* `next` becomes what the filters are at t after waves of accepted points only: those that left the
  * ports from o->t - delay to min(t - delay, o->t). */
 static void drive_past(lossy *o, double t, const line_point *point)
@@ -138,7 +124,7 @@ static void drive_past(lossy *o, double t, const line_point *point)
     double at = o->t - o->r.delay, a0[2] = {0, 0}, a1[2];
     for (int p = 0; p < 2; p++)
         memcpy(o->next[p], o->wave[p], sizeof(double) * (size_t)o->r.n);
-    size_t k = first_after(point, n, at);
+    size_t k = line_point_from(point, n, at, false);
     if (k > 0 && k < n)
         between(&point[k - 1], &point[k], at, a0);
     for (; at < end && k < n; k++) {
@@ -300,7 +286,7 @@ static void back_drive_past(lossy *o, double t, const line_point *point, size_t 
                             const lossy_take *take)
 {
     const double last = point[n - 1].t, end = fmin(t - o->r.delay, last), at = last - o->r.delay;
-    const size_t begin = first_after(point, n, at);
+    const size_t begin = line_point_from(point, n, at, false);
     size_t k = begin;
     double a0[2], a1[2];
     while (k < n && point[k].t < end)
@@ -387,6 +373,22 @@ static void back_port(const lossy *o, int p, double u, double a, double v[2], do
 {
     v[p] = o->r.on_current ? a : u;
     zi[p] = o->r.on_current ? u : a;
+}
+
+/* Where u jumps, the filters of u jump by as much, and y*u by y(inf) times that. What follows
+ * within `direct`, in which less than a step passes, is left out. Without L or C y grows without
+ * bound, no front travels, and nothing jumps but by less than a step tells. */
+void lossy_back_behind(const lossy *o, const lossy_back *b, const double wave[2], double v[2],
+                       double zi[2])
+{
+    const bool front = o->r.l > 0 && o->r.c > 0;
+    for (int p = 0; p < 2; p++) {
+        const double a = b->a[p] + wave[p];
+        double u = b->u[p] + o->r.y0 * a;
+        for (int32_t k = 0; k < o->r.n; k++)
+            u += b->mem[p][k] + o->r.m[k] * a;
+        back_port(o, p, front ? u : 0, front ? a : 0, v, zi);
+    }
 }
 
 void lossy_back_accept(lossy *o, lossy_back *b, const line_point *point, size_t n,

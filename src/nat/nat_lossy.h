@@ -23,6 +23,19 @@ typedef struct line_point { /* of a line's history */
     double t, a[2]; /* wave of port 1, 2: v + z i; lossy: A of rlgc.h, deviation from rest */
     bool corner;
 } line_point;
+/* The first of n points behind t, or, with `at`, at t or behind it; n: there is none. */
+static inline size_t line_point_from(const line_point *p, size_t n, double t, bool at)
+{
+    size_t lo = 0, hi = n;
+    while (lo < hi) {
+        const size_t mid = (lo + hi) / 2;
+        if (p[mid].t < t || (p[mid].t == t && !at))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
 
 lossy *lossy_new(const rlgc *r, arena *mem); /* r is copied, its arrays are not */
 const rlgc *lossy_rlgc(const lossy *o);
@@ -65,6 +78,11 @@ void lossy_back_equation(lossy *o, lossy_back *b, double t, const line_point *pa
  * becomes that of the state before; v, zi [2]: the derivatives by the port's values there. */
 void lossy_back_accept(lossy *o, lossy_back *b, const line_point *past, size_t n,
                        const double wave[2], const lossy_take *take, double v[2], double zi[2]);
+
+/* Before the equations of a step of no length behind the point: the derivatives by jumps of the
+ * port's values there, wave [2] by those of its wave as a point of the past. */
+void lossy_back_behind(const lossy *o, const lossy_back *b, const double wave[2], double v[2],
+                       double zi[2]);
 
 /* Copies what the line remembers of accepted points to or from the image. */
 void lossy_image(lossy *o, image *im);

@@ -27,15 +27,7 @@ void past_free(past *p)
 /* Index k with point[k].t <= t < point[k+1].t; the first or last interval if t lies outside. */
 static size_t interval(const line_point *p, size_t n, double t)
 {
-    size_t lo = 0, hi = n - 1;
-    while (hi - lo > 1) {
-        const size_t mid = (lo + hi) / 2;
-        if (p[mid].t <= t)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
+    return line_point_from(p + 1, n - 2, t, false);
 }
 
 double past_parabola(const double t[3], const double a[3], double at)

@@ -660,7 +660,7 @@ static void integral_slope(const work *w, const measure *m, const double *y, dou
     }
     for (int64_t k = 0; k < w->n; k++) {
         weight[k] *= by;
-        if (w->x[k] > a && w->x[k] < b)
+        if ((w->x[k] > a || w->x[k] == 0) && w->x[k] < b) /* at the start it is just behind it */
             put(w, pulse, w->first + k, by * (rms ? 2 * y[k] : 1));
     }
 }

@@ -204,13 +204,19 @@ r1 a 0 1k
         # The charge and the mean square move with the corner; the pulse that i has in its
         # derivative there stays there. It has 1e-4 of a step of 1/21.9 of the ramp: 5e-6 of what
         # flows in the ramp.
-        vs, tr, td, c, r, end = 2, 21.9e-9, 3e-9, 1e-12, 1e3, 55e-9
+        # At t = 0 a corner has nothing before it. With given values the first step is backward Euler
+        # and no row shows the current just behind t = 0, so that only the charge by td is exact.
+        for td, uic in ((3e-9, ''), (0, ''), (0, 'uic')):
+            self.current_that_jumps(td, uic)
+
+    def current_that_jumps(self, td, uic):
+        vs, tr, c, r, end = 2, 21.9e-9, 1e-12, 1e3, 55e-9
         g = self.gradients(f"""ramp
 .param tr={tr} td={td}
 v1 a 0 pulse(0 {vs} {{td}} {{tr}} 10n 50n 200n)
 c1 a 0 {c}
 r1 a 0 {r}
-{HELD}.tran 1n 60n 0 1n
+{HELD}.tran 1n 60n 0 1n {uic}
 .meas tran q integ i(v1) from=0 to={end}
 .meas tran sq rms i(v1) from=0 to={end}
 .meas tran late find i(v1) at=33.2n
@@ -221,12 +227,47 @@ r1 a 0 {r}
         i1 = i0 + i2
         # tr (i0^2 + i0 i1 + i1^2)/3 of the ramp, where d i0 = d i1 = -i0/tr dtr; less i2^2 behind it
         by_tr = (i0 * i0 + i0 * i1 + i1 * i1) / 3 - i0 * (i0 + i1) - i2 * i2
-        self.assertLess(abs(g['q']['tr'] / (0.5 * i2) - 1), 1e-5)
         self.assertLess(abs(g['q']['td'] / i2 - 1), 1e-5)
+        if uic:
+            return
+        self.assertLess(abs(g['q']['tr'] / (0.5 * i2) - 1), 1e-5)
         self.assertLess(abs(g['sq']['tr'] * 2 * end * g['sq']['sq'] / by_tr - 1), 1e-5)
         self.assertLess(abs(g['sq']['td'] * 2 * end * g['sq']['sq'] / -(i2 * i2) - 1), 1e-5)
         self.assertLess(abs(g['late']['tr']), 1e-5 * i2 / tr)
         self.assertLess(abs(g['late']['td']), 1e-5 * i2 / tr)
+
+    def test_a_corner_that_travels_along_a_lossy_line(self):
+        # A ramp through a capacitor into a lossy line, a capacitor at its other end. Where the corner
+        # moves the wave that enters jumps in its derivative, and so does the one that arrives.
+        # Differences are of runs whose corners move by one step, all of which end at corners of a
+        # clock. Bound: the square of a step in the time constant of 0.3 ns.
+        step, tau = 5e-12, 0.3e-9
+        values = {'td': 2.118e-9, 'tr': 3.318e-9}
+        deck = f"""lossy
+.param td=2.118n tr=3.318n
+v1 a 0 pulse(0 2 {{td}} {{tr}} {{tr}} 21.018n 200n)
+c1 a c 3p
+r1 c 0 100
+o1 c 0 d 0 lo
+.model lo ltra r=100 l=250n c=100p len=0.5
+c2 d e 2p
+r2 e 0 60
+vclock clock 0 pulse(0 1 0 5p 5p 5p 20p)
+{HELD}.option trtol=1e15
+.tran 5p 20n 0 5p
+.meas tran v1 find v(d) at=8.3n
+.meas tran v2 find v(d) at=11.7n
+.meas tran area integ v(d) from=0 to=15n
+.meas tran top rms v(d) from=1n to=15n
+"""
+        names = re.findall(r'(?m)^\.meas tran (\S+)', deck)
+        got = self.gradients(f'{deck}.sens tran {" ".join(names)} param=td tr\n.end\n')
+        for p, v in values.items():
+            lo, hi = self.measures(deck + '.end\n', p, [v - step, v + step])
+            for m in names:
+                want = (hi[m] - lo[m]) / (2 * step)
+                scale = max(abs(want), abs(lo[m]) / v)
+                self.assertLess(abs(got[m][p] - want), (step / tau)**2 * scale, f'd {m} / d {p}')
 
     def test_a_corner_that_arrives_through_a_delay(self):
         # A ramp, delayed, right into a capacitor: i = C v/tr from td + t0 on, so that the charge at
