@@ -50,6 +50,8 @@ VS_MUST_USE vs_status post_slopes_add(post_slopes *s, const post_env *e, const c
                                       diag_span at);
 VS_MUST_USE vs_status post_slopes_take(post_slopes *s, const post_env *e);
 VS_MUST_USE vs_status post_slopes_end(post_slopes *s, const post_env *e);
+/* Whether a message was that an expression needs points of other pieces. */
+bool post_slopes_need_all(const post_slopes *s);
 /* Of one measure, from 0, by points [from, to), to a vec. The plot has those from `first` on:
  * these, and one more on each side where there is one. */
 VS_MUST_USE vs_status post_slopes_of(post_slopes *s, const post_env *e, size_t measure,

@@ -56,8 +56,9 @@ struct post_slopes {
     int64_t n;        /* points so far */
     int n_piece;      /* in as many pieces */
     double first, last;
-    bool up;     /* the axis rises */
-    bool turned; /* a sweep whose axis does not go on in one direction: it is one piece */
+    bool up;        /* the axis rises */
+    bool needs_all; /* an expression was refused for that */
+    bool turned;    /* a sweep whose axis does not go on in one direction: it is one piece */
 };
 
 typedef struct work { /* on a piece */
@@ -115,9 +116,11 @@ static vs_status curve_of(work *w, const char *expr, double **y)
     w->e.ranges = parts;
     if (!post_eval(&w->e, expr, &v))
         return VS_EINPUT;
-    if (w->whole)
+    if (w->whole) {
+        w->s->needs_all = true;
         return refuse(w, "'%s' computes with several points at once, and not all fit into memory",
                       expr);
+    }
     *y = arena_array(w->e.mem, double, w->n + 1);
     for (int64_t k = 0; k < w->n; k++)
         (*y)[k] = creal(post_at(&v, k));
@@ -864,6 +867,8 @@ vs_status post_slopes_end(post_slopes *s, const post_env *e)
     }
     return st;
 }
+
+bool post_slopes_need_all(const post_slopes *s) { return s->needs_all; }
 
 vs_status post_slopes_of(post_slopes *s, const post_env *e, size_t which, int64_t first,
                          int64_t from, int64_t to, post_slope **list)

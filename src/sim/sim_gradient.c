@@ -536,13 +536,26 @@ static post_env env_of(gradient *g, const gradient_card *c, uint64_t *seed)
 
 /* -- pieces of a run -- */
 
+/* What all of the run takes in one part, by how far the first one came, and a quarter more. */
+static double bytes_of_all(const gradient *g)
+{
+    return 1.25 * (double)g->memory * g->run.tstop / g->first_end;
+}
+
 static vs_status too_long(const gradient *g, const gradient_card *c)
 {
     diag_error(g->s->d, c->at,
                "the measure '%s' needs another one, or all points of the run at once, which do "
-               "not fit into %.3g bytes: give .sens tran more by memory=",
-               c->name, (double)g->memory);
+               "not fit into %.3g bytes: give .sens tran memory=%.2g or so",
+               c->name, (double)g->memory, bytes_of_all(g));
     return VS_EINPUT;
+}
+
+static void note_memory(const gradient *g)
+{
+    if (g->slopes && post_slopes_need_all(g->slopes))
+        diag_note(g->s->d, g->span, "memory=%.2g or so here has room for all points of the run",
+                  bytes_of_all(g));
 }
 
 static vs_status begin_flow(gradient *g, const double *number, const char *const *later)
@@ -588,6 +601,21 @@ static bool is_word_of_measures(const char *name)
     return is;
 }
 
+/* FROM, AT and the like that name another measure, whose value is known when all points are. PARAM
+ * is computed then. */
+static bool names_other(const gradient *g, const gradient_card *c, const char *const *later)
+{
+    const char **name = NULL, *form = c->text + strcspn(c->text, " \t");
+    bool other = false;
+    form += strspn(form, " \t");
+    post_measure_names(g->s->names, c->text, &name);
+    for (size_t i = 0; i < vec_len(name) && str_ncasecmp(form, "param", 5); i++)
+        for (size_t k = 0; k < vec_len(later); k++)
+            other |= !str_casecmp(later[k], name[i]) && str_casecmp(c->name, name[i]);
+    vec_free(name);
+    return other;
+}
+
 /* Measures with other values of the parameters that they name are wanted too (add_numbers). */
 static vs_status begin_pieces(gradient *g)
 {
@@ -599,7 +627,8 @@ static vs_status begin_pieces(gradient *g)
     g->value = g->base.number;
     for (size_t i = 0; i < vec_len(g->card) && st == VS_OK; i++)
         if (g->card[i].wanted)
-            st = add_slopes(g, &g->card[i]);
+            st = names_other(g, &g->card[i], later) ? too_long(g, &g->card[i])
+                                                    : add_slopes(g, &g->card[i]);
     if (st == VS_OK)
         st = begin_flow(g, g->base.number, later);
     for (size_t p = 0; p < vec_len(g->by); p++)
@@ -615,18 +644,22 @@ vs_status sim_gradient_piece(gradient *g)
     uint64_t seed = 1;
     if (!g->plots.current->scale->n)
         return VS_OK;
+    if (!g->flow)
+        g->first_end = g->plots.current->scale->v[g->plots.current->scale->n - 1];
     vs_status st = g->flow ? VS_OK : begin_pieces(g);
     g->value = g->base.number;
     if (st == VS_OK)
         st = take_slopes(g);
+    if (st != VS_OK)
+        note_memory(g);
     for (size_t i = 0; i < vec_len(g->flow) && st == VS_OK; i++) {
         const post_env e = env_of(g, &g->card[0], &seed);
         g->value = g->flow[i].number;
         if (!post_flow_take(g->flow[i].flow, &e)) {
             diag_error(g->s->d, g->span,
                        "a measure computes with several points at once, and not all of the run fit "
-                       "into %.3g bytes: give .sens tran more by memory=",
-                       (double)g->memory);
+                       "into %.3g bytes: give .sens tran memory=%.2g or so",
+                       (double)g->memory, bytes_of_all(g));
             st = VS_EINPUT;
         }
     }
@@ -692,6 +725,8 @@ vs_status sim_gradient_slopes(gradient *g, int64_t first, int64_t from, int64_t 
         if (c->wanted)
             st = post_slopes_of(g->slopes, &e, k++, first, from, to, &c->got.slope);
     }
+    if (st != VS_OK)
+        note_memory(g);
     return st;
 }
 

@@ -40,7 +40,8 @@ typedef struct gradient {
     sim *s;
     arena mem;
     flat_ana run;        /* the analysis that is measured */
-    size_t memory;       /* bytes for the steps of a transient */
+    size_t memory;       /* bytes for the steps of a transient, */
+    double first_end;    /* s, up to which they were enough */
     const char **meas;   /* vec: wanted */
     gradient_by *by;     /* vec */
     gradient_card *card; /* vec: the measures of the deck's run */

@@ -629,8 +629,15 @@ i0 0 1 dc 0 pulse(0 10u 1n 1n 1n 1n)
 
     def test_a_measure_that_needs_all_points_is_said(self):
         deck = self.LONG.replace('sqrt(v(out))', 'sqrt(v(out)-0.5)').replace('TSTART', '0 1n')
-        self.assertIn('not all fit into memory', self.run_deck(deck % 'memory=1', True))
-        self.run_deck(deck % '')
+        said = self.run_deck(deck % 'memory=1meg', True)
+        self.assertIn('not all fit into memory', said)
+        memory = re.search(r'memory=(\S+) or so', said).group(1)
+        self.run_deck(deck % f'memory={memory}')
+        deck = self.LONG.replace("'20u+rr*1n'", "'t1/2+rr*1n'").replace('TSTART', '0 1n')
+        said = self.run_deck(deck % 'memory=1meg', True)
+        self.assertIn("the measure 'fs' needs another one", said)
+        memory = re.search(r'memory=(\S+) or so', said).group(1)
+        self.run_deck(deck % f'memory={memory}')
 
     def test_lanes_and_threads_change_no_bit(self):
         deck = self.DIODE.replace('METHOD', 'trap') + '.sens tran vb ef param=rl is0 temp\n.end\n'
