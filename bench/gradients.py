@@ -479,12 +479,15 @@ def read_gradients(path):
 def ridders(one, ratio):
     """Value and uncertainty of a derivative, of central differences with steps that fall by `ratio`."""
     best, unsure, last = one[0], float('inf'), [one[0]]
-    for d in one[1:]:
+    # what differs between the smallest steps is taken for rounding, which falls as steps grow: a value that agrees
+    # with its neighbours by less does so by chance
+    noise = max((abs(a - b) / ratio ** k for k, (a, b) in list(enumerate(zip(one, one[1:]), 1))[-3:]), default=0)
+    for level, d in enumerate(one[1:], 1):
         row = [d]
         for k, lower in enumerate(last):
             f = ratio ** (2 * (k + 1))
             row.append((f * row[k] - lower) / (f - 1))
-            error = max(abs(row[-1] - row[-2]), abs(row[-1] - lower))
+            error = max(abs(row[-1] - row[-2]), abs(row[-1] - lower), noise * ratio ** level)
             if error < unsure:
                 best, unsure = row[-1], error
         last = row
