@@ -96,7 +96,8 @@ static void allocate(ana_orbit *h)
     h->n_varying_made = -1;
     h->r = vs_calloc((size_t)h->n * nk + 1, sizeof *h->r);
     h->dx = vs_calloc((size_t)h->n * nk + 1, sizeof *h->dx);
-    h->grid = vs_calloc(nm, sizeof *h->grid);
+    for (int i = 0; i < 2; i++)
+        h->part[i] = vs_calloc(nm, sizeof *h->part[i]);
     ana_lu_z_init(h->a, &h->m.lu);
 }
 
@@ -106,9 +107,11 @@ void ana_orbit_free(ana_orbit **orbit)
     if (!h)
         return;
     hb_matrix_free(h);
-    void *const own[] = {h->index, h->cell,  h->minus, h->omega, h->x,       h->xs,  h->fs,
-                         h->qs,    h->drive, h->size,  h->row,   h->varying, h->g,   h->c,
-                         h->g0,    h->c0,    h->y,     h->r,     h->dx,      h->grid};
+    fft_plan_free(&h->plan);
+    void *const own[] = {h->index, h->cell,    h->minus,   h->omega,   h->x,   h->xs,
+                         h->fs,    h->qs,      h->drive,   h->size,    h->row, h->varying,
+                         h->g,     h->c,       h->g0,      h->c0,      h->y,   h->r,
+                         h->dx,    h->part[0], h->part[1], h->opposite};
     for (size_t i = 0; i < VS_COUNT(own); i++)
         vs_free(own[i]);
     vec_free(h->gs);
@@ -256,10 +259,13 @@ static void update_size(ana_orbit *h, double *tolerances, int32_t *worst)
     const size_t nk = (size_t)h->n_k;
     *tolerances = 0;
     for (int32_t i = 1; i <= h->n; i++) {
+        const int32_t own = (i - 1) % 2; /* two at once; the last one may be alone */
+        const hb_cplx *dx = h->dx + (size_t)(i - 1) * nk;
+        if (!own)
+            hb_inverse_real(h, dx, dx + (i < h->n ? nk : 0), h->part[0], h->part[1]);
         double most = 0, x = 0;
-        hb_inverse(h, h->dx + (size_t)(i - 1) * nk, h->grid);
         for (int32_t m = 0; m < h->n_m; m++) {
-            most = fmax(most, fabs(creal(h->grid[m])));
+            most = fmax(most, fabs(h->part[own][m]));
             x = fmax(x, fabs(h->xs[(size_t)m * h->stride + (size_t)i]));
         }
         const double t = most / (h->a->opt.reltol * x + h->a->tol_x[i]);

@@ -49,6 +49,8 @@ struct ana_orbit {
     /* -- the lattice -- */
     int32_t dim[ANA_TONES], n_dim, n_m; /* of the transform: its dimensions; samples in all */
     int32_t turn[ANA_TONES];            /* n_dim < n_tone: hb_grid.c */
+    fft_plan *plan;
+    int32_t *opposite; /* [n_m] the cell of -k, of the one of k */
     int32_t n_k;
     int32_t (*index)[ANA_TONES]; /* [n_k] k_1, k_2, ... */
     int32_t *cell;               /* [n_k] where the harmonic stands in a transform of the grid */
@@ -74,7 +76,7 @@ struct ana_orbit {
     bool bordered, bordered_made;      /* the matrix has the frequency and the phase */
     hb_cplx *y;                        /* [n_k][nnz] of lines and delays, NULL: there are none */
     hb_cplx *r, *dx;                   /* [n n_k + 1] */
-    hb_cplx *grid;                     /* [n_m] scratch */
+    double *part[2];                   /* [n_m] scratch: samples, or the parts of a transform */
     hb_matrix m;                       /* factors of the whole matrix, or its pattern alone */
     hb_blocks *blocks; /* the preconditioner, NULL: the matrix is factored as a whole */
     bool slow;         /* GMRES with the blocks did not get to an end */
@@ -95,12 +97,16 @@ double hb_phase(const ana_orbit *h, int32_t sample, int32_t tone);
 /* Transforms of the entries that vary, into h->g and h->c, if there are none since the last load.
  */
 void hb_transform_entries(ana_orbit *h);
-/* The transform of entry p of G (of C), / n_m: those of gs (cs) of number v. to [n_m] */
-void hb_transform_entry(ana_orbit *h, const double *samples, hb_cplx *to);
-/* One unknown, from spectrum [n_k] to samples [n_m]. */
-void hb_inverse(ana_orbit *h, const hb_cplx *spectrum, hb_cplx *samples);
-/* And back: samples [n_m] are overwritten by their transform. */
-void hb_forward(ana_orbit *h, hb_cplx *samples, hb_cplx *spectrum);
+/* The transforms of entry v of those that vary, / n_m: of G and, if c is given, of C. g, c [n_m] */
+void hb_transform_entry(ana_orbit *h, int32_t v, hb_cplx *g, hb_cplx *c);
+/* One unknown, from spectrum [n_k] to samples [n_m], re and im. */
+void hb_inverse(const ana_orbit *h, const hb_cplx *spectrum, double *re, double *im);
+/* And back: the samples are overwritten by their transform. */
+void hb_forward(const ana_orbit *h, double *re, double *im, hb_cplx *spectrum);
+/* The same of two real signals at once. Back, b may be NULL. */
+void hb_inverse_real(const ana_orbit *h, const hb_cplx *a, const hb_cplx *b, double *to_a,
+                     double *to_b);
+void hb_forward_real(const ana_orbit *h, double *from_a, double *from_b, hb_cplx *a, hb_cplx *b);
 /* The residual h->r and the sizes of rows at h->x. With `jacobian` also G and C, their transforms
  * and what lines and delays add at omega_k; factors are not made. Allocates workspace.
  * Status: VS_OK; VS_NOCONV: a value is not finite, or a model's loop has no end. */

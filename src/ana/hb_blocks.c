@@ -91,16 +91,18 @@ static int32_t strongest(ana_orbit *h)
     double most = -1;
     int32_t tone = 0;
     double power[ANA_TONES] = {0};
+    hb_cplx *g = vs_malloc((size_t)h->n_m * sizeof *g);
     for (int32_t v = 0; v < h->n_varying; v++) {
-        hb_transform_entry(h, h->gs + (size_t)v * (size_t)h->n_m, h->grid);
+        hb_transform_entry(h, v, g, NULL);
         for (int32_t t = 0; t < h->o.n_tone; t++)
             for (int32_t m = 1; m <= 2 * h->o.harm[t]; m++) {
                 int32_t k[ANA_TONES] = {0};
                 k[t] = m;
-                const hb_cplx z = h->grid[hb_cell(h, k)];
+                const hb_cplx z = g[hb_cell(h, k)];
                 power[t] += creal(z) * creal(z) + cimag(z) * cimag(z);
             }
     }
+    vs_free(g);
     for (int32_t t = 0; t < h->o.n_tone; t++)
         if (power[t] > most) {
             most = power[t];
@@ -171,18 +173,20 @@ static vs_status make(ana_orbit *h)
 
 static void take_coefficients(ana_orbit *h, hb_blocks *b)
 {
-    const size_t wide = 2 * (size_t)b->most + 1;
-    for (int32_t v = 0; v < h->n_varying && b->tone >= 0; v++)
-        for (int pass = 0; pass < 2; pass++) {
-            const double *s = (pass ? h->cs : h->gs) + (size_t)v * (size_t)h->n_m;
-            hb_cplx *to = (pass ? b->c : b->g) + (size_t)v * wide + b->most;
-            hb_transform_entry(h, s, h->grid);
-            for (int32_t m = -b->most; m <= b->most; m++) {
-                int32_t k[ANA_TONES] = {0};
-                k[b->tone] = m;
-                to[m] = h->grid[hb_cell(h, k)];
-            }
+    const size_t wide = 2 * (size_t)b->most + 1, nm = (size_t)h->n_m;
+    hb_cplx *g = vs_malloc(2 * nm * sizeof *g), *c = g + nm;
+    for (int32_t v = 0; v < h->n_varying && b->tone >= 0; v++) {
+        hb_cplx *to_g = b->g + (size_t)v * wide + b->most, *to_c = b->c + (to_g - b->g);
+        hb_transform_entry(h, v, g, c);
+        for (int32_t m = -b->most; m <= b->most; m++) {
+            int32_t k[ANA_TONES] = {0};
+            k[b->tone] = m;
+            const int32_t cell = hb_cell(h, k);
+            to_g[m] = g[cell];
+            to_c[m] = c[cell];
         }
+    }
+    vs_free(g);
 }
 
 static hb_cplx value(const ana_orbit *h, const hb_blocks *b, int32_t p, int32_t k, int32_t l,

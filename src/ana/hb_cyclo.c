@@ -64,9 +64,13 @@ static vs_status find_sources(hb_cyclo *w)
         st = take_sample(w, m);
     for (size_t k = 0; k < vec_len(w->mod) && st == VS_OK; k++) {
         hb_cplx *z = w->mod[k].w;
-        fft_grid((double *)z, h->dim, h->o.n_tone, false);
+        for (int32_t m = 0; m < h->n_m; m++) {
+            h->part[0][m] = creal(z[m]);
+            h->part[1][m] = 0;
+        }
+        fft_run(h->plan, h->part[0], h->part[1], false);
         for (int32_t m = 0; m < h->n_m; m++)
-            z[m] /= h->n_m;
+            z[m] = (h->part[0][m] + I * h->part[1][m]) / h->n_m;
     }
     if (st == VS_OK)
         st = hb_load(h, true); /* the Jacobian of the response, without analysis("noise") */

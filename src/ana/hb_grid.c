@@ -121,7 +121,7 @@ static bool find_lattice(ana_orbit *h)
     return found;
 }
 
-void hb_make_grid(ana_orbit *h)
+static void choose_grid(ana_orbit *h)
 {
     const ana_hb_opt *o = &h->o;
     int32_t box = 0;
@@ -138,5 +138,21 @@ void hb_make_grid(ana_orbit *h)
     if (o->n_tone > 2 && n_m <= MOST_SAMPLES && cut && !find_lattice(h)) {
         h->n_dim = o->n_tone;
         h->n_m = n_m;
+    }
+}
+
+void hb_make_grid(ana_orbit *h)
+{
+    choose_grid(h);
+    h->plan = fft_plan_make(h->dim, h->n_dim);
+    h->opposite = vs_malloc((size_t)h->n_m * sizeof *h->opposite);
+    for (int32_t m = 0; m < h->n_m; m++) {
+        int32_t rest = m, to = 0, by = 1;
+        for (int32_t t = h->n_dim - 1; t >= 0; t--) {
+            to += (h->dim[t] - rest % h->dim[t]) % h->dim[t] * by;
+            rest /= h->dim[t];
+            by *= h->dim[t];
+        }
+        h->opposite[m] = to;
     }
 }

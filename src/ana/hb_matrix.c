@@ -126,11 +126,12 @@ static void add_slopes(const ana_orbit *h, hb_cplx *val)
 static void fill_frequency(ana_orbit *h, hb_cplx *val)
 {
     const size_t nk = (size_t)h->n_k;
-    hb_cplx *q = vs_malloc((nk + (size_t)h->n_m) * sizeof *q), *grid = q + nk;
+    hb_cplx *q = vs_malloc(nk * sizeof *q);
     for (int32_t i = 1; i <= h->n; i++) {
+        memset(h->part[1], 0, (size_t)h->n_m * sizeof *h->part[1]);
         for (int32_t m = 0; m < h->n_m; m++)
-            grid[m] = h->qs[(size_t)m * h->stride + (size_t)i];
-        hb_forward(h, grid, q);
+            h->part[0][m] = h->qs[(size_t)m * h->stride + (size_t)i];
+        hb_forward_real(h, h->part[0], h->part[1], q, NULL);
         for (size_t k = 0; k < nk; k++)
             val[(size_t)(i - 1) * nk + k] = I * h->omega[k] * q[k];
     }
@@ -216,35 +217,56 @@ typedef struct products {
     ana_orbit *h;
     double omega;
     bool transposed;
-    hb_cplx *in, *g, *c; /* [n][n_m] samples; sums of G x and C x */
+    double *in, *g, *c; /* [n][2][n_m] samples, re and im; sums of G x and C x */
 } products;
+
+static products products_make(ana_orbit *h, double omega, bool transposed)
+{
+    products w = {.h = h, .omega = omega, .transposed = transposed};
+    const size_t all = 2 * (size_t)h->n * (size_t)h->n_m;
+    w.in = vs_malloc(3 * all * sizeof *w.in);
+    w.g = w.in + all;
+    w.c = w.g + all;
+    return w;
+}
+
+/* g += gs in, c += cs in, sample by sample. */
+VS_CLONES static void add_varying(double *restrict g, double *restrict c, const double *restrict gs,
+                                  const double *restrict cs, const double *restrict in, size_t n)
+{
+    for (size_t m = 0; m < n; m++) {
+        g[m] += gs[m] * in[m];
+        c[m] += cs[m] * in[m];
+    }
+}
+
+VS_CLONES static void add_constant(double *restrict to, double by, const double *restrict in,
+                                   size_t n)
+{
+    for (size_t m = 0; m < n; m++)
+        to[m] += by * in[m];
+}
 
 /* Sums over the entries at all samples: by column or, transposed, by row. */
 static void multiply_samples(const products *w)
 {
     const ana_orbit *h = w->h;
     const csc *a = h->a->jac;
-    const size_t nm = (size_t)h->n_m;
-    memset(w->g, 0, (size_t)h->n * nm * sizeof *w->g);
-    memset(w->c, 0, (size_t)h->n * nm * sizeof *w->c);
+    const size_t nm = (size_t)h->n_m, each = 2 * nm;
+    memset(w->g, 0, (size_t)h->n * each * sizeof *w->g);
+    memset(w->c, 0, (size_t)h->n * each * sizeof *w->c);
     for (int32_t j = 0; j < h->n; j++)
         for (int32_t p = a->colptr[j]; p < a->colptr[j + 1]; p++) {
-            hb_cplx *g = w->g + (size_t)(w->transposed ? j : a->row[p]) * nm,
-                    *c = w->c + (g - w->g);
-            const hb_cplx *in = w->in + (size_t)(w->transposed ? a->row[p] : j) * nm;
-            if (h->varying[p] >= 0) {
-                const double *gs = h->gs + (size_t)h->varying[p] * nm,
-                             *cs = h->cs + (size_t)h->varying[p] * nm;
-                for (size_t m = 0; m < nm; m++) {
-                    g[m] += gs[m] * in[m];
-                    c[m] += cs[m] * in[m];
-                }
-            } else {
-                for (size_t m = 0; m < nm && h->g0[p] != 0; m++)
-                    g[m] += h->g0[p] * in[m];
-                for (size_t m = 0; m < nm && h->c0[p] != 0; m++)
-                    c[m] += h->c0[p] * in[m];
-            }
+            const size_t to = (size_t)(w->transposed ? j : a->row[p]) * each,
+                         from = (size_t)(w->transposed ? a->row[p] : j) * each;
+            const int32_t v = h->varying[p];
+            for (size_t part = 0; part < each && v >= 0; part += nm)
+                add_varying(w->g + to + part, w->c + to + part, h->gs + (size_t)v * nm,
+                            h->cs + (size_t)v * nm, w->in + from + part, nm);
+            if (v < 0 && h->g0[p] != 0)
+                add_constant(w->g + to, h->g0[p], w->in + from, each);
+            if (v < 0 && h->c0[p] != 0)
+                add_constant(w->c + to, h->c0[p], w->in + from, each);
         }
 }
 
@@ -257,14 +279,15 @@ static void product(void *user, const double *xv, double *yv)
     hb_cplx *y = (hb_cplx *)yv;
     const size_t nk = (size_t)h->n_k, nm = (size_t)h->n_m, nz = (size_t)h->nnz + 1;
     hb_cplx *s = vs_malloc(nk * sizeof *s);
-    for (int32_t i = 0; i < h->n; i++)
-        hb_inverse(h, x + (size_t)i * nk, w->in + (size_t)i * nm);
+    for (size_t i = 0; i < (size_t)h->n; i++)
+        hb_inverse(h, x + i * nk, w->in + 2 * i * nm, w->in + (2 * i + 1) * nm);
     multiply_samples(w);
-    for (int32_t i = 0; i < h->n; i++) {
-        hb_forward(h, w->c + (size_t)i * nm, s);
-        hb_forward(h, w->g + (size_t)i * nm, y + (size_t)i * nk);
+    for (size_t i = 0; i < (size_t)h->n; i++) {
+        double *g = w->g + 2 * i * nm, *c = w->c + 2 * i * nm;
+        hb_forward(h, g, g + nm, y + i * nk);
+        hb_forward(h, c, c + nm, s);
         for (size_t k = 0; k < nk; k++)
-            y[(size_t)i * nk + k] += I * (w->omega + h->omega[k]) * s[k];
+            y[i * nk + k] += I * (w->omega + h->omega[k]) * s[k];
     }
     const csc *a = h->a->jac;
     for (int32_t j = 0; h->y && j < h->n; j++)
@@ -285,16 +308,17 @@ static void product_t(void *user, const double *xv, double *yv)
     const size_t nk = (size_t)h->n_k, nm = (size_t)h->n_m, nz = (size_t)h->nnz + 1;
     hb_cplx *s = vs_malloc(2 * nk * sizeof *s), *t = s + nk;
     for (int pass = 0; pass < 2; pass++) { /* 0: G, 1: C */
-        for (int32_t i = 0; i < h->n; i++) {
+        for (size_t i = 0; i < (size_t)h->n; i++) {
             for (size_t k = 0; k < nk; k++)
-                s[h->minus[k]] = x[(size_t)i * nk + k] * (pass ? I * (w->omega + h->omega[k]) : 1);
-            hb_inverse(h, s, w->in + (size_t)i * nm);
+                s[h->minus[k]] = x[i * nk + k] * (pass ? I * (w->omega + h->omega[k]) : 1);
+            hb_inverse(h, s, w->in + 2 * i * nm, w->in + (2 * i + 1) * nm);
         }
         multiply_samples(w);
-        for (int32_t i = 0; i < h->n; i++) {
-            hb_forward(h, (pass ? w->c : w->g) + (size_t)i * nm, t);
+        for (size_t i = 0; i < (size_t)h->n; i++) {
+            double *of = (pass ? w->c : w->g) + 2 * i * nm;
+            hb_forward(h, of, of + nm, t);
             for (size_t k = 0; k < nk; k++)
-                y[(size_t)i * nk + k] = (pass ? y[(size_t)i * nk + k] : 0) + t[h->minus[k]];
+                y[i * nk + k] = (pass ? y[i * nk + k] : 0) + t[h->minus[k]];
         }
     }
     const csc *a = h->a->jac;
@@ -319,20 +343,15 @@ static void precondition(void *user, const double *xv, double *yv)
 
 void hb_product(ana_orbit *h, double omega, const hb_cplx *x, hb_cplx *y)
 {
-    const size_t n = (size_t)h->n, nm = (size_t)h->n_m;
-    products w = {.h = h, .omega = omega};
-    w.in = vs_malloc(3 * n * nm * sizeof *w.in);
-    w.g = w.in + n * nm;
-    w.c = w.g + n * nm;
+    products w = products_make(h, omega, false);
     product(&w, (const double *)x, (double *)y);
     vs_free(w.in);
 }
 
 static vs_status iterate(ana_orbit *h, double omega, bool transposed, int32_t most, hb_cplx *b)
 {
-    const size_t n = (size_t)h->n, nm = (size_t)h->n_m;
-    products w = {.h = h, .omega = omega, .transposed = transposed};
-    const gmres_opt o = {.n = (int64_t)n * h->n_k,
+    products w = products_make(h, omega, transposed);
+    const gmres_opt o = {.n = (int64_t)h->n * h->n_k,
                          .restart = most < RESTART ? most : RESTART,
                          .most = most,
                          .tol = h->left,
@@ -341,9 +360,6 @@ static vs_status iterate(ana_orbit *h, double omega, bool transposed, int32_t mo
                          .user = &w};
     hb_cplx *x = vs_calloc((size_t)o.n + 1, sizeof *x);
     int32_t made;
-    w.in = vs_malloc(3 * n * nm * sizeof *w.in);
-    w.g = w.in + n * nm;
-    w.c = w.g + n * nm;
     const vs_status st = gmres(&o, (const double *)b, (double *)x, &made);
     if (st == VS_OK)
         memcpy(b, x, (size_t)o.n * sizeof *b);

@@ -13,9 +13,10 @@ static void sample(ana_orbit *h, const cycle *c)
     for (int32_t m = 0; m < h->n_m; m++)
         cycle_at(c, n1, c->begin + c->period * m / h->n_m, &k, h->xs + (size_t)m * h->stride);
     for (size_t i = 1; i < n1; i++) {
+        memset(h->part[1], 0, (size_t)h->n_m * sizeof *h->part[1]);
         for (int32_t m = 0; m < h->n_m; m++)
-            h->grid[m] = h->xs[(size_t)m * h->stride + i];
-        hb_forward(h, h->grid, h->x + i * (size_t)h->n_k);
+            h->part[0][m] = h->xs[(size_t)m * h->stride + i];
+        hb_forward_real(h, h->part[0], h->part[1], h->x + i * (size_t)h->n_k, NULL);
     }
 }
 

@@ -176,6 +176,27 @@ b1 out 0 v=exp(5*v(a)+1e-2*(v(b)+v(c)))
             on_axis = j == k == 0
             self.assertLess(abs(z - exact), 1e-4 if on_axis else 1e-6 * exact + 1e-12)
 
+    def test_noise_of_three_tones_that_are_cut_by_order(self):
+        # the samples are a lattice, on which noise sources are transformed too; the cut leaves out
+        # products of order 4 and more of what is below 0.1 Vt at the diode: 1e-4
+        deck = """noise of three tones
+v1 in 0 sin(0.5 0.05 1meg)
+v2 in2 in sin(0 0.05 1.1meg)
+v3 in3 in2 dc 0 ac 1 sin(0 0.05 1.13meg)
+r1 in3 a 1k
+d1 a out dd
+r2 out 0 100
+c1 out 0 100p
+.model dd d is=1e-14 cjo=2p rs=5 n=1.1
+.hb tones=1meg 1.1meg 1.13meg nharms=3 3 3%s
+.hbnoise v(out) v3 lin 2 1k 2k
+.end
+"""
+        cut, box = (self.plot(self.run_deck(deck % o), 'Periodic Noise')['onoise_spectrum']
+                    for o in (' intmodmax=3', ''))
+        for x, y in zip(cut, box):
+            self.close(x, y, 1e-4)
+
     def test_nodes_of_noise_are_made_for_noise_only(self):
         deck = """one transistor
 .include "%s"
