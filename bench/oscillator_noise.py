@@ -39,7 +39,8 @@ import oscillators  # noqa: E402
 
 LC, RING = oscillators.LC, oscillators.RING + 'ik 0 a pulse(0 50u 0 10p 10p 200p)\n'
 LAGS = (25, 50, 100)
-BANDS = (range(8, 15, 2), range(16, 25, 2), range(26, 41, 2))  # bins
+BANDS = (range(8, 15, 2), range(16, 25, 2), range(26, 41, 2))  # bins of the spectrum
+LINE = 6  # bins on each side of the carrier that its line may have
 FIRST, PERIODS = 50, 200  # of a run: periods before, periods
 # tone, level of the crossings, scale of the noise, samples of a period, reltol of the runs; 1/f
 # noise
@@ -149,10 +150,12 @@ def powers(runs, samples, k):
 
 
 def spectrum(name, runs, o):
-    """o: with the phase noise at bins from 1. A line of amplitude A gives (A n/4)^2, noise of the
-    density S 3/16 n S times the samples of a second; n samples are PERIODS periods."""
+    """o: with the phase noise at bins from 1. A line of amplitude A gives (A n/4)^2, and 1.5 times
+    that in all bins together, also where noise makes it wide; noise of the density S gives 3/16 n S
+    times the samples of a second; n samples are PERIODS periods."""
     case = CASES[name]
-    carrier = statistics.mean(powers(runs, case.samples, 0))
+    line = [powers(runs, case.samples, k) for k in range(-LINE, LINE + 1)]
+    carrier = sum(statistics.mean(p) for p in line) / 1.5
     to_density = 2 / 3 * PERIODS / o.f0 / carrier
     for band in BANDS:
         ratio = []
