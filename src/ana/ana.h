@@ -453,6 +453,10 @@ typedef struct ana_shoot_opt {
     int64_t points; /* to be written, both ends of the period among them, at least 2 */
     int halvings; /* of the steps at most, which are the transient's if 0; -1: as tolerances ask */
     const ana_orbit *from; /* where it begins, instead of behind a transient; NULL */
+    const double *again;   /* [n_again] of ana_shot_state: the steps and the state of a run before,
+                            * for small signals, which find the orbit from there. Not used if it
+                            * is another circuit's, or corners of sources moved; NULL */
+    size_t n_again;
 } ana_shoot_opt;
 typedef struct ana_shot ana_shot;
 /* Begins behind a transient of o->tstab, or at w->from, of the same circuit and tone, which is used
@@ -463,12 +467,24 @@ VS_MUST_USE vs_status ana_shoot(ana_shot **shot, ana *a, const ana_hb_opt *o,
                                 const ana_shoot_opt *w, const ana_sink *sink);
 void ana_shot_free(ana_shot **shot);
 double ana_shot_period(const ana_shot *s); /* s */
+int64_t ana_shot_steps(const ana_shot *s); /* of the period, as they are now */
 /* x [n+1] of point k, 0 .. points - 1; its time from the beginning of the period, s. */
 double ana_shot_point(const ana_shot *s, int64_t k, double *x);
 /* to [n+1][2 harmonics + 1][2], from the highest harmonic below 0 to the highest above: the
  * numbers of ana_orbit_state, from where harmonic balance may go on. */
 void ana_shot_spectrum(const ana_shot *s, double *to);
+/* Steps and state, to the vec. */
+void ana_shot_state(const ana_shot *s, double **to);
+/* Why small signals in time are not possible on this orbit, "with lines ..."; NULL: they are. */
+const char *ana_shot_refuses(const ana_shot *s);
 
+/* A periodic state, of one of both; the other is NULL. Small signals on an orbit of harmonic
+ * balance are solved in its harmonics, on that of shooting in time (cyclo.h), which changes the
+ * shot's steps. */
+typedef struct ana_steady {
+    ana_orbit *orbit;
+    ana_shot *shot; /* ana_shot_refuses has no objection */
+} ana_steady;
 /* Small signals on an orbit. Sideband k of a signal at f is its part at f + k f_0, with f_0 the
  * first tone; 0 is f itself. Status as the other small-signal analyses. */
 /* What the ac values of the sources drive at f: phasors of the sidebands -most .. most to `point`,
@@ -477,8 +493,9 @@ typedef struct ana_hbac_opt {
     ana_freq freq;
     int32_t most;
     vs_status (*point)(void *user, double f, const double *z);
+    diag_span span; /* for messages */
 } ana_hbac_opt;
-VS_MUST_USE vs_status ana_hbac(ana_orbit *o, const ana_hbac_opt *w, const ana_table *t);
+VS_MUST_USE vs_status ana_hbac(ana_steady on, const ana_hbac_opt *w, const ana_table *t);
 /* Noise at f + sideband f_0 of the output from all sources of all devices, folded from every
  * harmonic; referred to the input source at f. */
 typedef enum ana_hbnoise_form {
@@ -502,7 +519,7 @@ typedef struct ana_hbnoise_opt {
 } ana_hbnoise_opt;
 /* A plot over frequency, and one of what belongs to the whole. Densities of AM and PM are dBc/Hz:
  * half of the power density of the relative amplitude and of the phase. */
-VS_MUST_USE vs_status ana_hbnoise(ana_orbit *o, const ana_hbnoise_opt *w, const ana_table *t);
+VS_MUST_USE vs_status ana_hbnoise(ana_steady on, const ana_hbnoise_opt *w, const ana_table *t);
 /* Scattering between ports, each at a sideband of its own: S_ij is the wave that leaves port i at
  * f + harm[i] f_0 for one into port j at f + harm[j] f_0. */
 typedef struct ana_hbsp_opt {
@@ -510,8 +527,9 @@ typedef struct ana_hbsp_opt {
     const int32_t *harm;  /* [n_port] */
     int32_t n_port;
     ana_freq freq;
-    bool noise; /* also noise figures from port 1 to port 2, of which there are */
+    bool noise;     /* also noise figures from port 1 to port 2, of which there are */
+    diag_span span; /* for messages */
 } ana_hbsp_opt;
-VS_MUST_USE vs_status ana_hbsp(ana_orbit *o, const ana_hbsp_opt *w, const ana_table *t);
+VS_MUST_USE vs_status ana_hbsp(ana_steady on, const ana_hbsp_opt *w, const ana_table *t);
 
 #endif

@@ -59,9 +59,5 @@ void hb_cyclo_correlation(const hb_cyclo *w, const hb_cplx *y, int32_t n, double
 /* -- hb_instant.c: one tone -- */
 /* The output at a part of the period, 0 .. 1, and its slope, per second. */
 double hb_output_at(const ana_orbit *h, const ana_output *out, double part, double *slope);
-/* The part of the period at which the output passes `level` for the n-th time, edge n: upwards, -n:
- * downwards. Status: VS_OK; VS_EINPUT with a message: it does not. */
-VS_MUST_USE vs_status hb_instant(const ana_orbit *h, const ana_output *out, double level,
-                                 int32_t edge, diag_span span, double *part);
 
 #endif

@@ -14,7 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "hb_cyclo.h"
+#include "cyclo.h"
+
+#include "vec.h"
 
 /* Outputs that are looked at. */
 typedef enum view {
@@ -31,12 +33,14 @@ typedef struct part {
 } part;
 
 typedef struct noise {
-    hb_cyclo s;
-    ana_orbit *h;
+    cyclo s;
+    ana_steady on;
+    ana *a;
+    double tone; /* Hz, of the orbit */
     const ana_hbnoise_opt *o;
     const ana_table *t;
     int32_t n_view;
-    hb_cplx *y[N_VIEW];                            /* [n n_k + 1] adjoints, of n_view views */
+    cyclo_view what[N_VIEW];                       /* of n_view views */
     double now[N_VIEW], last[N_VIEW], sum[N_VIEW]; /* densities here, before, and integrals */
     double f_last;
     size_t n_done;              /* frequencies */
@@ -60,85 +64,65 @@ static bool is_modulated(const noise *w)
 
 /* -- one frequency -- */
 
-/* Adds harmonic k of the output. */
-static void weigh(const noise *w, hb_cplx *y, int32_t k, hb_cplx by)
+static void set_view(noise *w, view v)
 {
-    const size_t nk = (size_t)w->h->n_k;
-    if (w->o->out.hi > 0)
-        y[(size_t)(w->o->out.hi - 1) * nk + (size_t)k] += by;
-    if (w->o->out.lo > 0)
-        y[(size_t)(w->o->out.lo - 1) * nk + (size_t)k] -= by;
-}
-
-static void set_weights(const noise *w, view v)
-{
-    const ana_orbit *h = w->h;
-    const int32_t above = hb_sideband(h, w->o->sideband), below = h->minus[above];
+    cyclo_view *to = &w->what[v];
+    const ana_output *out = &w->o->out;
+    const int32_t k = w->o->sideband;
     const hb_cplx half = 0.5 / w->phasor;
-    memset(w->y[v], 0, ((size_t)h->n * (size_t)h->n_k + 1) * sizeof(hb_cplx));
+    *to = (cyclo_view){.n_side = 1, .side = {k, -k}, .gain = {1}};
+    for (int32_t i = 0; i < 2; i++)
+        if ((i ? out->lo : out->hi) > 0) {
+            to->at[to->n_at] = i ? out->lo : out->hi;
+            to->by[to->n_at++] = i ? -1 : 1;
+        }
     switch (v) {
     case MAIN:
-        for (int32_t k = 0; k < h->n_k && is_sampled(w); k++)
-            weigh(w, w->y[v], k, cexp(2 * M_PI * I * h->index[k][0] * w->phase));
-        if (!is_sampled(w))
-            weigh(w, w->y[v], above, 1);
+        to->sample = is_sampled(w);
+        to->part = w->phase;
         break;
-    case LSB: weigh(w, w->y[v], below, 1); break;
+    case LSB: to->side[0] = -k; break;
     case AM:
-        weigh(w, w->y[v], above, half);
-        weigh(w, w->y[v], below, conj(half));
+        to->n_side = 2;
+        to->gain[0] = half;
+        to->gain[1] = conj(half);
         break;
     default:
-        weigh(w, w->y[v], above, -I * half);
-        weigh(w, w->y[v], below, I * conj(half));
+        to->n_side = 2;
+        to->gain[0] = -I * half;
+        to->gain[1] = I * conj(half);
         break;
     }
-}
-
-/* The gain from the source at f to the first view. */
-static void find_gain(noise *w)
-{
-    const size_t nk = (size_t)w->h->n_k, zero = (size_t)hb_sideband(w->h, 0);
-    const hb_cplx *y = w->y[MAIN];
-    const ckt_source_facts v = ckt_source_at(w->h->a->c, w->o->source);
-    hb_cplx g = 0;
-    if (v.is_v) {
-        g = y[(size_t)(v.k - 1) * nk + zero];
-    } else {
-        g -= v.p > 0 ? v.m * y[(size_t)(v.p - 1) * nk + zero] : 0;
-        g += v.n > 0 ? v.m * y[(size_t)(v.n - 1) * nk + zero] : 0;
-    }
-    w->gain2 = creal(g) * creal(g) + cimag(g) * cimag(g);
 }
 
 static vs_status respond(noise *w, double f)
 {
     vs_status st = VS_OK;
-    for (int32_t v = 0; v < w->n_view && st == VS_OK; v++) {
-        set_weights(w, (view)v);
-        st = hb_cyclo_adjoint(&w->s, f, w->y[v]);
-    }
+    for (int32_t v = 0; v < w->n_view && st == VS_OK; v++)
+        st = cyclo_solve(&w->s, v, &w->what[v], f);
     w->gain2 = 0;
-    if (st == VS_OK && w->o->source >= 0)
-        find_gain(w);
+    if (st == VS_OK && w->o->source >= 0) { /* from the source at f to the first view */
+        const hb_cplx g = cyclo_gain(&w->s, MAIN, w->o->source, 0);
+        w->gain2 = creal(g) * creal(g) + cimag(g) * cimag(g);
+    }
     return st;
 }
 
 static void add_up(noise *w, double f)
 {
-    hb_cyclo *s = &w->s;
+    cyclo *s = &w->s;
     w->now[MAIN] = 0;
     for (size_t i = 0; i < vec_len(s->origin); i++)
         s->origin[i].now = 0;
-    for (size_t i = 0; i < vec_len(s->source); i++) {
+    for (size_t i = 0; i < s->n_source; i++) {
         noise_origin *p = &s->origin[s->origin_of[i]];
-        const double d = hb_cyclo_density(s, i, w->y[MAIN], f);
+        const double d = cyclo_density(s, i, MAIN, f);
         p->now += d;
         s->origin[p->owner].now += d;
         w->now[MAIN] += d;
     }
     for (int32_t v = 1; v < w->n_view; v++)
-        w->now[v] = hb_cyclo_total(s, w->y[v], f);
+        w->now[v] = cyclo_total(s, v, f);
 }
 
 /* What each device and each of its sources has of AM and PM. */
@@ -147,9 +131,9 @@ static void divide(noise *w, double f)
     for (int v = AM; v <= PM; v++) {
         for (size_t i = 0; i < vec_len(w->s.origin); i++)
             w->part[i].now[v] = 0;
-        for (size_t i = 0; i < vec_len(w->s.source); i++) {
+        for (size_t i = 0; i < w->s.n_source; i++) {
             const int32_t o = w->s.origin_of[i];
-            const double d = hb_cyclo_density(&w->s, i, w->y[v], f);
+            const double d = cyclo_density(&w->s, i, v, f);
             w->part[o].now[v] += d;
             w->part[w->s.origin[o].owner].now[v] += d;
         }
@@ -178,12 +162,12 @@ static void integrate(noise *w, double f)
 static double decibel(double x) { return x > 0 ? 10 * log10(x) : -INFINITY; }
 
 /* The harmonic's frequency, Hz. */
-static double carrier(const noise *w) { return w->o->sideband * w->h->o.tone[0]; }
+static double carrier(const noise *w) { return w->o->sideband * w->tone; }
 
 /* dBc/Hz of the phase by projection. */
 static double projected(noise *w, double f)
 {
-    const double fc = carrier(w), c = hb_cyclo_total(&w->s, w->ppv, f) / 2;
+    const double fc = carrier(w), c = hb_cyclo_total(&w->s.hb, w->ppv, f) / 2;
     const double a = M_PI * fc * fc * w->white;
     return decibel(fc * fc * c / (a * a + f * f));
 }
@@ -244,7 +228,7 @@ static vs_status begin_plot(noise *w)
                                         [ANA_HBNOISE_SAMPLED] = "Periodic Noise, Samples",
                                         [ANA_HBNOISE_CROSSING] = "Periodic Noise, Samples"};
     ana_column *col = NULL;
-    arena *mem = &w->h->a->mem;
+    arena *mem = &w->a->mem;
     const char *type = w->o->out.current ? "current-density" : "voltage-density";
     vec_push(col, ((ana_column){"frequency", "frequency"}));
     add_columns(w, &col, type);
@@ -258,7 +242,7 @@ static vs_status begin_plot(noise *w)
     }
     vec_push(col, ((ana_column){"onoise_spectrum", type}));
     if (w->o->source >= 0) {
-        const bool v = ckt_source_at(w->h->a->c, w->o->source).is_v;
+        const bool v = ckt_source_at(w->a->c, w->o->source).is_v;
         vec_push(col, ((ana_column){"inoise_spectrum", v ? "voltage-density" : "current-density"}));
     }
     const vs_status st =
@@ -290,7 +274,7 @@ static vs_status put_parts(noise *w, const char *plot, const ana_column *col, co
     }
     for (size_t i = 0; w->part && i < vec_len(w->s.origin); i++) {
         const char *name = w->s.origin[i].name;
-        arena *mem = &w->h->a->mem;
+        arena *mem = &w->a->mem;
         vec_push(all, ((ana_column){arena_printf(mem, "am_total_%s", name), "notype"}));
         vec_push(value, sqrt(w->part[i].sum[AM]));
         vec_push(all, ((ana_column){arena_printf(mem, "pm_total_%s", name), "phase"}));
@@ -308,7 +292,7 @@ static vs_status put_oscillator(noise *w)
                                      {"diffusion", "time"},       {"linewidth", "frequency"},
                                      {"period_jitter", "time"},   {"am_total", "notype"},
                                      {"pm_total", "phase"},       {"jitter", "time"}};
-    const double f0 = w->h->o.tone[0], white = w->white, pm = sqrt(w->sum[PM]);
+    const double f0 = w->tone, white = w->white, pm = sqrt(w->sum[PM]);
     const double row[] = {f0,
                           2 * cabs(w->phasor),
                           white,
@@ -342,8 +326,7 @@ static vs_status put_samples(noise *w)
                               {"onoise_total", unit},
                               {"jitter", "time"}};
     const double rms = sqrt(w->sum[MAIN]);
-    const double row[] = {w->phase / w->h->o.tone[0], w->value, w->slope, rms,
-                          rms / fabs(w->slope)};
+    const double row[] = {w->phase / w->tone, w->value, w->slope, rms, rms / fabs(w->slope)};
     const bool crossing = w->o->form == ANA_HBNOISE_CROSSING;
     return put_numbers(w, "Sampled Noise", col, row, VS_COUNT(col) - !crossing);
 }
@@ -364,7 +347,7 @@ static vs_status put_whole(noise *w)
 /* The left null vector of the orbit, of size 1 along it. */
 static vs_status find_ppv(noise *w)
 {
-    ana_orbit *h = w->h;
+    ana_orbit *h = w->on.orbit;
     const size_t all = (size_t)h->n * (size_t)h->n_k;
     w->ppv = vs_calloc(all + 1, sizeof *w->ppv);
     w->ppv[all] = 1;
@@ -379,73 +362,63 @@ static vs_status find_ppv(noise *w)
 /* The rate's density from white sources alone: what makes the line wide. */
 static void find_white(noise *w)
 {
-    for (size_t i = 0; i < vec_len(w->s.source); i++)
-        if (hb_cyclo_is_white(&w->s, i))
-            w->white += hb_cyclo_density(&w->s, i, w->ppv, 0) / 2;
+    const hb_cyclo *s = &w->s.hb;
+    for (size_t i = 0; i < vec_len(s->source); i++)
+        if (hb_cyclo_is_white(s, i))
+            w->white += hb_cyclo_density(s, i, w->ppv, 0) / 2;
 }
 
 /* -- the whole -- */
 
 static vs_status check_modulated(noise *w)
 {
-    const ana_orbit *h = w->h;
     const ana_output *out = &w->o->out;
     double most = 0;
-    const size_t nk = (size_t)h->n_k;
-    if (w->o->form == ANA_HBNOISE_PHASE && !h->o.osc) {
-        diag_error(h->a->d, w->o->span,
+    if (w->o->form == ANA_HBNOISE_PHASE && !cyclo_facts_of(w->on).osc) {
+        diag_error(w->a->d, w->o->span,
                    "phase noise is that of an oscillator: its orbit comes from "
                    ".hbosc or .pss; of a driven circuit it is .hbnoise with 'modulated'");
         return VS_EINPUT;
     }
     if (w->o->sideband < 1) {
-        diag_error(h->a->d, w->o->span,
+        diag_error(w->a->d, w->o->span,
                    "sideband=%d: noise modulates a harmonic, sideband=1 or more",
                    (int)w->o->sideband);
         return VS_EINPUT;
     }
-    const hb_cplx *hi = h->x + (size_t)out->hi * nk, *lo = h->x + (size_t)out->lo * nk;
-    const size_t at = (size_t)hb_sideband(h, w->o->sideband);
-    w->phasor = hi[at] - lo[at];
-    for (size_t k = 0; k < nk; k++)
-        most = fmax(most, fmax(cabs(hi[k]), cabs(lo[k])));
+    w->phasor = cyclo_phasor(w->on, out, w->o->sideband, &most);
     if (cabs(w->phasor) > 1e-12 * most)
         return VS_OK;
-    diag_error(h->a->d, w->o->span, "%s has no harmonic %d that noise could modulate", out->name,
+    diag_error(w->a->d, w->o->span, "%s has no harmonic %d that noise could modulate", out->name,
                (int)w->o->sideband);
     return VS_EINPUT;
 }
 
 static vs_status check_sampled(noise *w)
 {
-    const ana_orbit *h = w->h;
-    const double half = h->o.tone[0] / 2;
-    if (h->o.n_tone > 1) {
-        diag_error(h->a->d, w->o->span, "samples are taken once a period: the orbit has %d tones",
-                   (int)h->o.n_tone);
+    const int32_t n_tone = cyclo_facts_of(w->on).n_tone;
+    const double half = w->tone / 2;
+    if (n_tone > 1) {
+        diag_error(w->a->d, w->o->span, "samples are taken once a period: the orbit has %d tones",
+                   (int)n_tone);
         return VS_EINPUT;
     }
     if (w->o->freq.to > half * (1 + 1e-9)) {
-        diag_error(h->a->d, w->o->span,
+        diag_error(w->a->d, w->o->span,
                    "noise of samples goes to half of the orbit's frequency: %.9g Hz", half);
         return VS_EINPUT;
     }
-    if (w->o->form == ANA_HBNOISE_CROSSING) {
-        const vs_status st = hb_instant(h, &w->o->out, w->o->at, w->o->edge, w->o->span, &w->phase);
-        if (st != VS_OK)
-            return st;
-    } else {
-        w->phase = w->o->at * h->o.tone[0];
-        w->phase -= floor(w->phase);
-    }
-    w->value = hb_output_at(h, &w->o->out, w->phase, &w->slope);
+    if (w->o->form == ANA_HBNOISE_CROSSING)
+        return cyclo_instant(w->on, &w->o->out, w->o->at, w->o->edge, w->o->span, &w->phase);
+    w->phase = w->o->at * w->tone;
+    w->phase -= floor(w->phase);
     return VS_OK;
 }
 
 static vs_status check(noise *w)
 {
     w->phasor = 1;
-    vs_status st = hb_check_sideband(w->h, w->o->sideband);
+    vs_status st = cyclo_check_sideband(w->on, w->o->sideband, w->o->span);
     if (st == VS_OK && is_modulated(w))
         st = check_modulated(w);
     if (st == VS_OK && is_sampled(w))
@@ -464,15 +437,27 @@ static vs_status at_frequency(void *work, double f)
     return put(w, f);
 }
 
-static vs_status begin(noise *w)
+/* views and plan: of cyclo_begin, stay with w. */
+static vs_status begin(noise *w, cyclo_plan *plan)
 {
-    const size_t all = (size_t)w->h->n * (size_t)w->h->n_k + 1;
     vs_status st = check(w);
-    if (st == VS_OK)
-        st = hb_cyclo_begin(&w->s, w->h, true);
+    if (st != VS_OK)
+        return st;
     w->n_view = is_modulated(w) ? N_VIEW : 1;
     for (int32_t v = 0; v < w->n_view; v++)
-        w->y[v] = vs_calloc(all, sizeof *w->y[v]);
+        set_view(w, (view)v);
+    *plan = (cyclo_plan){.view = w->what,
+                         .n_view = w->n_view,
+                         .source = &w->o->source,
+                         .n_in = w->o->source >= 0 ? 1 : 0,
+                         .noise = true,
+                         .from = w->o->freq.from,
+                         .to = w->o->freq.to,
+                         .t = w->t,
+                         .span = w->o->span};
+    st = cyclo_begin(&w->s, w->on, plan);
+    if (st == VS_OK && is_sampled(w))
+        w->value = cyclo_output_at(w->on, &w->o->out, w->phase, &w->slope);
     if (is_modulated(w) && w->o->summary)
         w->part = vs_calloc(vec_len(w->s.origin) + 1, sizeof *w->part);
     if (st == VS_OK && w->o->form == ANA_HBNOISE_PHASE) {
@@ -483,20 +468,20 @@ static vs_status begin(noise *w)
     return st;
 }
 
-vs_status ana_hbnoise(ana_orbit *h, const ana_hbnoise_opt *o, const ana_table *t)
+vs_status ana_hbnoise(ana_steady on, const ana_hbnoise_opt *o, const ana_table *t)
 {
-    noise w = {.h = h, .o = o, .t = t};
+    const cyclo_facts facts = cyclo_facts_of(on);
+    noise w = {.on = on, .a = facts.a, .tone = facts.tone, .o = o, .t = t};
+    cyclo_plan plan;
     double *f = ana_frequencies(&o->freq);
-    vs_status st = begin(&w);
+    vs_status st = begin(&w, &plan);
     if (st == VS_OK)
         st = begin_plot(&w);
     if (st == VS_OK)
-        st = freq_plot(h->a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
+        st = freq_plot(w.a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
     if (st == VS_OK)
         st = put_whole(&w);
-    hb_cyclo_end(&w.s);
-    for (int32_t v = 0; v < N_VIEW; v++)
-        vs_free(w.y[v]);
+    cyclo_end(&w.s);
     vec_free(w.row);
     vs_free(w.part);
     vs_free(w.ppv);

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "hb.h"
+#include "shoot_small.h"
 
 /* -- common -- */
 
@@ -59,8 +59,11 @@ static vs_status at_frequency(void *work, double f)
     return w->o->point(w->user, f, (const double *)w->z);
 }
 
-vs_status ana_hbac(ana_orbit *h, const ana_hbac_opt *o, const ana_table *t)
+vs_status ana_hbac(ana_steady on, const ana_hbac_opt *o, const ana_table *t)
 {
+    if (on.shot)
+        return shoot_ac(on.shot, o, t);
+    ana_orbit *h = on.orbit;
     const size_t n1 = (size_t)h->n + 1;
     response w = {.h = h, .o = o, .user = t->user};
     vs_status st = hb_check_sideband(h, o->most);

@@ -16,49 +16,45 @@
 #include <math.h>
 #include <string.h>
 
-#include "hb_cyclo.h"
+#include "cyclo.h"
 #include "ports.h"
 
 static const double boltzmann = 1.380649e-23, t0_kelvin = 290;
 
 typedef struct scatter {
-    hb_cyclo s;
-    ana_orbit *h;
+    cyclo s;
+    ana_steady on;
+    ana *a;
     const ana_hbsp_opt *o;
     const ana_table *t;
     ports net;
-    hb_cplx *y;   /* [n_port][n n_k + 1] adjoints of the waves that leave */
-    hb_cplx *row; /* vec */
+    cyclo_view *wave; /* [n_port] the waves that leave */
+    int32_t *source;  /* [n_port] */
+    hb_cplx *row;     /* vec */
 } scatter;
 
-static hb_cplx *adjoint_of(const scatter *w, int32_t port)
-{
-    return w->y + (size_t)port * ((size_t)w->h->n * (size_t)w->h->n_k + 1);
-}
-
-/* y of the wave that leaves port i. */
-static vs_status find_adjoint(scatter *w, int32_t i, double f)
+/* The wave that leaves port i. */
+static cyclo_view wave_of(const scatter *w, int32_t i)
 {
     const ana_port *p = &w->o->port[i];
-    const ckt_source_facts v = ckt_source_at(w->h->a->c, p->source);
-    const size_t nk = (size_t)w->h->n_k, at = (size_t)hb_sideband(w->h, w->o->harm[i]);
+    const ckt_source_facts v = ckt_source_at(w->a->c, p->source);
     const double r = 2 * sqrt(p->z0);
-    hb_cplx *y = adjoint_of(w, i);
-    memset(y, 0, ((size_t)w->h->n * nk + 1) * sizeof *y);
-    if (p->p > 0)
-        y[(size_t)(p->p - 1) * nk + at] += 1 / r;
-    if (p->n > 0)
-        y[(size_t)(p->n - 1) * nk + at] -= 1 / r;
-    y[(size_t)(v.k - 1) * nk + at] += v.m * p->z0 / r;
-    return hb_cyclo_adjoint(&w->s, f, y);
+    const int32_t at[] = {p->p, p->n, v.k};
+    const double by[] = {1 / r, -1 / r, v.m * p->z0 / r};
+    cyclo_view to = {.n_side = 1, .side = {w->o->harm[i]}, .gain = {1}};
+    for (int k = 0; k < 3; k++)
+        if (at[k] > 0) {
+            to.at[to.n_at] = at[k];
+            to.by[to.n_at++] = by[k];
+        }
+    return to;
 }
 
-/* S_ij for waves into port j at harmonic number k, 0 .. n_k - 1. */
+/* S_ij for waves into port j at sideband k. */
 static hb_cplx s_of(const scatter *w, int32_t i, int32_t j, int32_t k)
 {
     const ana_port *p = &w->o->port[j];
-    const ckt_source_facts v = ckt_source_at(w->h->a->c, p->source);
-    return adjoint_of(w, i)[(size_t)(v.k - 1) * (size_t)w->h->n_k + (size_t)k] * 2 * sqrt(p->z0);
+    return cyclo_gain(&w->s, i, p->source, k) * 2 * sqrt(p->z0);
 }
 
 static double square(hb_cplx z) { return creal(z) * creal(z) + cimag(z) * cimag(z); }
@@ -70,15 +66,11 @@ static bool has_parameters(const scatter *w) { return w->o->noise && w->o->n_por
 
 static void push_figures(scatter *w, double f)
 {
-    const ana_orbit *h = w->h;
-    const int32_t in = hb_sideband(h, w->o->harm[0]),
-                  mirror = hb_sideband(h, 2 * w->o->harm[1] - w->o->harm[0]);
-    const double kt0 = boltzmann * t0_kelvin, own = hb_cyclo_total(&w->s, adjoint_of(w, 1), f);
-    double all = 0;
-    for (int32_t k = 0; k < h->n_k; k++)
-        all += square(s_of(w, 1, 0, k));
+    const int32_t in = w->o->harm[0], mirror = 2 * w->o->harm[1] - in;
+    const double kt0 = boltzmann * t0_kelvin, own = cyclo_total(&w->s, 1, f);
+    const double all = 4 * w->o->port[0].z0 * cyclo_gains(&w->s, 1, w->o->port[0].source);
     const double wanted = square(s_of(w, 1, 0, in));
-    const double other = mirror >= 0 && mirror != in ? square(s_of(w, 1, 0, mirror)) : 0;
+    const double other = mirror != in ? square(s_of(w, 1, 0, mirror)) : 0;
     vec_push(w->row, (hb_cplx)(10 * log10((own + kt0 * all) / (kt0 * wanted))));
     vec_push(w->row, (hb_cplx)(10 * log10((own + kt0 * wanted) / (kt0 * wanted))));
     vec_push(w->row, (hb_cplx)(10 * log10((own + kt0 * all) / (kt0 * (wanted + other)))));
@@ -100,7 +92,7 @@ static vs_status begin_plot(scatter *w)
     ana_column *col = NULL;
     vec_push(col, ((ana_column){"frequency", "frequency"}));
     for (int k = 0; k < (w->o->noise ? 4 : 3); k++)
-        ports_columns(w->h->a, w->o->n_port, kind[k], type[k], &col);
+        ports_columns(w->a, w->o->n_port, kind[k], type[k], &col);
     for (size_t k = 0; k < VS_COUNT(figure); k++)
         if (k < 3 ? has_figures(w) : has_parameters(w))
             vec_push(col, figure[k]);
@@ -115,16 +107,16 @@ static vs_status at_frequency(void *work, double f)
     scatter *w = work;
     const int32_t n = w->o->n_port;
     for (int32_t i = 0; i < n; i++) {
-        const vs_status st = find_adjoint(w, i, f);
+        const vs_status st = cyclo_solve(&w->s, i, &w->wave[i], f);
         if (st != VS_OK)
             return st;
     }
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = 0; j < n; j++)
-            w->net.S[i * n + j] = s_of(w, i, j, hb_sideband(w->h, w->o->harm[j]));
+            w->net.S[i * n + j] = s_of(w, i, j, w->o->harm[j]);
     ports_y_z(&w->net);
     if (w->o->noise) {
-        hb_cyclo_correlation(&w->s, w->y, n, f, w->net.Cs);
+        cyclo_correlation(&w->s, n, f, w->net.Cs);
         ports_cy(&w->net);
     }
     const hb_cplx *m[] = {w->net.S, w->net.Y, w->net.Z, w->net.Cy};
@@ -138,26 +130,45 @@ static vs_status at_frequency(void *work, double f)
     return w->t->row(w->t->user, (const double *)w->row);
 }
 
-vs_status ana_hbsp(ana_orbit *h, const ana_hbsp_opt *o, const ana_table *t)
+static vs_status begin(scatter *w, cyclo_plan *plan)
 {
-    scatter w = {.h = h, .o = o, .t = t};
-    double *f = ana_frequencies(&o->freq);
-    const size_t all = (size_t)h->n * (size_t)h->n_k + 1;
+    const int32_t n = w->o->n_port;
     vs_status st = VS_OK;
-    for (int32_t i = 0; i < o->n_port && st == VS_OK; i++)
-        st = hb_check_sideband(h, o->harm[i]);
-    if (st == VS_OK)
-        st = hb_cyclo_begin(&w.s, h, o->noise);
-    w.y = vs_calloc((size_t)o->n_port * all, sizeof *w.y);
+    w->wave = vs_calloc((size_t)n + 1, sizeof *w->wave);
+    w->source = vs_calloc((size_t)n + 1, sizeof *w->source);
+    for (int32_t i = 0; i < n && st == VS_OK; i++) {
+        st = cyclo_check_sideband(w->on, w->o->harm[i], w->o->span);
+        w->wave[i] = wave_of(w, i);
+        w->source[i] = w->o->port[i].source;
+    }
+    *plan = (cyclo_plan){.view = w->wave,
+                         .n_view = n,
+                         .source = w->source,
+                         .n_in = n,
+                         .noise = w->o->noise,
+                         .from = w->o->freq.from,
+                         .to = w->o->freq.to,
+                         .t = w->t,
+                         .span = w->o->span};
+    return st == VS_OK ? cyclo_begin(&w->s, w->on, plan) : st;
+}
+
+vs_status ana_hbsp(ana_steady on, const ana_hbsp_opt *o, const ana_table *t)
+{
+    scatter w = {.on = on, .a = cyclo_facts_of(on).a, .o = o, .t = t};
+    cyclo_plan plan;
+    double *f = ana_frequencies(&o->freq);
+    vs_status st = begin(&w, &plan);
     ports_begin(&w.net, o->port, o->n_port);
     if (st == VS_OK)
         st = begin_plot(&w);
     if (st == VS_OK)
-        st = freq_plot(h->a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
-    hb_cyclo_end(&w.s);
+        st = freq_plot(w.a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
+    cyclo_end(&w.s);
     ports_end(&w.net);
     vec_free(w.row);
-    vs_free(w.y);
+    vs_free(w.wave);
+    vs_free(w.source);
     vec_free(f);
     return st;
 }

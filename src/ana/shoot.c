@@ -4,6 +4,7 @@
 
 #include "ckt_vary.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "vec.h"
 
 enum { MOST_ITERATIONS = 40, MOST_HALVINGS = 10, MOST_HALVED = 6, FIRST_SAMPLES = 128 };
-enum { MOST_STEPS = 400000, MOST_PRODUCTS = 600 };
+enum { MOST_PRODUCTS = 600 };
 /* What steps of the second grid may be estimated to miss, in tolerances; of the next 1/16 of it. */
 static const double first_error = 1;
 /* Newton inside of a step ends at this part of the user's tolerances. */
@@ -573,7 +574,7 @@ static vs_status refine(ana_shot *s, report *rep)
     vs_status st = VS_NOCONV;
     for (int level = 0; level <= s->halvings; level++) {
         const bool known = st == VS_OK;
-        if (known && 2 * vec_len(s->step) > MOST_STEPS)
+        if (known && 2 * vec_len(s->step) > SHOOT_MOST_STEPS)
             break;
         st = solve_grid(s, level, known, rep);
         if (st != VS_OK && (known || st != VS_NOCONV || level > 2))
@@ -685,8 +686,8 @@ void ana_shot_free(ana_shot **shot)
     vs_free(s);
 }
 
-/* The same with other tolerances of Newton's method inside of steps. */
-static vs_status refine_tightly(ana_shot *s, report *rep)
+/* `look` with other tolerances of Newton's method inside of steps. */
+static vs_status tightly(ana_shot *s, vs_status (*look)(ana_shot *, report *), report *rep)
 {
     ana *a = s->a;
     double *tol_r = vs_malloc(s->n1 * sizeof *tol_r);
@@ -696,7 +697,7 @@ static vs_status refine_tightly(ana_shot *s, report *rep)
         a->tol_x[i] *= tight;
         a->tol_r[i] *= tight;
     }
-    const vs_status st = refine(s, rep);
+    const vs_status st = look(s, rep);
     a->opt.reltol = s->reltol;
     memcpy(a->tol_x, s->tol_x, s->n1 * sizeof *tol_r);
     memcpy(a->tol_r, tol_r, s->n1 * sizeof *tol_r);
@@ -724,10 +725,93 @@ static vs_status begin(ana_shot *s, const ana_orbit *from)
     return VS_OK;
 }
 
-static vs_status find(ana_shot *s, const ana_orbit *from, report *rep)
+/* -- a state that was found before -- */
+
+enum { N_FACT = 6 }; /* of the image: unknowns, steps, corners, t_0, the period, the level */
+
+void ana_shot_state(const ana_shot *s, double **to)
+{
+    const size_t ns = vec_len(s->step), nc = vec_len(s->corner);
+    const double fact[N_FACT] = {(double)s->n, (double)ns, (double)nc, s->t0, s->period, s->level};
+    vec_clear(*to);
+    for (int k = 0; k < N_FACT; k++)
+        vec_push(*to, fact[k]);
+    for (size_t i = 0; i < s->n1; i++) {
+        vec_push(*to, s->x0[i]);
+        vec_push(*to, s->scale[i]);
+    }
+    for (size_t k = 0; k < ns; k++)
+        vec_push(*to, s->step[k].fresh ? -s->step[k].end : s->step[k].end);
+    for (size_t k = 0; k < nc; k++)
+        vec_push(*to, s->corner[k]);
+}
+
+/* Sources have no corners but those of the image. */
+static bool has_corners(const ana_shot *s, const double *corner, size_t n)
 {
     size_t k = 0;
+    for (size_t i = 0; i < vec_len(s->corner); i++) {
+        while (k < n && corner[k] < s->corner[i] - 1e-9)
+            k++;
+        if (k == n || corner[k] > s->corner[i] + 1e-9)
+            return false;
+    }
+    return true;
+}
+
+/* Goes on from the image; false: it is of another circuit, or its steps do not serve. */
+static bool take_up(ana_shot *s, const double *from, size_t n_from)
+{
+    if (n_from < N_FACT || from[0] != s->n)
+        return false;
+    const size_t ns = (size_t)from[1], nc = (size_t)from[2];
+    const double *x = from + N_FACT, *end = x + 2 * s->n1, *corner = end + ns;
+    assert(n_from == N_FACT + 2 * s->n1 + ns + nc);
+    s->t0 = from[3];
+    s->period = from[4];
+    s->level = from[5];
+    if (shoot_find_corners(s) != VS_OK || !has_corners(s, corner, nc))
+        return false;
+    for (size_t i = 0; i < s->n1; i++) {
+        s->x0[i] = x[2 * i];
+        s->scale[i] = x[2 * i + 1];
+    }
+    vec_clear(s->corner);
+    for (size_t k = 0; k < nc; k++)
+        vec_push(s->corner, corner[k]);
+    shoot_take_steps(s, end, ns);
+    return true;
+}
+
+static vs_status settle(ana_shot *s, report *rep)
+{
+    const vs_status st = newton(s, rep);
+    return st == VS_OK ? shoot_improve(s) : st;
+}
+
+vs_status shoot_settle(ana_shot *s)
+{
+    report rep = {0};
+    s->rule = ANA_SHOOT_SDIRK4;
+    const vs_status st = tightly(s, settle, &rep);
+    if (st == VS_NOCONV)
+        explain(s, &rep);
+    return st;
+}
+
+static vs_status find(ana_shot *s, const ana_shoot_opt *o, report *rep)
+{
+    const ana_orbit *from = o->from;
+    size_t k = 0;
     vs_status st = refuse(s);
+    if (st == VS_OK && take_up(s, o->again, o->n_again)) {
+        s->rule = ANA_SHOOT_SDIRK4;
+        st = tightly(s, settle, rep);
+        if (st != VS_NOCONV)
+            return st;
+        s->rule = o->rule;
+        st = VS_OK;
+    }
     if (st == VS_OK)
         st = begin(s, from);
     if (st != VS_OK)
@@ -745,7 +829,7 @@ static vs_status find(ana_shot *s, const ana_orbit *from, report *rep)
         st = refuse_echoes(s);
     if (st == VS_OK) {
         shoot_keep_cycle(s);
-        st = refine_tightly(s, rep);
+        st = tightly(s, refine, rep);
     }
     if (st == VS_NOCONV)
         explain(s, rep);
@@ -773,7 +857,7 @@ vs_status ana_shoot(ana_shot **shot, ana *a, const ana_hb_opt *o, const ana_shoo
     allocate(s);
     s->reltol = a->opt.reltol;
     memcpy(s->tol_x, a->tol_x, s->n1 * sizeof *s->tol_x);
-    const vs_status st = find(s, w->from, &rep);
+    const vs_status st = find(s, w, &rep);
     if (st != VS_OK)
         ana_shot_free(&s);
     *shot = s;
@@ -782,7 +866,14 @@ vs_status ana_shoot(ana_shot **shot, ana *a, const ana_hb_opt *o, const ana_shoo
 
 /* -- facts -- */
 
+const char *ana_shot_refuses(const ana_shot *s)
+{
+    return s->o.osc ? "of an oscillator" : s->lines ? "with lines or delays" : NULL;
+}
+
 double ana_shot_period(const ana_shot *s) { return s->period; }
+
+int64_t ana_shot_steps(const ana_shot *s) { return (int64_t)vec_len(s->step); }
 
 double ana_shot_point(const ana_shot *s, int64_t k, double *x)
 {

@@ -129,6 +129,20 @@ void shoot_make_grid(ana_shot *s, int level);
  */
 void shoot_split(ana_shot *s, double most);
 int32_t shoot_n_stage(const ana_shot *s); /* of all steps of the grid together */
+/* Takes n steps by their ends, in periods; negative: a fresh one. */
+void shoot_take_steps(ana_shot *s, const double *end, size_t n);
+/* For small signals: a step ends at `cut`, a part of the period (NAN: none), and what follows is a
+ * piece of its own; pieces between corners have some steps, whose lengths differ little from one to
+ * the next. */
+void shoot_grade(ana_shot *s, double cut);
+/* How many steps end up to this part of the period; 0 is the same as 1. */
+int32_t shoot_node_at(const ana_shot *s, double part);
+
+/* -- shoot.c -- */
+/* The state on the steps as they are now, by SDIRK4, from the one that is known. Status: VS_OK;
+ * VS_NOCONV (message); those of shoot_pass. */
+VS_MUST_USE vs_status shoot_settle(ana_shot *s);
+enum { SHOOT_MOST_STEPS = 400000 };
 
 /* -- shoot_pass.c -- */
 /* Solves all stages of the period from s->x0: fills s->xs; with `derive` also what products need,

@@ -251,3 +251,91 @@ void shoot_split(ana_shot *s, double most)
     vec_free(old);
     find_places(s);
 }
+
+void shoot_take_steps(ana_shot *s, const double *end, size_t n)
+{
+    vec_clear(s->step);
+    for (size_t k = 0; k < n; k++)
+        vec_push(s->step, ((shoot_step){fabs(end[k]), end[k] < 0, -1}));
+    find_places(s);
+}
+
+/* -- steps for small signals -- */
+
+int32_t shoot_node_at(const ana_shot *s, double part)
+{
+    return part > same && part < 1 - same ? step_at(s, part) + 1 : (int32_t)vec_len(s->step);
+}
+
+/* A step ends at `part`, and a piece behind it. */
+static void cut_at(ana_shot *s, double part)
+{
+    if (!(part > same && part < 1 - same))
+        return;
+    const size_t k = (size_t)step_at(s, part);
+    if (fabs(s->step[k].end - part) > same) {
+        const shoot_step last = vec_last(s->step);
+        vec_push(s->step, last);
+        memmove(s->step + k + 1, s->step + k, (vec_len(s->step) - 1 - k) * sizeof *s->step);
+        s->step[k].end = part;
+    }
+    s->step[k + 1].fresh = true;
+}
+
+/* Into how many parts step k has to be split beside one of length `beside`. */
+static bool grow_beside(double length, double beside, int32_t *parts)
+{
+    static const double ratio = 4;
+    const double n = ceil(length / (ratio * beside) * (1 - 1e-9));
+    if (!(n > *parts))
+        return false;
+    *parts = (int32_t)n;
+    return true;
+}
+
+static double length_of(const ana_shot *s, size_t k)
+{
+    return s->step[k].end - start_of(s, (int32_t)k);
+}
+
+/* Makes steps of a piece differ by no more than a ratio from their neighbours. */
+static void level_out(const ana_shot *s, int32_t *parts)
+{
+    const size_t n = vec_len(s->step);
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t k = 1; k < n; k++)
+            if (!s->step[k].fresh)
+                again |=
+                    grow_beside(length_of(s, k), length_of(s, k - 1) / parts[k - 1], &parts[k]);
+        for (size_t k = n - 1; k > 0; k--)
+            if (!s->step[k].fresh)
+                again |=
+                    grow_beside(length_of(s, k - 1), length_of(s, k) / parts[k], &parts[k - 1]);
+    }
+}
+
+void shoot_grade(ana_shot *s, double cut)
+{
+    enum { LEAST = 4 }; /* steps of a piece, for cubics and their errors */
+    cut_at(s, cut);
+    const size_t n = vec_len(s->step);
+    int32_t *parts = vs_malloc((n + 1) * sizeof *parts);
+    for (size_t k = 0, next; k < n; k = next) {
+        for (next = k + 1; next < n && !s->step[next].fresh;)
+            next++;
+        for (size_t i = k; i < next; i++)
+            parts[i] = next - k < LEAST ? (int32_t)((LEAST + next - k - 1) / (next - k)) : 1;
+    }
+    level_out(s, parts);
+    shoot_step *old = s->step;
+    double from = 0;
+    s->step = NULL;
+    for (size_t k = 0; k < n; k++) {
+        add_steps(s, from, old[k].end, parts[k], old[k].fresh);
+        from = old[k].end;
+    }
+    vec_free(old);
+    vs_free(parts);
+    find_places(s);
+}

@@ -160,6 +160,8 @@ typedef struct flat_hb {     /* HB HBAC HBNOISE HBSP LSTB */
     bool shooting;  /* .pss: not by harmonic balance; */
     enum { FLAT_SDIRK4, FLAT_TRAP, FLAT_GEAR, FLAT_EULER } rule; /* its integration */
     int32_t halvings; /* of its steps at most, -1: not given */
+    enum { FLAT_BY_ANY, FLAT_BY_HB, FLAT_BY_SHOOTING } small; /* HBAC HBNOISE HBSP: method */
+    bool told;        /* that small signals are solved in harmonics */
     bool after_hb;    /* from the orbit that harmonic balance finds, without a transient */
     int32_t sideband; /* HBNOISE: of the output; HBAC: highest that is written */
     bool modulated;   /* HBNOISE: both sidebands, AM and PM */

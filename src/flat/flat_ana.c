@@ -743,18 +743,33 @@ static bool read_pss(cur *q, flat_ana *a)
     return check_tones(q, a, &tone, &harm);
 }
 
-/* hbac = ".hbac" grid [sidebands = n] */
+/* "method" "=" has been read: how small signals are solved. */
+static bool read_small_method(cur *q, flat_ana *a)
+{
+    static const char *const method[] = {"hb", "shooting"};
+    const int k = one_of(q, method, VS_COUNT(method), "hb or shooting is expected");
+    a->hb.small = k == 1 ? FLAT_BY_SHOOTING : FLAT_BY_HB;
+    return k >= 0;
+}
+
+/* hbac = ".hbac" grid [sidebands = n] [method = hb | shooting] */
 static bool read_hbac(cur *q, flat_ana *a)
 {
-    static const char *const word[] = {"sidebands"};
+    static const char *const word[] = {"sidebands", "method"};
     double y = 1;
     if (!read_grid(q, a))
         return false;
-    const bool given = cur_more(q);
-    if (given && !key(q, "sidebands"))
-        return no_such_word(q, "sidebands= is expected", word, 1);
-    if (given && !whole(q, "a number of sidebands", 0, MAX_HARMONICS, &y))
-        return false;
+    while (cur_more(q)) {
+        bool ok;
+        if (key(q, "sidebands"))
+            ok = whole(q, "a number of sidebands", 0, MAX_HARMONICS, &y);
+        else if (key(q, "method"))
+            ok = read_small_method(q, a);
+        else
+            ok = no_such_word(q, "sidebands= or method= is expected", word, VS_COUNT(word));
+        if (!ok)
+            return false;
+    }
     a->hb.sideband = (int32_t)y;
     return true;
 }
@@ -773,7 +788,7 @@ static bool read_edge(cur *q, flat_ana *a)
     return true;
 }
 
-/* What may follow the grid of .hbnoise: sideband, and one of modulated, strobe, cross. */
+/* What may follow the grid of .hbnoise: sideband, method, and one of modulated, strobe, cross. */
 static bool read_noise_form(cur *q, flat_ana *a, double *sideband)
 {
     while (cur_more(q)) {
@@ -792,10 +807,14 @@ static bool read_noise_form(cur *q, flat_ana *a, double *sideband)
         } else if (key(q, "cross")) {
             a->hb.sampled = FLAT_CROSS;
             ok = number(q, &a->hb.at) && read_edge(q, a);
+        } else if (key(q, "method")) {
+            form = false;
+            ok = read_small_method(q, a);
         } else {
-            static const char *const word[] = {"sideband", "modulated", "strobe", "cross"};
-            return no_such_word(q, "sideband=, modulated, strobe= or cross= is expected", word,
-                                VS_COUNT(word));
+            static const char *const word[] = {"sideband", "modulated", "strobe", "cross",
+                                               "method"};
+            return no_such_word(q, "sideband=, modulated, strobe=, cross= or method= is expected",
+                                word, VS_COUNT(word));
         }
         if (!ok)
             return false;
@@ -808,7 +827,7 @@ static bool read_noise_form(cur *q, flat_ana *a, double *sideband)
 }
 
 /* hbnoise = ".hbnoise" output source grid [points] [sideband = k]
- *           [modulated | strobe = t | cross = level [(rise | fall) = n]]
+ *           [modulated | strobe = t | cross = level [(rise | fall) = n]] [method = hb | shooting]
  * phasenoise = ".phasenoise" output grid [points] [sideband = k] */
 static bool read_hbnoise(cur *q, flat_ana *a, bool phase)
 {
@@ -873,22 +892,23 @@ static bool read_lstb(cur *q, flat_ana *a)
     return false;
 }
 
-/* hbsp = ".hbsp" grid [harms = h1 h2 ...] [donoise] */
+/* hbsp = ".hbsp" grid [harms = h1 h2 ...] [donoise] [method = hb | shooting] */
 static bool read_hbsp(cur *q, flat_ana *a)
 {
     if (!read_grid(q, a))
         return false;
-    static const char *const word[] = {"harms", "donoise"};
+    static const char *const word[] = {"harms", "donoise", "method"};
     if (cur_more(q) && key(q, "harms")) {
         int32_t *port = arena_array(q->c->mem, int32_t, q->card->n_tok);
         double y;
-        while (cur_more(q) && !cur_is_word(q, "donoise")) {
+        while (cur_more(q) && !cur_is_word(q, "donoise") && !cur_at_key(q)) {
             if (cur_is(q, ',')) {
                 q->i++;
                 continue;
             }
             if (a->hb.n_port && at_word(q))
-                return no_such_word(q, "harms= or donoise is expected", word, VS_COUNT(word));
+                return no_such_word(q, "harms=, donoise or method= is expected", word,
+                                    VS_COUNT(word));
             if (!whole(q, "the harmonic of a port", -MAX_HARMONICS, MAX_HARMONICS, &y))
                 return false;
             port[a->hb.n_port++] = (int32_t)y;
@@ -899,13 +919,15 @@ static bool read_hbsp(cur *q, flat_ana *a)
         }
         a->hb.port = port;
     }
+    if (cur_more(q) && cur_is_word(q, "donoise")) {
+        a->donoise = true;
+        q->i++;
+    }
     if (!cur_more(q))
         return true;
-    if (!cur_is_word(q, "donoise"))
-        return no_such_word(q, "harms= or donoise is expected", word, VS_COUNT(word));
-    a->donoise = true;
-    q->i++;
-    return true;
+    return key(q, "method")
+               ? read_small_method(q, a)
+               : no_such_word(q, "harms=, donoise or method= is expected", word, VS_COUNT(word));
 }
 
 static bool read_periodic(cur *q, flat_ana *a)

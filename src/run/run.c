@@ -255,6 +255,11 @@ static vs_status prepare(run *r)
 
 /* -- analyses -- */
 
+static bool is_on_orbit(const flat_ana *a)
+{
+    return a->kind == FLAT_HBAC || a->kind == FLAT_HBNOISE || a->kind == FLAT_HBSP;
+}
+
 static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, double t0,
                             vs_status st)
 {
@@ -273,6 +278,10 @@ static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, d
             (long long)(now->iterations - before->iterations), vs_seconds() - t0);
     if (now->op_method)
         fprintf(r->log, "; operating point by %s", now->op_method);
+    if (is_on_orbit(a) && now->small_steps)
+        fprintf(r->log, "; solved in time, %lld steps a period", (long long)now->small_steps);
+    else if (is_on_orbit(a))
+        fprintf(r->log, "; solved in %lld harmonics", (long long)now->small_harmonics);
     fputs(st ? " (not finished)\n" : "\n", r->log);
 }
 

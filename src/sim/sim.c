@@ -92,6 +92,7 @@ void sim_free(sim **at)
     vec_free(s->watch);
     vec_free(s->wave);
     vec_free(s->hb_from);
+    vec_free(s->hb_shot);
     vec_free(s->linear);
     vec_free(s->last);
     vec_free(s->deck.metered);

@@ -89,6 +89,8 @@ typedef struct sim_stat {
 #undef X
     int32_t unknowns;
     const char *op_method;
+    /* Small signals on the last orbit: steps of its period, if in time, else harmonics. */
+    int64_t small_steps, small_harmonics;
     int n_compiled, n_from_cache; /* kernels, by other processes (sim_figures_add) */
 } sim_stat;
 

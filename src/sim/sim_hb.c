@@ -72,24 +72,31 @@ static vs_status find(sim *s, ana_orbit **orbit)
 
 /* -- .pss by shooting -- */
 
-/* The last card's state; harmonic balance begins from it. */
-static vs_status shoot(sim *s, ana_shot **shot)
+/* The last card's state, on steps that were found before if `again`; harmonic balance begins from
+ * it. sink: stays as long as the shot. */
+static vs_status shoot(sim *s, bool again, ana_sink *sink, ana_shot **shot)
 {
-    ana_sink sink;
     static const ana_shoot_rule rule[] = {[FLAT_SDIRK4] = ANA_SHOOT_SDIRK4,
                                           [FLAT_TRAP] = ANA_SHOOT_TRAP,
                                           [FLAT_GEAR] = ANA_SHOOT_GEAR,
                                           [FLAT_EULER] = ANA_SHOOT_EULER};
     ana_orbit *from = NULL;
-    vs_status st = s->hb.hb.after_hb ? find(s, &from) : VS_OK;
+    vs_status st = s->hb.hb.after_hb && !again ? find(s, &from) : VS_OK;
     if (st)
         return st;
     const ana_hb_opt o = settings_now(s);
-    const ana_shoot_opt w = {rule[s->hb.hb.rule], s->hb.hb.points, s->hb.hb.halvings, from};
-    st = ana_shoot(shot, s->ana, &o, &w, sim_sink(s, &sink));
+    const ana_shoot_opt w = {.rule = rule[s->hb.hb.rule],
+                             .points = s->hb.hb.points,
+                             .halvings = s->hb.hb.halvings,
+                             .from = from,
+                             .again = again ? s->hb_shot : NULL,
+                             .n_again = again ? vec_len(s->hb_shot) : 0};
+    st = ana_shoot(shot, s->ana, &o, &w, sim_sink(s, sink));
     ana_orbit_free(&from);
-    if (st)
+    if (st || again)
         return st;
+    s->hb_refuses = ana_shot_refuses(*shot);
+    ana_shot_state(*shot, &s->hb_shot);
     const size_t n = 2 * ((size_t)ckt_n(s->ckt) + 1) * (2 * (size_t)o.harm[0] + 1);
     vec_free(s->hb_from);
     vec_extend(s->hb_from, n);
@@ -135,7 +142,8 @@ static vs_status put_shot_spectrum(sim *s)
 static vs_status run_shooting(sim *s)
 {
     ana_shot *shot = NULL;
-    vs_status st = shoot(s, &shot);
+    ana_sink sink;
+    vs_status st = shoot(s, false, &sink, &shot);
     if (!st)
         st = put_shot(s, shot);
     if (!st)
@@ -191,6 +199,8 @@ vs_status sim_run_hb(sim *s, const flat_ana *a)
         return st;
     s->hb = *a;
     vec_free(s->hb_from);
+    vec_free(s->hb_shot);
+    s->hb_refuses = NULL;
     if (s->opt.hook.begin)
         s->opt.hook.begin(s->opt.hook.user, "hb");
     if (a->hb.shooting) {
@@ -208,37 +218,89 @@ vs_status sim_run_hb(sim *s, const flat_ana *a)
     return st;
 }
 
-/* Whether the orbit has the sideband that the card asks for; with several tones those of the first.
- */
-static vs_status check_sideband(sim *s, const flat_ana *a, int32_t k)
+/* -- the state that small signals are on -- */
+
+typedef struct steady {
+    ana_steady on;
+    ana_sink sink; /* of the shot */
+} steady;
+
+static void steady_end(sim *s, steady *w)
 {
-    const int32_t most = s->hb.hb.harm[0];
-    if (k >= -most && k <= most)
-        return VS_OK;
-    diag_error(s->d, a->span, "sideband %d: the orbit has %d harmonics%s", (int)k, (int)most,
-               s->hb.hb.n_tone > 1 ? " of its first tone" : "");
-    diag_note(s->d, s->hb.span, "the number of harmonics is given here");
-    return VS_EINPUT;
+    s->st.small_steps = w->on.shot ? ana_shot_steps(w->on.shot) : 0;
+    s->st.small_harmonics = w->on.orbit ? ana_orbit_lines(w->on.orbit) - 1 : 0;
+    ana_orbit_free(&w->on.orbit);
+    ana_shot_free(&w->on.shot);
+}
+
+/* The first of the run, for those of small signals to begin from. */
+static vs_status find_first(sim *s)
+{
+    ana_shot *shot = NULL;
+    ana_orbit *o = NULL;
+    ana_sink sink;
+    const vs_status st = s->hb.hb.shooting ? shoot(s, false, &sink, &shot) : find(s, &o);
+    ana_shot_free(&shot);
+    ana_orbit_free(&o);
+    return st;
+}
+
+/* Whether the card's small signals are in time: those of an orbit that was found by shooting, but
+ * for what that does not cover. */
+static vs_status is_in_time(sim *s, const flat_ana *a, bool *yes)
+{
+    const bool asked = a->hb.small == FLAT_BY_SHOOTING;
+    *yes = s->hb.hb.shooting && a->hb.small != FLAT_BY_HB && !s->hb_refuses;
+    if (asked && !s->hb.hb.shooting) {
+        diag_error(s->d, a->span, "method=shooting needs the orbit of .pss ... method=shooting");
+        return VS_EINPUT;
+    }
+    if (asked && !*yes) {
+        diag_error(s->d, a->span, "method=shooting is not possible on the orbit %s", s->hb_refuses);
+        diag_note(s->d, a->span, "method=hb, or no word, solves in harmonics");
+        return VS_EINPUT;
+    }
+    if (!*yes && s->hb.hb.shooting && a->hb.small == FLAT_BY_ANY && !s->hb.hb.told &&
+        !strcmp(s->hb_refuses, "with lines or delays")) {
+        s->hb.hb.told = true;
+        diag_warning(s->d, a->span,
+                     "small signals on the orbit %s are solved in %d harmonics, as method=hb does",
+                     s->hb_refuses, (int)s->hb.hb.harm[0]);
+    }
+    return VS_OK;
 }
 
 /* The card of the orbit: that of the last run, else the deck's first. All small signals on it see
  * the orbit that is found from the first one: the same, to the last bit. */
-static vs_status orbit_of(sim *s, const flat_ana *a, ana_orbit **o)
+static vs_status steady_of(sim *s, const flat_ana *a, steady *w)
 {
+    bool in_time = false;
     for (size_t i = 0; !s->hb.hb.n_tone && i < s->n_todo; i++)
         if (s->todo[i].kind == FLAT_HB)
             s->hb = s->todo[i];
-    if (s->hb.hb.n_tone && !s->hb_from) {
-        ana_shot *shot = NULL;
-        const vs_status st = s->hb.hb.shooting ? shoot(s, &shot) : find(s, o);
-        ana_shot_free(&shot);
-        ana_orbit_free(o);
-        if (st)
-            return st;
+    if (!s->hb.hb.n_tone) {
+        diag_error(s->d, a->span, ".%s needs an orbit: put .hb, .hbosc or .pss before it",
+                   a->hb.word);
+        return VS_EINPUT;
     }
-    if (s->hb.hb.n_tone)
-        return find(s, o);
-    diag_error(s->d, a->span, ".%s needs an orbit: put .hb, .hbosc or .pss before it", a->hb.word);
+    vs_status st = s->hb_from ? VS_OK : find_first(s);
+    if (!st)
+        st = is_in_time(s, a, &in_time);
+    if (st)
+        return st;
+    return in_time ? shoot(s, true, &w->sink, &w->on.shot) : find(s, &w->on.orbit);
+}
+
+/* Whether an orbit of harmonics has the sideband that the card asks for; with several tones those of
+ * the first. In time there is no highest one. */
+static vs_status check_sideband(sim *s, const flat_ana *a, const steady *o, int32_t k)
+{
+    const int32_t most = s->hb.hb.harm[0];
+    if (!o->on.orbit || (k >= -most && k <= most))
+        return VS_OK;
+    diag_error(s->d, a->span, "sideband %d: the orbit has %d harmonics%s", (int)k, (int)most,
+               s->hb.hb.n_tone > 1 ? " of its first tone" : "");
+    diag_note(s->d, s->hb.span, "the number of harmonics is given here");
     return VS_EINPUT;
 }
 
@@ -300,12 +362,12 @@ static void leave_details_out(elab_out *v)
 vs_status sim_run_hbac(sim *s, const flat_ana *a)
 {
     hbac_job j = {.t = {.s = s}, .most = a->hb.sideband};
-    ana_orbit *o = NULL;
+    steady o = {0};
     vs_status st = sim_start(s);
     if (!st)
-        st = orbit_of(s, a, &o);
+        st = steady_of(s, a, &o);
     if (!st)
-        st = check_sideband(s, a, j.most);
+        st = check_sideband(s, a, &o, j.most);
     if (!st) {
         elab_outputs(&j.vec, s->ckt, &s->flat, s->d, s->names, true);
         leave_details_out(j.vec);
@@ -314,12 +376,12 @@ vs_status sim_run_hbac(sim *s, const flat_ana *a)
     if (!st) {
         const ana_table t = sim_table_of(&j.t, s, "hbac");
         j.row = vs_malloc((2 + 2 * vec_len(j.vec) * (2 * (size_t)j.most + 1)) * sizeof *j.row);
-        const ana_hbac_opt w = {sim_grid_of(a), j.most, hbac_point};
-        st = sim_plot_end(s, ana_hbac(o, &w, &t));
+        const ana_hbac_opt w = {sim_grid_of(a), j.most, hbac_point, a->span};
+        st = sim_plot_end(s, ana_hbac(o.on, &w, &t));
     }
     vs_free(j.row);
     vec_free(j.vec);
-    ana_orbit_free(&o);
+    steady_end(s, &o);
     sim_count(s);
     return st;
 }
@@ -338,7 +400,7 @@ static ana_hbnoise_form form_of(const flat_hb *h)
 vs_status sim_run_hbnoise(sim *s, const flat_ana *a)
 {
     sim_table t;
-    ana_orbit *o = NULL;
+    steady o = {0};
     ana_hbnoise_opt w = {.freq = sim_grid_of(a),
                          .sideband = a->hb.sideband,
                          .source = -1,
@@ -353,14 +415,14 @@ vs_status sim_run_hbnoise(sim *s, const flat_ana *a)
     if (!st && a->source)
         st = sim_source_of(s, a->source, a->span, &w.source);
     if (!st)
-        st = orbit_of(s, a, &o);
+        st = steady_of(s, a, &o);
     if (!st)
-        st = check_sideband(s, a, w.sideband);
+        st = check_sideband(s, a, &o, w.sideband);
     if (!st) {
         const ana_table at = sim_table_of(&t, s, "hbnoise");
-        st = ana_hbnoise(o, &w, &at);
+        st = ana_hbnoise(o.on, &w, &at);
     }
-    ana_orbit_free(&o);
+    steady_end(s, &o);
     sim_count(s);
     return st;
 }
@@ -383,7 +445,7 @@ static vs_status harmonics_of(sim *s, const flat_ana *a, size_t n_port, int32_t 
 vs_status sim_run_hbsp(sim *s, const flat_ana *a)
 {
     sim_table t;
-    ana_orbit *o = NULL;
+    steady o = {0};
     ana_port *port = NULL;
     int32_t *harm = NULL;
     vs_status st = sim_start(s);
@@ -392,17 +454,18 @@ vs_status sim_run_hbsp(sim *s, const flat_ana *a)
     if (!st)
         st = harmonics_of(s, a, vec_len(port), &harm);
     if (!st)
-        st = orbit_of(s, a, &o);
+        st = steady_of(s, a, &o);
     for (size_t k = 0; k < vec_len(harm) && !st; k++)
-        st = check_sideband(s, a, harm[k]);
+        st = check_sideband(s, a, &o, harm[k]);
     if (!st) {
         const ana_table at = sim_table_of(&t, s, "hbsp");
-        const ana_hbsp_opt w = {port, harm, (int32_t)vec_len(port), sim_grid_of(a), a->donoise};
-        st = ana_hbsp(o, &w, &at);
+        const ana_hbsp_opt w = {port,           harm,       (int32_t)vec_len(port),
+                                sim_grid_of(a), a->donoise, a->span};
+        st = ana_hbsp(o.on, &w, &at);
     }
     vec_free(port);
     vec_free(harm);
-    ana_orbit_free(&o);
+    steady_end(s, &o);
     sim_count(s);
     return st;
 }

@@ -119,9 +119,11 @@ struct sim {
     sim_stat st;
     sim_reduced reduced; /* the present netlist */
 
-    flat_ana hb;     /* the card of the last orbit; hb.hb.n_tone 0: none */
-    double *hb_from; /* vec: where the search for it may begin */
-    double hb_tone;  /* Hz, found with it */
+    flat_ana hb;            /* the card of the last orbit; hb.hb.n_tone 0: none */
+    double *hb_from;        /* vec: where the search for it may begin */
+    double *hb_shot;        /* vec: the same of shooting, its steps with it */
+    const char *hb_refuses; /* why small signals in time are not possible, NULL: they are */
+    double hb_tone;         /* Hz, found with it */
 
     /* of the analysis under way */
     elab_out *vec;        /* vec: what is written */

@@ -21,6 +21,50 @@ KR = 1.38064852e-23     # Boltzmann's constant of resistors: CODATA 2014
 DB = 10 / math.log(10)  # dB of a small relative difference of powers
 
 
+SWITCH = """`include "disciplines.vams"
+`include "constants.vams"
+module switch(p, n, c); inout p, n, c; electrical p, n, c; real g;
+parameter real sign = 1;
+analog begin
+  g = 1e-3 * 0.5 * (1 + tanh(25 * (sign * V(c) - 0.3)));
+  I(p,n) <+ g * V(p,n) + white_noise(4 * `P_K * $temperature * g, "thermal");
+end endmodule
+"""
+# c1 and c2 with two switches each around an amplifier: see the test of it
+INTEGRATOR = """integrator
+.hdl sw.va
+.model one switch
+.model two switch sign=-1
+vc c 0 sin(0 1 1meg)
+vin in 0 0
+n1 in a c one
+n2 b 0 c one
+c1 a b 10p
+n3 a 0 c two
+n4 b g c two
+e1 out 0 0 g 1e6
+cf g out 60p
+n5 d 0 c one
+n6 e 0 c one
+c2 d e 20p
+n7 d g c two
+n8 e out c two
+"""
+
+
+def check_integrator(test, n, tol):
+    """The samples' noise n is the closed form that the test of the integrator derives."""
+    kt, r, c1, c2, cf = K * T27, 2e3, 10e-12, 20e-12, 60e-12
+    a, k, l1, l2 = cf / (cf + c2), 1 / (r * cf * c2), 1 / (r * c1), (cf + c2) / (r * cf * c2)
+    qx = -kt * c1 * k / (l1 + l2)
+    xx = -k * qx / l2 + kt * cf / ((cf + c2) * c2)
+    e = kt * (c1 + c2) / (cf + c2)**2 + (kt * c1 + 2 * c2 * qx + c2 * c2 * xx) / cf**2
+    for f, d in zip(n['frequency'], n['onoise_spectrum']):
+        test.close(d * d, 2e-6 * e / abs(1 - a * cmath.exp(-2e-6j * math.pi * f))**2, tol)
+    # the middles of 20 equal pieces: the sum is the integral within 2 a^40
+    test.close(sum(d * d for d in n['onoise_spectrum']) * 25e3, e / (1 - a * a), tol)
+
+
 def integral(f, d):
     return sum((d[k] + d[k + 1]) / 2 * (f[k + 1] - f[k]) for k in range(len(f) - 1))
 
@@ -218,47 +262,12 @@ c1 out 0 60p
         # the conductance of all switches does while they open. Half a period is 10 r c2: settled
         # within e^-10. 1 %: of samples taken at once, 2/pi 8 MHz/100 MHz would be left out of the
         # noise of c1; switches that open over 20 ns leave less.
-        self.write('sw.va', """`include "disciplines.vams"
-`include "constants.vams"
-module switch(p, n, c); inout p, n, c; electrical p, n, c; real g;
-parameter real sign = 1;
-analog begin
-  g = 1e-3 * 0.5 * (1 + tanh(25 * (sign * V(c) - 0.3)));
-  I(p,n) <+ g * V(p,n) + white_noise(4 * `P_K * $temperature * g, "thermal");
-end endmodule
-""")
-        p = self.run_deck("""integrator
-.hdl sw.va
-.model one switch
-.model two switch sign=-1
-vc c 0 sin(0 1 1meg)
-vin in 0 0
-n1 in a c one
-n2 b 0 c one
-c1 a b 10p
-n3 a 0 c two
-n4 b g c two
-e1 out 0 0 g 1e6
-cf g out 60p
-n5 d 0 c one
-n6 e 0 c one
-c2 d e 20p
-n7 d g c two
-n8 e out c two
-.hb 1meg nharms=100
+        self.write('sw.va', SWITCH)
+        p = self.run_deck(INTEGRATOR + '''.hb 1meg nharms=100
 .hbnoise v(out) vin lin 20 12.5k 487.5k strobe=0
 .end
-""")
-        kt, r, c1, c2, cf = K * T27, 2e3, 10e-12, 20e-12, 60e-12
-        a, k, l1, l2 = cf / (cf + c2), 1 / (r * cf * c2), 1 / (r * c1), (cf + c2) / (r * cf * c2)
-        qx = -kt * c1 * k / (l1 + l2)
-        xx = -k * qx / l2 + kt * cf / ((cf + c2) * c2)
-        e = kt * (c1 + c2) / (cf + c2)**2 + (kt * c1 + 2 * c2 * qx + c2 * c2 * xx) / cf**2
-        n = self.plot(p, 'Periodic Noise, Samples')
-        for f, d in zip(n['frequency'], n['onoise_spectrum']):
-            self.close(d * d, 2e-6 * e / abs(1 - a * cmath.exp(-2e-6j * math.pi * f))**2, 0.01)
-        # the middles of 20 equal pieces: the sum is the integral within 2 a^40
-        self.close(sum(d * d for d in n['onoise_spectrum']) * 25e3, e / (1 - a * a), 0.01)
+''')
+        check_integrator(self, self.plot(p, 'Periodic Noise, Samples'), 0.01)
 
     CROSSING = """a sine with noise through levels
 vs s 0 sin(0 2 1meg)
@@ -443,7 +452,7 @@ class Wrong(periodic.Deck):
                 (noise + 'modulated sideband=2', 'has no harmonic 2'),
                 (noise + 'modulated sideband=9', 'the orbit has 3 harmonics'),
                 (noise + 'modulated strobe=1u', 'one of modulated, strobe= and cross='),
-                (noise + 'strobes=1u', 'sideband=, modulated, strobe= or cross='),
+                (noise + 'strobes=1u', 'sideband=, modulated, strobe=, cross= or method='),
                 (noise + 'cross=0.5', 'moves from'),
                 (noise + 'cross=0 rise=2', 'rise=2 is not there'),
                 (noise + 'cross=0 fall=0', 'the number of an edge'),

@@ -298,11 +298,12 @@ c2 end 0 5p
             self.close(x, y, 1e-6)
 
     def test_samples_and_scattering_go_on_from_its_state(self):
-        # harmonic balance goes on from the spectrum to its own orbit, of as many harmonics: the same
-        # to what its Newton iteration leaves, of second order below 1e-3 of reltol=1e-6
+        # with method=hb harmonic balance goes on from the spectrum to its own orbit, of as many
+        # harmonics: the same to what its Newton iteration leaves, of second order below 1e-3 of
+        # reltol=1e-6
         deck = RECTIFIER.replace('v1 in 0', 'v1 in 0 ac 1') + TIGHT
-        after = ('.hbnoise v(out) v1 lin 5 1k 500k strobe=0.3u\n'
-                 '.hbnoise v(a) v1 lin 5 1k 500k cross=0.1 fall=1\n.end\n')
+        after = ('.hbnoise v(out) v1 lin 5 1k 500k strobe=0.3u method=hb\n'
+                 '.hbnoise v(a) v1 lin 5 1k 500k cross=0.1 fall=1 method=hb\n.end\n')
         self.same_after(deck, '.hb 1meg nharms=40\n', '.pss 1meg 2u out 65 40 method=shooting\n', after,
                         ('Periodic Noise, Samples', 'Sampled Noise'))
         deck = '''mixer
@@ -313,7 +314,7 @@ b1 a b i=v(a,b)*10m/(1+exp(-20*v(l)))
 c1 b 0 100p
 ''' + TIGHT
         self.same_after(deck, '.hb 1meg nharms=20\n', '.pss 1meg 2u b 65 20 method=shooting\n',
-                        '.hbsp lin 3 10k 400k\n.end\n', ('Periodic SP',))
+                        '.hbsp lin 3 10k 400k method=hb\n.end\n', ('Periodic SP',))
 
     def same_after(self, deck, hb, pss, after, names):
         a, b = self.run_deck(deck + hb + after), self.run_deck(deck + pss + after)
@@ -328,10 +329,12 @@ c1 b 0 100p
 
     def test_kt_over_c_behind_edges(self):
         # A sample has kT/C at any instant, open or closed. The edges of 5 ns of a clock of 1 us turn the
-        # switch on and off within a tenth of that. Noise beyond 400 harmonics of the 2.65 MHz of the
-        # closed switch is left out: 2/pi fc/f = 0.42 %; of 40, 4 %
+        # switch on and off within a tenth of that. In time no harmonics are chosen and nothing is left
+        # out: the steps miss reltol = 1e-3. By harmonic balance noise beyond 400 harmonics of the
+        # 2.65 MHz of the closed switch is left out: 2/pi fc/f = 0.42 %; of 40, 4 %
         self.write('sw.va', periodic.CHOPPER)
-        for harmonics, low, high in ((400, 0.99, 1.0001), (40, 0.94, 0.99)):
+        for harmonics, low, high, how in ((10, 0.999, 1.001, ''), (400, 0.99, 1.0001, 'method=hb'),
+                                          (40, 0.94, 0.99, 'method=hb')):
             p = self.run_deck('''track and hold
 .hdl sw.va
 .model ch chopper
@@ -340,10 +343,10 @@ vin in 0 0
 n1 in out c ch
 c1 out 0 60p
 .pss 1meg 2u out 65 %d method=shooting
-.hbnoise v(out) vin lin 8 1k 500k strobe=0.25u
-.hbnoise v(out) vin lin 8 1k 500k strobe=0.75u
+.hbnoise v(out) vin lin 8 1k 500k strobe=0.25u %s
+.hbnoise v(out) vin lin 8 1k 500k strobe=0.75u %s
 .end
-''' % harmonics)
+''' % (harmonics, how, how))
             for k in range(2):
                 n = self.plot(p, 'Periodic Noise, Samples', k)
                 f, square = (0, *n['frequency']), [x * x for x in n['onoise_spectrum']]

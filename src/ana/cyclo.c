@@ -1,0 +1,161 @@
+/* cyclo.c - see cyclo.h: the choice between harmonics and time. */
+#include "cyclo.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vec.h"
+
+/* -- facts -- */
+
+cyclo_facts cyclo_facts_of(ana_steady on)
+{
+    if (on.shot)
+        return (cyclo_facts){on.shot->a, 1 / on.shot->period, 1, on.shot->o.osc};
+    return (cyclo_facts){on.orbit->a, on.orbit->o.tone[0], on.orbit->o.n_tone, on.orbit->o.osc};
+}
+
+vs_status cyclo_check_sideband(ana_steady on, int32_t k, diag_span span)
+{
+    if (on.orbit)
+        return hb_check_sideband(on.orbit, k);
+    const int32_t most = on.shot->n_sample / 4;
+    if (abs(k) <= most)
+        return VS_OK;
+    diag_error(on.shot->a->d, span, "sideband %d: the orbit's steps are made for %d harmonics",
+               (int)k, (int)most);
+    diag_note(on.shot->a->d, on.shot->o.span, "more harmonics of .pss make them shorter");
+    return VS_EINPUT;
+}
+
+hb_cplx cyclo_phasor(ana_steady on, const ana_output *out, int32_t k, double *most)
+{
+    if (on.shot)
+        return shoot_cyclo_phasor(on.shot, out, k, most);
+    const ana_orbit *h = on.orbit;
+    const size_t nk = (size_t)h->n_k, at = (size_t)hb_sideband(h, k);
+    const hb_cplx *hi = h->x + (size_t)out->hi * nk, *lo = h->x + (size_t)out->lo * nk;
+    *most = 0;
+    for (size_t i = 0; i < nk; i++)
+        *most = fmax(*most, fmax(cabs(hi[i]), cabs(lo[i])));
+    return hi[at] - lo[at];
+}
+
+double cyclo_output_at(ana_steady on, const ana_output *out, double part, double *slope)
+{
+    return on.shot ? shoot_cyclo_output_at(on.shot, out, part, slope)
+                   : hb_output_at(on.orbit, out, part, slope);
+}
+
+/* -- outputs -- */
+
+static void weigh(const ana_orbit *h, const cyclo_view *v, hb_cplx *y, int32_t k, hb_cplx by)
+{
+    for (int32_t i = 0; i < v->n_at; i++)
+        y[(size_t)(v->at[i] - 1) * (size_t)h->n_k + (size_t)k] += by * v->by[i];
+}
+
+vs_status cyclo_solve(cyclo *w, int32_t slot, const cyclo_view *v, double f)
+{
+    if (w->shot)
+        return shoot_cyclo_solve(w->shot, slot, v, f);
+    const ana_orbit *h = w->on.orbit;
+    hb_cplx *y = w->y[slot];
+    memset(y, 0, ((size_t)h->n * (size_t)h->n_k + 1) * sizeof *y);
+    for (int32_t k = 0; k < h->n_k && v->sample; k++)
+        weigh(h, v, y, k, cexp(2 * M_PI * I * h->index[k][0] * v->part));
+    for (int32_t k = 0; k < v->n_side && !v->sample; k++)
+        weigh(h, v, y, hb_sideband(h, v->side[k]), v->gain[k]);
+    return hb_cyclo_adjoint(&w->hb, f, y);
+}
+
+double cyclo_density(const cyclo *w, size_t source, int32_t slot, double f)
+{
+    return w->shot ? shoot_cyclo_density(w->shot, source, slot, f)
+                   : hb_cyclo_density(&w->hb, source, w->y[slot], f);
+}
+
+double cyclo_total(const cyclo *w, int32_t slot, double f)
+{
+    double sum = 0;
+    for (size_t i = 0; i < w->n_source; i++)
+        sum += cyclo_density(w, i, slot, f);
+    return sum;
+}
+
+void cyclo_correlation(const cyclo *w, int32_t n, double f, hb_cplx *to)
+{
+    if (w->shot)
+        shoot_cyclo_correlation(w->shot, n, f, to);
+    else
+        hb_cyclo_correlation(&w->hb, w->y[0], n, f, to);
+}
+
+static hb_cplx gain_at(const cyclo *w, const hb_cplx *y, int32_t source, int32_t k)
+{
+    const ckt_source_facts v = ckt_source_at(w->a->c, source);
+    const size_t nk = (size_t)w->on.orbit->n_k, at = (size_t)k;
+    hb_cplx g = 0;
+    if (v.is_v)
+        return y[(size_t)(v.k - 1) * nk + at];
+    g -= v.p > 0 ? v.m * y[(size_t)(v.p - 1) * nk + at] : 0;
+    g += v.n > 0 ? v.m * y[(size_t)(v.n - 1) * nk + at] : 0;
+    return g;
+}
+
+hb_cplx cyclo_gain(const cyclo *w, int32_t slot, int32_t source, int32_t k)
+{
+    if (w->shot)
+        return shoot_cyclo_gain(w->shot, slot, source, k);
+    const int32_t at = hb_sideband(w->on.orbit, k);
+    return at < 0 ? 0 : gain_at(w, w->y[slot], source, at);
+}
+
+double cyclo_gains(const cyclo *w, int32_t slot, int32_t source)
+{
+    double sum = 0;
+    if (w->shot)
+        return shoot_cyclo_gains(w->shot, slot, source);
+    for (int32_t k = 0; k < w->on.orbit->n_k; k++) {
+        const hb_cplx z = gain_at(w, w->y[slot], source, k);
+        sum += creal(z) * creal(z) + cimag(z) * cimag(z);
+    }
+    return sum;
+}
+
+/* -- beginning and end -- */
+
+vs_status cyclo_begin(cyclo *w, ana_steady on, const cyclo_plan *p)
+{
+    const cyclo_facts facts = cyclo_facts_of(on);
+    vs_status st;
+    *w = (cyclo){.on = on, .a = facts.a, .tone = facts.tone, .n_slot = p->n_view};
+    if (on.shot) {
+        st = shoot_cyclo_begin(&w->shot, on.shot, p);
+        if (w->shot)
+            w->n_source = shoot_cyclo_sources(w->shot, &w->origin, &w->origin_of);
+        return st;
+    }
+    const size_t all = (size_t)on.orbit->n * (size_t)on.orbit->n_k + 1;
+    st = hb_cyclo_begin(&w->hb, on.orbit, p->noise);
+    w->n_source = vec_len(w->hb.source);
+    w->origin = w->hb.origin;
+    w->origin_of = w->hb.origin_of;
+    w->y = vs_calloc((size_t)p->n_view + 1, sizeof(hb_cplx *));
+    hb_cplx *y = vs_calloc((size_t)p->n_view * all + 1, sizeof *y);
+    for (int32_t k = 0; k <= p->n_view; k++)
+        w->y[k] = y + (size_t)k * all; /* one array: hb_cyclo_correlation */
+    return st;
+}
+
+void cyclo_end(cyclo *w)
+{
+    shoot_cyclo_end(&w->shot);
+    if (w->y)
+        vs_free(w->y[0]);
+    vs_free(w->y);
+    if (w->hb.h)
+        hb_cyclo_end(&w->hb);
+    *w = (cyclo){0};
+}

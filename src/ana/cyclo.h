@@ -1,0 +1,95 @@
+/* cyclo.h - outputs on a periodic state, what sources and noise give to them: by harmonics on the
+ * orbit of harmonic balance (hb_cyclo.h), in time on that of shooting (shoot_cyclo.c). See ana.h
+ * for the choice.
+ * Use:    cyclo_facts; cyclo_begin; for each frequency cyclo_solve of each output, into slots, then
+ *         densities and gains; cyclo_end in any case. */
+#ifndef CYCLO_H
+#define CYCLO_H
+
+#include "hb_cyclo.h"
+#include "shoot_small.h"
+
+enum { CYCLO_PARTS = 3, CYCLO_SIDES = 2 };
+/* An output: sum over sidebands side[] and unknowns at[] of gain[] by[] X, or one sample. */
+typedef struct cyclo_view {
+    int32_t n_at, at[CYCLO_PARTS]; /* unknowns from 1 */
+    double by[CYCLO_PARTS];
+    int32_t n_side, side[CYCLO_SIDES];
+    hb_cplx gain[CYCLO_SIDES];
+    bool sample; /* at `part` of the period */
+    double part;
+} cyclo_view;
+
+typedef struct shoot_cyclo shoot_cyclo;
+typedef struct cyclo {
+    ana_steady on;
+    ana *a;
+    double tone; /* Hz */
+    size_t n_source;
+    noise_origin *origin; /* vec, owned by hb or shot */
+    int32_t *origin_of;
+    hb_cyclo hb; /* on.orbit: */
+    hb_cplx **y; /* [n_slot][n n_k + 1] */
+    int32_t n_slot;
+    shoot_cyclo *shot; /* on.shot */
+} cyclo;
+
+/* What a plan is for: steps are refined for these outputs at both frequencies. */
+typedef struct cyclo_plan {
+    const cyclo_view *view; /* [n_view] */
+    int32_t n_view;
+    const int32_t *source; /* [n_in] sources whose gains are asked for */
+    int32_t n_in;
+    bool noise; /* the devices' */
+    double from, to;
+    const ana_table *t;
+    diag_span span; /* of messages */
+} cyclo_plan;
+
+/* Status: VS_OK; those of ckt_load_ac, shoot_small_begin. */
+VS_MUST_USE vs_status cyclo_begin(cyclo *w, ana_steady on, const cyclo_plan *p);
+void cyclo_end(cyclo *w);
+/* Solves for a view, into slot 0 .. n_view - 1. Status: as of hb_solve_t, shoot_small_adjoint. */
+VS_MUST_USE vs_status cyclo_solve(cyclo *w, int32_t slot, const cyclo_view *v, double f);
+/* As hb_cyclo_density and so on, of the output in a slot. */
+double cyclo_density(const cyclo *w, size_t source, int32_t slot, double f);
+double cyclo_total(const cyclo *w, int32_t slot, double f);
+/* to [n][n] of slots 0 .. n - 1 */
+void cyclo_correlation(const cyclo *w, int32_t n, double f, hb_cplx *to);
+/* The output by 1 V or 1 A of a source at f + k f_0; the sum of |gain|^2 over all k. */
+hb_cplx cyclo_gain(const cyclo *w, int32_t slot, int32_t source, int32_t k);
+double cyclo_gains(const cyclo *w, int32_t slot, int32_t source);
+
+/* -- facts of the state -- */
+typedef struct cyclo_facts {
+    ana *a;
+    double tone;
+    int32_t n_tone;
+    bool osc;
+} cyclo_facts;
+cyclo_facts cyclo_facts_of(ana_steady on);
+/* Status: VS_OK; VS_EINPUT with a message: harmonic k is not kept. */
+VS_MUST_USE vs_status cyclo_check_sideband(ana_steady on, int32_t k, diag_span span);
+/* X_k of the output; *most: the largest harmonic of its unknowns. */
+hb_cplx cyclo_phasor(ana_steady on, const ana_output *out, int32_t k, double *most);
+/* The output at a part of the period, 0 .. 1, and its slope, per second. */
+double cyclo_output_at(ana_steady on, const ana_output *out, double part, double *slope);
+/* hb_instant.c: the part of the period at which the output passes `level` for the n-th time, edge
+ * n: upwards, -n: downwards. Status: VS_OK; VS_EINPUT with a message: it does not. */
+VS_MUST_USE vs_status cyclo_instant(ana_steady on, const ana_output *out, double level,
+                                    int32_t edge, diag_span span, double *part);
+
+/* -- shoot_cyclo.c: the same in time -- */
+VS_MUST_USE vs_status shoot_cyclo_begin(shoot_cyclo **w, ana_shot *s, const cyclo_plan *p);
+void shoot_cyclo_end(shoot_cyclo **w);
+VS_MUST_USE vs_status shoot_cyclo_solve(shoot_cyclo *w, int32_t slot, const cyclo_view *v,
+                                        double f);
+double shoot_cyclo_density(const shoot_cyclo *w, size_t source, int32_t slot, double f);
+void shoot_cyclo_correlation(const shoot_cyclo *w, int32_t n, double f, hb_cplx *to);
+hb_cplx shoot_cyclo_gain(const shoot_cyclo *w, int32_t slot, int32_t source, int32_t k);
+double shoot_cyclo_gains(const shoot_cyclo *w, int32_t slot, int32_t source);
+size_t shoot_cyclo_sources(const shoot_cyclo *w, noise_origin **origin, int32_t **origin_of);
+hb_cplx shoot_cyclo_phasor(const ana_shot *s, const ana_output *out, int32_t k, double *most);
+double shoot_cyclo_output_at(const ana_shot *s, const ana_output *out, double part, double *slope);
+
+#endif

@@ -1,0 +1,796 @@
+/* shoot_small.c - small signals in time, on the orbit that shooting found. See shoot_small.h. */
+#include "shoot_small.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ckt.h"
+#include "gmres.h"
+#include "vec.h"
+
+/* Linearisations, and factors, of all stages are kept if they fit into so many bytes. */
+static const double most_bytes = 1e9;
+/* Of entries of the matrix: a guess how many its factors have. */
+enum { FILL = 4 };
+enum { MOST_ROWS = 300, MOST_PRODUCTS = 600, RESTART = 100, MOST_LEVELS = 6 };
+/* What GMRES leaves of a right side; what is left of the first one in the end: rounding. */
+static const double left = 1e-8, nothing = 1e-15, enough = 1e-9;
+/* Where charges alone are to stay, alpha is this many times 1/h. */
+static const double stiff = 1e6;
+/* Steps may miss this part of reltol. */
+static const double step_error = 0.1;
+static const double weight[SHOOT_STAGES] = {25. / 24, -49. / 48, 125. / 16, -85. / 12, 1. / 4};
+
+/* -- arithmetic without the checks for infinity of the language -- */
+
+static inline hb_cplx times(hb_cplx a, hb_cplx b)
+{
+    const double ar = creal(a), ai = cimag(a), br = creal(b), bi = cimag(b);
+    return CMPLX(ar * br - ai * bi, ar * bi + ai * br);
+}
+
+/* y += by (G + j omega C) v, or its transpose; g NULL: C alone, without j omega. */
+static void add_product(const shoot_small *e, const double *g, const double *c, double omega,
+                        double by, const hb_cplx *v, hb_cplx *y)
+{
+    const csc *j = e->s->a->jac;
+    for (int32_t col = 0; col < j->n; col++)
+        for (int32_t p = j->colptr[col]; p < j->colptr[col + 1] && v[col] != 0; p++)
+            y[j->row[p]] +=
+                times(g ? CMPLX(by * g[p], by * omega * c[p]) : CMPLX(by * c[p], 0), v[col]);
+}
+
+static void add_product_t(const shoot_small *e, const double *g, const double *c, double omega,
+                          double by, const hb_cplx *v, hb_cplx *y)
+{
+    const csc *j = e->s->a->jac;
+    for (int32_t col = 0; col < j->n; col++)
+        for (int32_t p = j->colptr[col]; p < j->colptr[col + 1]; p++)
+            y[col] +=
+                times(g ? CMPLX(by * g[p], by * omega * c[p]) : CMPLX(by * c[p], 0), v[j->row[p]]);
+}
+
+/* -- full complex matrices, by rows -- */
+
+/* Factors in place. false: singular. */
+static bool full_factor(hb_cplx *a, int32_t *pivot, int32_t n)
+{
+    for (int32_t k = 0; k < n; k++) {
+        int32_t best = k;
+        for (int32_t i = k + 1; i < n; i++)
+            if (cabs(a[(size_t)i * n + k]) > cabs(a[(size_t)best * n + k]))
+                best = i;
+        pivot[k] = best;
+        hb_cplx *top = a + (size_t)k * n, *other = a + (size_t)best * n;
+        for (int32_t j = 0; j < n && best != k; j++) {
+            const hb_cplx t = top[j];
+            top[j] = other[j];
+            other[j] = t;
+        }
+        if (!(cabs(top[k]) > 0))
+            return false;
+        for (int32_t i = k + 1; i < n; i++) {
+            hb_cplx *row = a + (size_t)i * n;
+            const hb_cplx f = row[k] /= top[k];
+            for (int32_t j = k + 1; j < n && f != 0; j++)
+                row[j] -= times(f, top[j]);
+        }
+    }
+    return true;
+}
+
+static void full_solve_z(const hb_cplx *a, const int32_t *pivot, int32_t n, hb_cplx *b)
+{
+    for (int32_t k = 0; k < n; k++) {
+        const hb_cplx t = b[pivot[k]];
+        b[pivot[k]] = b[k];
+        b[k] = t;
+    }
+    for (int32_t k = 0; k < n; k++)
+        for (int32_t j = 0; j < k; j++)
+            b[k] -= times(a[(size_t)k * n + j], b[j]);
+    for (int32_t k = n - 1; k >= 0; k--) {
+        for (int32_t j = k + 1; j < n; j++)
+            b[k] -= times(a[(size_t)k * n + j], b[j]);
+        b[k] /= a[(size_t)k * n + k];
+    }
+}
+
+/* With the transpose, not conjugated. */
+static void full_solve_zt(const hb_cplx *a, const int32_t *pivot, int32_t n, hb_cplx *b)
+{
+    for (int32_t k = 0; k < n; k++) {
+        b[k] /= a[(size_t)k * n + k];
+        for (int32_t j = k + 1; j < n; j++)
+            b[j] -= times(a[(size_t)k * n + j], b[k]);
+    }
+    for (int32_t k = n - 1; k >= 0; k--)
+        for (int32_t j = 0; j < k; j++)
+            b[j] -= times(a[(size_t)k * n + j], b[k]);
+    for (int32_t k = n - 1; k >= 0; k--) {
+        const hb_cplx t = b[pivot[k]];
+        b[pivot[k]] = b[k];
+        b[k] = t;
+    }
+}
+
+/* -- linearisations -- */
+
+static int32_t nnz_of(const shoot_small *e) { return e->s->nnz; }
+
+/* x [n+1] at stage i of step k; the last pass has a step's stages in the order of time. */
+static const double *stage_x(const shoot_small *e, int32_t k, int32_t i)
+{
+    static const int32_t order[SHOOT_STAGES] = {0, 3, 2, 1, 4};
+    return e->s->path + (1 + (size_t)k * SHOOT_STAGES + (size_t)order[i]) * e->s->n1;
+}
+
+static vs_status load(shoot_small *e, int32_t k, const shoot_stage *st, double *g, double *c)
+{
+    ana_shot *s = e->s;
+    ana *a = s->a;
+    const ckt_env env = {.mode = CKT_TRAN,
+                         .time = s->t0 + st->part * s->period,
+                         .alpha = st->alpha,
+                         .gmin = a->opt.gmin,
+                         .srcfact = 1,
+                         .iter = 1};
+    const vs_status got = ckt_load_ac(a->c, &env, stage_x(e, k, st->number), false, g, c);
+    for (int32_t i = 1; i <= a->n && a->opt.rshunt > 0; i++)
+        if (a->gdiag[i])
+            g[a->gdiag[i] - a->jac->val] += 1 / a->opt.rshunt;
+    return got;
+}
+
+/* G, C of a stage, where they are kept or made again. */
+static vs_status values(shoot_small *e, int32_t k, const shoot_stage *st, const double **g,
+                        const double **c)
+{
+    const size_t nnz = (size_t)nnz_of(e), at = (size_t)k * SHOOT_STAGES + (size_t)st->number;
+    *g = e->g ? e->g + at * nnz : e->one;
+    *c = e->g ? e->c + at * nnz : e->one + nnz + 1;
+    return e->g ? VS_OK : load(e, k, st, e->one, e->one + nnz + 1);
+}
+
+static vs_status singular(const shoot_small *e, const lu_z *lu, double part, double omega)
+{
+    ana *a = e->s->a;
+    diag_error(a->d, e->s->o.span,
+               "the small-signal matrix of a step is singular at %s, t = %.9g s, %.6g Hz",
+               lu->singular >= 0 ? ana_unknown_text(a, lu->singular + 1) : "some node",
+               e->s->t0 + part * e->s->period, omega / (2 * M_PI));
+    return VS_ESINGULAR;
+}
+
+/* Factors of G + (j omega + alpha) C. */
+static vs_status factor(shoot_small *e, lu_z *lu, const double *g, const double *c, double alpha,
+                        double omega, double part)
+{
+    for (int32_t p = 0; p < nnz_of(e); p++) {
+        e->val[2 * p] = g[p] + alpha * c[p];
+        e->val[2 * p + 1] = omega * c[p];
+    }
+    vs_status st = VS_OK;
+    if (!lu->fac) {
+        ana_lu_z_init(e->s->a, lu);
+        st = lu_z_analyze(lu, e->s->a->jac);
+    }
+    if (st == VS_OK)
+        st = lu_z_factor(lu, e->val);
+    return st == VS_ESINGULAR ? singular(e, lu, part, omega) : st;
+}
+
+/* A stage of step k at omega: its G, C and factors. */
+typedef struct stage {
+    const double *g, *c;
+    lu_z *lu;
+} stage;
+
+static vs_status prepare(shoot_small *e, int32_t k, const shoot_stage *st, double omega, stage *to)
+{
+    const int32_t at = k * SHOOT_STAGES + st->number;
+    const bool own = e->n_lu > 1;
+    to->lu = &e->lu[own ? at : 0];
+    vs_status got = values(e, k, st, &to->g, &to->c);
+    if (got != VS_OK || (own && e->at[at] == omega))
+        return got;
+    got = factor(e, to->lu, to->g, to->c, st->alpha, omega, st->part);
+    if (own)
+        e->at[at] = got == VS_OK ? omega : NAN;
+    return got;
+}
+
+static bool stopped(const shoot_small *e) { return e->t->stop && e->t->stop(e->t->user); }
+
+/* -- forwards -- */
+
+typedef struct carried {
+    hb_cplx *k[SHOOT_STAGES], *u; /* [m][n] */
+} carried;
+
+static carried carried_make(const shoot_small *e, int32_t m)
+{
+    carried w;
+    const size_t all = (size_t)m * (size_t)e->n + 1;
+    for (int i = 0; i < SHOOT_STAGES; i++)
+        w.k[i] = vs_calloc(all, sizeof(hb_cplx));
+    w.u = vs_calloc(all, sizeof(hb_cplx));
+    return w;
+}
+
+static void carried_free(carried *w)
+{
+    for (int i = 0; i < SHOOT_STAGES; i++)
+        vs_free(w->k[i]);
+    vs_free(w->u);
+}
+
+/* One column at a stage: u and k from q_n. b: what sources give, -s; NULL: nothing. */
+static void step_column(const shoot_small *e, const shoot_stage *st, const stage *now, double omega,
+                        const hb_cplx *q, const hb_cplx *b, carried *w, size_t at)
+{
+    const size_t n = (size_t)e->n;
+    hb_cplx *u = w->u + at, *k = w->k[st->number] + at;
+    for (size_t i = 0; i < n; i++) {
+        u[i] = st->alpha * q[i] + (b ? b[i] : 0);
+        for (int32_t j = 0; j < st->number; j++)
+            u[i] -= st->w[j] * w->k[j][at + i];
+        k[i] = b ? b[i] : 0;
+    }
+    lu_z_solve(now->lu, (double *)u);
+    add_product(e, now->g, now->c, omega, -1, u, k);
+}
+
+/* What the step of u missed by the method of order 3, as a change of u, in its tolerances [n]. */
+static double missed(const shoot_small *e, const stage *now, const carried *w, const double *tol)
+{
+    const size_t n = (size_t)e->n;
+    hb_cplx *d = vs_calloc(n + 1, sizeof *d);
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int j = 0; j < SHOOT_STAGES; j++)
+            d[i] += shoot_embedded[j] * w->k[j][i];
+    lu_z_solve(now->lu, (double *)d);
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, tol[i] > 0 ? cabs(d[i]) / tol[i] : 0);
+    vs_free(d);
+    return most;
+}
+
+/* Takes m columns q [m][n] through the period. b: of the first column; u [n_step + 1][n] its
+ * envelope at ends of steps, tol [n]: its errors to s->step; NULL: not wanted. */
+static vs_status forwards(shoot_small *e, double omega, int32_t m, hb_cplx *q, const hb_cplx *b,
+                          hb_cplx *u, const double *tol)
+{
+    const size_t n = (size_t)e->n;
+    shoot_stage g[SHOOT_STAGES];
+    stage now = {0};
+    carried w = carried_make(e, m);
+    vs_status st = VS_OK;
+    for (int32_t k = 0; k < e->n_step && st == VS_OK; k++) {
+        shoot_stages(e->s, k, g);
+        for (int32_t i = 0; i < SHOOT_STAGES && st == VS_OK; i++) {
+            st = prepare(e, k, &g[i], omega, &now);
+            for (int32_t c = 0; c < m && st == VS_OK; c++)
+                step_column(e, &g[i], &now, omega, q + (size_t)c * n, c ? NULL : b, &w,
+                            (size_t)c * n);
+        }
+        if (st != VS_OK)
+            break;
+        if (tol)
+            e->s->step[k].error = missed(e, &now, &w, tol);
+        memset(q, 0, (size_t)m * n * sizeof *q);
+        for (int32_t c = 0; c < m; c++)
+            add_product(e, NULL, now.c, 0, 1, w.u + (size_t)c * n, q + (size_t)c * n);
+        if (u)
+            memcpy(u + (size_t)(k + 1) * n, w.u, n * sizeof *u);
+        if (stopped(e))
+            st = VS_STOP;
+    }
+    if (u)
+        memcpy(u, u + (size_t)e->n_step * n, n * sizeof *u);
+    carried_free(&w);
+    return st;
+}
+
+/* -- backwards -- */
+
+/* d output / du at a stage, without what goes through q behind the step. */
+static void weigh(const shoot_small *e, const shoot_stage *st, int32_t k, const hb_cplx *v,
+                  bool sample, hb_cplx *u)
+{
+    const double from = k ? e->s->step[k - 1].end : 0;
+    const double by = sample ? (st->ends && k + 1 == e->sample ? 1 : 0)
+                             : weight[st->number] * (e->s->step[k].end - from);
+    for (int32_t i = 0; i < e->n; i++)
+        u[i] = by * v[i];
+}
+
+/* eta [n], the output's derivative by q at the end, becomes that by q at the start. v: the output's
+ * weights, NULL: none. eta_at [n_step][n]: eta at the starts of steps, NULL: not wanted. */
+static vs_status backwards(shoot_small *e, double omega, const hb_cplx *v, bool sample,
+                           hb_cplx *eta, hb_cplx *eta_at)
+{
+    const size_t n = (size_t)e->n;
+    shoot_stage g[SHOOT_STAGES];
+    stage now = {0};
+    carried w = carried_make(e, 1); /* k: derivatives by right sides of stages */
+    hb_cplx *u = w.u, *dk = vs_calloc(n + 1, sizeof *dk);
+    vs_status st = VS_OK;
+    for (int32_t k = e->n_step - 1; k >= 0 && st == VS_OK; k--) {
+        shoot_stages(e->s, k, g);
+        for (int32_t i = SHOOT_STAGES - 1; i >= 0 && st == VS_OK; i--) {
+            st = prepare(e, k, &g[i], omega, &now);
+            if (st != VS_OK)
+                break;
+            memset(u, 0, n * sizeof *u);
+            if (v)
+                weigh(e, &g[i], k, v, sample, u);
+            if (g[i].ends)
+                add_product_t(e, NULL, now.c, 0, 1, eta, u);
+            memset(dk, 0, n * sizeof *dk);
+            for (int32_t l = i + 1; l < SHOOT_STAGES; l++)
+                for (size_t r = 0; r < n; r++)
+                    dk[r] -= g[l].w[i] * w.k[l][r];
+            add_product_t(e, now.g, now.c, omega, -1, dk, u);
+            memcpy(w.k[i], u, n * sizeof *u);
+            lu_z_solve_t(now.lu, (double *)w.k[i]);
+        }
+        memset(eta, 0, n * sizeof *eta);
+        for (int i = 0; i < SHOOT_STAGES && st == VS_OK; i++)
+            for (size_t r = 0; r < n; r++)
+                eta[r] += g[0].alpha * w.k[i][r];
+        if (eta_at)
+            memcpy(eta_at + (size_t)k * n, eta, n * sizeof *eta);
+        if (st == VS_OK && stopped(e))
+            st = VS_STOP;
+    }
+    vs_free(dk);
+    carried_free(&w);
+    return st;
+}
+
+/* -- what repeats: (1 - P) q = r -- */
+
+typedef struct krylov {
+    shoot_small *e;
+    double omega;
+    bool transposed;
+    hb_cplx *full; /* [n] */
+    vs_status st;
+} krylov;
+
+static int32_t n_row(const shoot_small *e) { return (int32_t)vec_len(e->row); }
+
+/* Rows with charge are measured in `unit`, derivatives by them in 1 / unit. */
+static void spread(const krylov *k, const hb_cplx *x, hb_cplx *full)
+{
+    const shoot_small *e = k->e;
+    memset(full, 0, (size_t)e->n * sizeof *full);
+    for (int32_t i = 0; i < n_row(e); i++)
+        full[e->row[i]] = k->transposed ? x[i] / e->unit[i] : x[i] * e->unit[i];
+}
+
+static void gather(const krylov *k, const hb_cplx *full, hb_cplx *x)
+{
+    const shoot_small *e = k->e;
+    for (int32_t i = 0; i < n_row(e); i++)
+        x[i] = k->transposed ? full[e->row[i]] * e->unit[i] : full[e->row[i]] / e->unit[i];
+}
+
+static void multiply(void *user, const double *x, double *y)
+{
+    krylov *k = user;
+    const hb_cplx *from = (const hb_cplx *)x;
+    hb_cplx *to = (hb_cplx *)y;
+    spread(k, from, k->full);
+    if (k->st == VS_OK)
+        k->st = k->transposed ? backwards(k->e, k->omega, NULL, false, k->full, NULL)
+                              : forwards(k->e, k->omega, 1, k->full, NULL, NULL, NULL);
+    gather(k, k->full, to);
+    for (int32_t i = 0; i < n_row(k->e); i++)
+        to[i] = k->st == VS_OK ? from[i] - to[i] : from[i]; /* the identity ends GMRES */
+}
+
+static void precondition(void *user, const double *x, double *y)
+{
+    const krylov *k = user;
+    const shoot_small *e = k->e;
+    memcpy(y, x, (size_t)n_row(e) * sizeof(hb_cplx));
+    if (e->m && k->transposed)
+        full_solve_zt(e->pre, e->pivot, n_row(e), (hb_cplx *)y);
+    else if (e->m)
+        full_solve_z(e->pre, e->pivot, n_row(e), (hb_cplx *)y);
+}
+
+static vs_status no_convergence(const shoot_small *e, double omega)
+{
+    diag_error(e->s->a->d, e->s->o.span,
+               "small signals at %.6g Hz on the orbit: GMRES did not get to an end in %d products",
+               omega / (2 * M_PI), (int)MOST_PRODUCTS);
+    diag_note(e->s->a->d, e->s->o.span, "method=hb solves the equations of harmonic balance");
+    return VS_NOCONV;
+}
+
+static vs_status make_preconditioner(shoot_small *e, double omega)
+{
+    const size_t n = (size_t)n_row(e);
+    const hb_cplx turn = cexp(-I * fmod(omega * e->s->period, 2 * M_PI));
+    for (size_t i = 0; e->m && i < n * n; i++)
+        e->pre[i] = (i / n == i % n) - times(turn, e->m[i]);
+    return !e->m || full_factor(e->pre, e->pivot, (int32_t)n) ? VS_OK : no_convergence(e, omega);
+}
+
+/* r = b - (1 - P) x; its size. */
+static double rest_of(krylov *k, const hb_cplx *b, const hb_cplx *x, hb_cplx *r)
+{
+    double size = 0;
+    multiply(k, (const double *)x, (double *)r);
+    for (int32_t i = 0; i < n_row(k->e); i++) {
+        r[i] = b[i] - r[i];
+        size += creal(r[i] * conj(r[i]));
+    }
+    return sqrt(size);
+}
+
+/* x [rows], 0 on entry. Each round solves for what the one before left, so that small parts of x
+ * are as exact as large ones. */
+static vs_status solve(krylov *k, const hb_cplx *b, hb_cplx *x)
+{
+    enum { ROUNDS = 3 };
+    const int32_t n = n_row(k->e);
+    const gmres_opt o = {.n = n,
+                         .restart = RESTART,
+                         .most = MOST_PRODUCTS,
+                         .tol = left,
+                         .believe = true,
+                         .product = multiply,
+                         .precondition = precondition,
+                         .user = k};
+    hb_cplx *r = vs_calloc(2 * (size_t)n + 2, sizeof *r), *dx = r + n + 1;
+    double first = 0, rest = 0;
+    for (int32_t i = 0; i < n; i++)
+        first += creal(b[i] * conj(b[i]));
+    first = rest = sqrt(first);
+    memcpy(r, b, (size_t)n * sizeof *r);
+    for (int round = 0; round < ROUNDS && rest > nothing * first && k->st == VS_OK; round++) {
+        int32_t made;
+        memset(dx, 0, (size_t)n * sizeof *dx);
+        const vs_status st = gmres(&o, (const double *)r, (double *)dx, &made);
+        (void)st; /* `rest` says how far it got */
+        for (int32_t i = 0; i < n; i++)
+            x[i] += dx[i];
+        rest = rest_of(k, b, x, r);
+    }
+    vs_free(r);
+    return k->st || rest <= enough * first ? k->st : no_convergence(k->e, k->omega);
+}
+
+/* r [n] becomes what repeats. */
+static vs_status repeat(shoot_small *e, double omega, bool transposed, hb_cplx *r)
+{
+    krylov k = {.e = e, .omega = omega, .transposed = transposed};
+    const size_t n = (size_t)n_row(e);
+    hb_cplx *b = vs_calloc(2 * n + 2, sizeof *b), *x = b + n + 1;
+    k.full = vs_calloc((size_t)e->n + 1, sizeof *k.full);
+    gather(&k, r, b);
+    vs_status st = make_preconditioner(e, omega);
+    if (st == VS_OK)
+        st = solve(&k, b, x);
+    spread(&k, x, r);
+    vs_free(k.full);
+    vs_free(b);
+    return st;
+}
+
+/* -- answers -- */
+
+vs_status shoot_small_ac(shoot_small *e, double f, const hb_cplx *b, hb_cplx *u)
+{
+    const double omega = 2 * M_PI * f;
+    hb_cplx *q = vs_calloc((size_t)e->n + 1, sizeof *q);
+    vs_status st = forwards(e, omega, 1, q, b, NULL, NULL);
+    if (st == VS_OK)
+        st = repeat(e, omega, false, q);
+    if (st == VS_OK)
+        st = forwards(e, omega, 1, q, b, u, NULL);
+    vs_free(q);
+    return st;
+}
+
+/* Of largest values; what is small beside others of its kind may miss more, and currents that only
+ * slopes of charges determine do not count (0). */
+static double *tolerances_of(const shoot_small *e, const hb_cplx *u)
+{
+    static const double small = 1e-3;
+    const ana *a = e->s->a;
+    const size_t n = (size_t)e->n;
+    double *tol = vs_calloc(n + 1, sizeof *tol), most[2] = {0, 0};
+    for (size_t k = 0; k < (size_t)e->n_step * n; k++)
+        tol[k % n] = fmax(tol[k % n], cabs(u[k]));
+    for (size_t i = 0; i < n; i++) {
+        double *m = &most[a->u[i + 1].kind == CKT_CURRENT];
+        *m = fmax(*m, tol[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const ckt_unknown *w = &a->u[i + 1];
+        const bool flow = w->kind == CKT_CURRENT;
+        tol[i] =
+            flow && !w->has_q ? 0 : step_error * e->s->reltol * fmax(tol[i], small * most[flow]);
+    }
+    return tol;
+}
+
+/* Raises the errors of steps by what their cubics and those through one point less differ: u may
+ * follow the orbit at once, without the rule. */
+static void judge(const shoot_small *e, const hb_cplx *u, const double *tol)
+{
+    const shoot_quad *q = &e->quad;
+    const size_t n = (size_t)e->n, ns = (size_t)e->n_step;
+    for (size_t k = 0; k < ns; k++) {
+        const shoot_rule *r = &q->rule[k];
+        for (size_t i = 0; i < n; i++) {
+            hb_cplx miss = 0;
+            for (int32_t m = 0; m < r->n; m++)
+                miss += (r->whole[m] - r->less[m]) * u[(size_t)(r->from + m) * n + i];
+            if (tol[i] > 0)
+                e->s->step[k].error = fmax(e->s->step[k].error, cabs(miss) * (double)ns / tol[i]);
+        }
+    }
+}
+
+vs_status shoot_small_errors(shoot_small *e, double f, const hb_cplx *b, const hb_cplx *u)
+{
+    const double omega = 2 * M_PI * f;
+    const size_t n = (size_t)e->n;
+    shoot_stage g[SHOOT_STAGES];
+    stage now = {0};
+    hb_cplx *q = vs_calloc(n + 1, sizeof *q);
+    double *tol = tolerances_of(e, u);
+    shoot_stages(e->s, e->n_step - 1, g);
+    vs_status st = prepare(e, e->n_step - 1, &g[SHOOT_STAGES - 1], omega, &now);
+    if (st == VS_OK) {
+        add_product(e, NULL, now.c, 0, 1, u, q);
+        st = forwards(e, omega, 1, q, b, NULL, tol);
+    }
+    if (st == VS_OK)
+        judge(e, u, tol);
+    vs_free(q);
+    vs_free(tol);
+    return st;
+}
+
+/* lambda T at the end of step k (the start of the period: that of the last one) from mu = C' eta,
+ * with the density v of the output's weights, NULL: none. */
+static vs_status density_at(shoot_small *e, double omega, int32_t k, const hb_cplx *v,
+                            const hb_cplx *eta, hb_cplx *lambda)
+{
+    const size_t n = (size_t)e->n;
+    shoot_stage g[SHOOT_STAGES];
+    const double *gv, *cv;
+    shoot_stages(e->s, k, g);
+    const shoot_stage *end = &g[SHOOT_STAGES - 1];
+    const double alpha = stiff * end->alpha;
+    const bool own = e->n_lu > 1;
+    lu_z *lu = &e->node[own ? k : 0];
+    vs_status st = values(e, k, end, &gv, &cv);
+    if (st == VS_OK && !(own && lu->fac))
+        st = factor(e, lu, gv, cv, alpha, 0, end->part);
+    if (st != VS_OK)
+        return st;
+    memset(lambda, 0, n * sizeof *lambda);
+    add_product_t(e, NULL, cv, 0, 1, eta, lambda);
+    for (size_t i = 0; i < n; i++) /* alpha mu - j omega mu + v / T, all times T */
+        lambda[i] = times(CMPLX(alpha, -omega), lambda[i]) * e->s->period + (v ? v[i] : 0);
+    lu_z_solve_t(lu, (double *)lambda);
+    return st;
+}
+
+/* The same just before a sample, which weighs v at the end of step k. direct [n]: what of v has no
+ * charge between. */
+static vs_status density_before(shoot_small *e, int32_t k, const hb_cplx *v, hb_cplx *direct,
+                                hb_cplx *lambda)
+{
+    const size_t n = (size_t)e->n;
+    shoot_stage g[SHOOT_STAGES];
+    hb_cplx *mu = vs_calloc(n + 1, sizeof *mu);
+    const double *gv, *cv;
+    lu_z *lu = &e->node[e->n_lu > 1 ? k : 0];
+    shoot_stages(e->s, k, g);
+    const double alpha = stiff * g[SHOOT_STAGES - 1].alpha;
+    const vs_status st = values(e, k, &g[SHOOT_STAGES - 1], &gv, &cv);
+    memcpy(direct, v, n * sizeof *v);
+    lu_z_solve_t(lu, (double *)direct);
+    if (st == VS_OK) { /* what v weighs of charges */
+        add_product_t(e, NULL, cv, 0, alpha, direct, mu);
+        for (size_t i = 0; i < n; i++)
+            mu[i] *= alpha * e->s->period;
+        lu_z_solve_t(lu, (double *)mu);
+        for (size_t i = 0; i < n; i++)
+            lambda[i] += mu[i];
+    }
+    vs_free(mu);
+    return st;
+}
+
+vs_status shoot_small_adjoint(shoot_small *e, double f, const hb_cplx *v, hb_cplx *direct,
+                              hb_cplx *lambda)
+{
+    const bool sample = direct != NULL;
+    const double omega = 2 * M_PI * f;
+    const size_t n = (size_t)e->n;
+    hb_cplx *at = vs_malloc(((size_t)e->n_step * n + 1) * sizeof *at),
+            *eta = vs_calloc(n + 1, sizeof *eta);
+    vs_status st = backwards(e, omega, v, sample, eta, NULL);
+    if (st == VS_OK)
+        st = repeat(e, omega, true, eta);
+    if (st == VS_OK)
+        st = backwards(e, omega, v, sample, eta, at);
+    const shoot_point *p = e->quad.point;
+    for (size_t i = 0; i < vec_len(p) && st == VS_OK; i++) {
+        const int32_t node = p[i].node, k = (node ? node : e->n_step) - 1;
+        const bool before =
+            sample && node == e->sample && (i + 1 == vec_len(p) || p[i + 1].node == node);
+        st = density_at(e, omega, k, sample ? NULL : v, at + (size_t)(node % e->n_step) * n,
+                        lambda + i * n);
+        if (st == VS_OK && before)
+            st = density_before(e, k, v, direct, lambda + i * n);
+    }
+    vs_free(at);
+    vs_free(eta);
+    return st;
+}
+
+/* -- beginning and end -- */
+
+static void forget(shoot_small *e)
+{
+    for (int32_t k = 0; k < e->n_lu; k++)
+        lu_z_fini(&e->lu[k]);
+    for (int32_t k = 0; e->node && k < (e->n_lu > 1 ? e->n_step : 1); k++)
+        lu_z_fini(&e->node[k]);
+    void *const own[] = {e->g,  e->c,    e->one, e->val, e->lu,   e->node,
+                         e->at, e->unit, e->m,   e->pre, e->pivot};
+    for (size_t i = 0; i < VS_COUNT(own); i++)
+        vs_free(own[i]);
+    vec_free(e->row);
+    shoot_quad_end(&e->quad);
+}
+
+void shoot_small_end(shoot_small *e)
+{
+    forget(e);
+    *e = (shoot_small){0};
+}
+
+/* G, C of all stages, if there is room. */
+static vs_status load_all(shoot_small *e)
+{
+    const size_t nnz = (size_t)nnz_of(e), all = (size_t)e->n_step * SHOOT_STAGES;
+    shoot_stage st[SHOOT_STAGES];
+    vs_status got = VS_OK;
+    if (16.0 * (double)nnz * (double)all > most_bytes)
+        return VS_OK;
+    double *g = vs_malloc((nnz * all + 1) * sizeof *g), *c = vs_malloc((nnz * all + 1) * sizeof *c);
+    for (int32_t k = 0; k < e->n_step && got == VS_OK; k++) {
+        shoot_stages(e->s, k, st);
+        for (int32_t i = 0; i < SHOOT_STAGES && got == VS_OK; i++) {
+            const size_t at = ((size_t)k * SHOOT_STAGES + (size_t)i) * nnz;
+            got = load(e, k, &st[i], e->one, e->one + nnz + 1);
+            memcpy(g + at, e->one, nnz * sizeof *g);
+            memcpy(c + at, e->one + nnz + 1, nnz * sizeof *c);
+        }
+    }
+    e->g = g;
+    e->c = c;
+    return got;
+}
+
+/* Rows that have charge at t_0, and how much of it the tolerances of unknowns are. */
+static vs_status find_rows(shoot_small *e)
+{
+    const csc *j = e->s->a->jac;
+    shoot_stage st[SHOOT_STAGES];
+    const double *g, *c;
+    double *size = vs_calloc((size_t)e->n + 1, sizeof *size), *unit = NULL;
+    shoot_stages(e->s, e->n_step - 1, st);
+    const vs_status got = values(e, e->n_step - 1, &st[SHOOT_STAGES - 1], &g, &c);
+    for (int32_t col = 0; col < j->n && got == VS_OK; col++)
+        for (int32_t p = j->colptr[col]; p < j->colptr[col + 1]; p++)
+            size[j->row[p]] += fabs(c[p]) * e->s->tol_x[col + 1];
+    for (int32_t i = 0; i < e->n; i++)
+        if (size[i] > 0) {
+            vec_push(e->row, i);
+            vec_push(unit, size[i]);
+        }
+    e->unit = vs_calloc(vec_len(e->row) + 1, sizeof *e->unit);
+    for (size_t i = 0; i < vec_len(e->row); i++)
+        e->unit[i] = unit[i];
+    vec_free(unit);
+    vs_free(size);
+    return got;
+}
+
+/* P of omega = 0, column by column, all at once. */
+static vs_status find_columns(shoot_small *e)
+{
+    const size_t nr = vec_len(e->row), n = (size_t)e->n;
+    if (nr > MOST_ROWS || !nr)
+        return VS_OK;
+    hb_cplx *q = vs_calloc(nr * n, sizeof *q);
+    for (size_t i = 0; i < nr; i++)
+        q[i * n + (size_t)e->row[i]] = e->unit[i];
+    const vs_status st = forwards(e, 0, (int32_t)nr, q, NULL, NULL, NULL);
+    if (st == VS_OK) {
+        e->m = vs_calloc(nr * nr, sizeof *e->m);
+        e->pre = vs_calloc(nr * nr, sizeof *e->pre);
+        e->pivot = vs_calloc(nr, sizeof *e->pivot);
+        for (size_t i = 0; i < nr; i++)
+            for (size_t k = 0; k < nr; k++)
+                e->m[k * nr + i] = q[i * n + (size_t)e->row[k]] / e->unit[k];
+    }
+    vs_free(q);
+    return st;
+}
+
+/* All for the orbit and the steps as they are. */
+static vs_status make(shoot_small *e)
+{
+    ana_shot *s = e->s;
+    const size_t nnz = (size_t)nnz_of(e);
+    forget(e);
+    e->g = e->c = NULL;
+    e->m = e->pre = NULL;
+    e->pivot = NULL;
+    e->n_step = (int32_t)vec_len(s->step);
+    const double all = (double)e->n_step * (SHOOT_STAGES + 1);
+    e->n_lu = all * (16.0 * FILL * (double)nnz + 200.0 * e->n) > most_bytes
+                  ? 1
+                  : e->n_step * SHOOT_STAGES;
+    e->one = vs_calloc(2 * (nnz + 1), sizeof *e->one);
+    e->val = vs_calloc(2 * (nnz + 1), sizeof *e->val);
+    e->lu = vs_calloc((size_t)e->n_lu, sizeof *e->lu);
+    e->node = vs_calloc(e->n_lu > 1 ? (size_t)e->n_step : 1, sizeof *e->node);
+    e->at = vs_calloc((size_t)e->n_lu, sizeof *e->at);
+    for (int32_t k = 0; k < e->n_lu; k++)
+        e->at[k] = NAN;
+    shoot_quad_begin(&e->quad, s, e->sample, s->n_sample / 4);
+    vs_status st = load_all(e);
+    if (st == VS_OK)
+        st = find_rows(e);
+    return st == VS_OK ? find_columns(e) : st;
+}
+
+vs_status shoot_small_begin(shoot_small *e, ana_shot *s, const ana_table *t, double sample)
+{
+    *e = (shoot_small){.s = s, .t = t, .n = s->n, .sample = -1};
+    shoot_grade(s, sample);
+    if (sample == sample)
+        e->sample = shoot_node_at(s, sample);
+    const vs_status st = shoot_settle(s);
+    return st == VS_OK ? make(e) : st;
+}
+
+vs_status shoot_small_refine(shoot_small *e, bool *done)
+{
+    ana_shot *s = e->s;
+    double most = 0, part = e->sample > 0 ? s->step[e->sample - 1].end : NAN;
+    for (size_t k = 0; k < vec_len(s->step); k++)
+        most = fmax(most, s->step[k].error);
+    const int last = s->limited ? 0 : MOST_LEVELS;
+    *done = most <= 1 || e->level >= last || 2 * vec_len(s->step) > SHOOT_MOST_STEPS;
+    if (*done) {
+        if (most > 1 && !s->limited)
+            diag_warning(s->a->d, s->o.span,
+                         "small signals: %zu steps leave an error of about %.2g tolerances",
+                         vec_len(s->step), most);
+        return VS_OK;
+    }
+    e->level++;
+    shoot_split(s, 1);
+    shoot_grade(s, part);
+    if (e->sample >= 0)
+        e->sample = shoot_node_at(s, part);
+    const vs_status st = shoot_settle(s);
+    return st == VS_OK ? make(e) : st;
+}
