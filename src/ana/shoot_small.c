@@ -13,8 +13,8 @@ static const double most_bytes = 1e9;
 /* Of entries of the matrix: a guess how many its factors have. */
 enum { FILL = 4 };
 enum { MOST_ROWS = 300, MOST_PRODUCTS = 600, RESTART = 100, MOST_LEVELS = 6 };
-/* What GMRES leaves of a right side; what is left of the first one in the end: rounding. */
-static const double left = 1e-8, nothing = 1e-15, enough = 1e-9;
+/* What GMRES leaves of a right side; of the first one, what may be left in the end. */
+static const double left = 1e-8, nothing = 1e-13, enough = 1e-9;
 /* Where charges alone are to stay, alpha is this many times 1/h. */
 static const double stiff = 1e6;
 /* Steps may miss this part of reltol. */
@@ -421,24 +421,38 @@ static vs_status make_preconditioner(shoot_small *e, double omega)
     return !e->m || full_factor(e->pre, e->pivot, (int32_t)n) ? VS_OK : no_convergence(e, omega);
 }
 
-/* r = b - (1 - P) x; its size. */
-static double rest_of(krylov *k, const hb_cplx *b, const hb_cplx *x, hb_cplx *r)
+/* A pass from q, or from eta, with sources or weights; to where it ends. */
+typedef struct sweep {
+    shoot_small *e;
+    double omega;
+    bool transposed;
+    const hb_cplx *b; /* sources, weights [n] */
+    hb_cplx *to;      /* u, eta at ends of steps */
+    bool sample;
+} sweep;
+
+static vs_status pass(const sweep *w, hb_cplx *state)
 {
-    double size = 0;
-    multiply(k, (const double *)x, (double *)r);
-    for (int32_t i = 0; i < n_row(k->e); i++) {
-        r[i] = b[i] - r[i];
-        size += creal(r[i] * conj(r[i]));
-    }
-    return sqrt(size);
+    return w->transposed ? backwards(w->e, w->omega, w->b, w->sample, state, w->to)
+                         : forwards(w->e, w->omega, 1, state, w->b, w->to, NULL);
 }
 
-/* x [rows], 0 on entry. Each round solves for what the one before left, so that small parts of x
- * are as exact as large ones. */
-static vs_status solve(krylov *k, const hb_cplx *b, hb_cplx *x)
+static double size_of(const hb_cplx *x, int32_t n)
 {
-    enum { ROUNDS = 3 };
-    const int32_t n = n_row(k->e);
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++)
+        sum += creal(x[i] * conj(x[i]));
+    return sqrt(sum);
+}
+
+/* The state that a pass leaves as it was. Each round solves for what the last pass missed, so that
+ * small parts are as exact as large ones; the last pass is the answer. */
+static vs_status repeat(const sweep *w)
+{
+    enum { LEAST = 2, ROUNDS = 4 };
+    shoot_small *e = w->e;
+    const int32_t n = n_row(e);
+    krylov k = {.e = e, .omega = w->omega, .transposed = w->transposed};
     const gmres_opt o = {.n = n,
                          .restart = RESTART,
                          .most = MOST_PRODUCTS,
@@ -446,56 +460,41 @@ static vs_status solve(krylov *k, const hb_cplx *b, hb_cplx *x)
                          .believe = true,
                          .product = multiply,
                          .precondition = precondition,
-                         .user = k};
-    hb_cplx *r = vs_calloc(2 * (size_t)n + 2, sizeof *r), *dx = r + n + 1;
+                         .user = &k};
+    hb_cplx *x = vs_calloc(3 * (size_t)n + 3, sizeof *x), *r = x + n + 1, *dx = r + n + 1,
+            *state = vs_calloc((size_t)e->n + 1, sizeof *state);
     double first = 0, rest = 0;
-    for (int32_t i = 0; i < n; i++)
-        first += creal(b[i] * conj(b[i]));
-    first = rest = sqrt(first);
-    memcpy(r, b, (size_t)n * sizeof *r);
-    for (int round = 0; round < ROUNDS && rest > nothing * first && k->st == VS_OK; round++) {
+    vs_status st = make_preconditioner(e, w->omega);
+    k.full = vs_calloc((size_t)e->n + 1, sizeof *k.full);
+    for (int round = 0; st == VS_OK; round++) {
+        spread(&k, x, state);
+        st = pass(w, state);
+        gather(&k, state, r);
+        for (int32_t i = 0; i < n; i++)
+            r[i] -= x[i];
+        rest = size_of(r, n);
+        first = round ? first : rest;
+        if (st != VS_OK || rest == 0 || (round >= LEAST && rest <= nothing * first) ||
+            round == ROUNDS)
+            break;
         int32_t made;
         memset(dx, 0, (size_t)n * sizeof *dx);
-        const vs_status st = gmres(&o, (const double *)r, (double *)dx, &made);
-        (void)st; /* `rest` says how far it got */
+        const vs_status got = gmres(&o, (const double *)r, (double *)dx, &made);
+        st = got == VS_NOCONV ? k.st : got; /* `rest` says how far it got */
         for (int32_t i = 0; i < n; i++)
             x[i] += dx[i];
-        rest = rest_of(k, b, x, r);
     }
-    vs_free(r);
-    return k->st || rest <= enough * first ? k->st : no_convergence(k->e, k->omega);
-}
-
-/* r [n] becomes what repeats. */
-static vs_status repeat(shoot_small *e, double omega, bool transposed, hb_cplx *r)
-{
-    krylov k = {.e = e, .omega = omega, .transposed = transposed};
-    const size_t n = (size_t)n_row(e);
-    hb_cplx *b = vs_calloc(2 * n + 2, sizeof *b), *x = b + n + 1;
-    k.full = vs_calloc((size_t)e->n + 1, sizeof *k.full);
-    gather(&k, r, b);
-    vs_status st = make_preconditioner(e, omega);
-    if (st == VS_OK)
-        st = solve(&k, b, x);
-    spread(&k, x, r);
     vs_free(k.full);
-    vs_free(b);
-    return st;
+    vs_free(state);
+    vs_free(x);
+    return st != VS_OK || rest <= enough * first ? st : no_convergence(e, w->omega);
 }
 
 /* -- answers -- */
 
 vs_status shoot_small_ac(shoot_small *e, double f, const hb_cplx *b, hb_cplx *u)
 {
-    const double omega = 2 * M_PI * f;
-    hb_cplx *q = vs_calloc((size_t)e->n + 1, sizeof *q);
-    vs_status st = forwards(e, omega, 1, q, b, NULL, NULL);
-    if (st == VS_OK)
-        st = repeat(e, omega, false, q);
-    if (st == VS_OK)
-        st = forwards(e, omega, 1, q, b, u, NULL);
-    vs_free(q);
-    return st;
+    return repeat(&(sweep){.e = e, .omega = 2 * M_PI * f, .b = b, .to = u});
 }
 
 /* Of largest values; what is small beside others of its kind may miss more, and currents that only
@@ -619,13 +618,9 @@ vs_status shoot_small_adjoint(shoot_small *e, double f, const hb_cplx *v, hb_cpl
     const bool sample = direct != NULL;
     const double omega = 2 * M_PI * f;
     const size_t n = (size_t)e->n;
-    hb_cplx *at = vs_malloc(((size_t)e->n_step * n + 1) * sizeof *at),
-            *eta = vs_calloc(n + 1, sizeof *eta);
-    vs_status st = backwards(e, omega, v, sample, eta, NULL);
-    if (st == VS_OK)
-        st = repeat(e, omega, true, eta);
-    if (st == VS_OK)
-        st = backwards(e, omega, v, sample, eta, at);
+    hb_cplx *at = vs_malloc(((size_t)e->n_step * n + 1) * sizeof *at);
+    vs_status st = repeat(
+        &(sweep){.e = e, .omega = omega, .transposed = true, .b = v, .to = at, .sample = sample});
     const shoot_point *p = e->quad.point;
     for (size_t i = 0; i < vec_len(p) && st == VS_OK; i++) {
         const int32_t node = p[i].node, k = (node ? node : e->n_step) - 1;
@@ -637,7 +632,6 @@ vs_status shoot_small_adjoint(shoot_small *e, double f, const hb_cplx *v, hb_cpl
             st = density_before(e, k, v, direct, lambda + i * n);
     }
     vs_free(at);
-    vs_free(eta);
     return st;
 }
 
@@ -649,8 +643,7 @@ static void forget(shoot_small *e)
         lu_z_fini(&e->lu[k]);
     for (int32_t k = 0; e->node && k < (e->n_lu > 1 ? e->n_step : 1); k++)
         lu_z_fini(&e->node[k]);
-    void *const own[] = {e->g,  e->c,    e->one, e->val, e->lu,   e->node,
-                         e->at, e->unit, e->m,   e->pre, e->pivot};
+    void *const own[] = {e->g, e->c, e->one, e->val, e->lu, e->node, e->at, e->unit};
     for (size_t i = 0; i < VS_COUNT(own); i++)
         vs_free(own[i]);
     vec_free(e->row);
@@ -660,6 +653,9 @@ static void forget(shoot_small *e)
 void shoot_small_end(shoot_small *e)
 {
     forget(e);
+    vs_free(e->m);
+    vs_free(e->pre);
+    vs_free(e->pivot);
     *e = (shoot_small){0};
 }
 
@@ -711,11 +707,12 @@ static vs_status find_rows(shoot_small *e)
     return got;
 }
 
-/* P of omega = 0, column by column, all at once. */
+/* P of omega = 0, column by column, all at once. Those of the first steps precondition on others,
+ * too. */
 static vs_status find_columns(shoot_small *e)
 {
     const size_t nr = vec_len(e->row), n = (size_t)e->n;
-    if (nr > MOST_ROWS || !nr)
+    if (nr > MOST_ROWS || !nr || e->m)
         return VS_OK;
     hb_cplx *q = vs_calloc(nr * n, sizeof *q);
     for (size_t i = 0; i < nr; i++)
@@ -740,8 +737,6 @@ static vs_status make(shoot_small *e)
     const size_t nnz = (size_t)nnz_of(e);
     forget(e);
     e->g = e->c = NULL;
-    e->m = e->pre = NULL;
-    e->pivot = NULL;
     e->n_step = (int32_t)vec_len(s->step);
     const double all = (double)e->n_step * (SHOOT_STAGES + 1);
     e->n_lu = all * (16.0 * FILL * (double)nnz + 200.0 * e->n) > most_bytes
