@@ -12,7 +12,7 @@
 static const double most_bytes = 1e9;
 /* Of entries of the matrix: a guess how many its factors have. */
 enum { FILL = 4 };
-enum { MOST_ROWS = 300, MOST_PRODUCTS = 600, RESTART = 100, MOST_LEVELS = 6 };
+enum { MOST_ROWS = 1000, MOST_PRODUCTS = 600, RESTART = 100, MOST_LEVELS = 6 };
 /* What GMRES leaves of a right side; of the first one, what may be left in the end. */
 static const double left = 1e-8, nothing = 1e-13, enough = 1e-9;
 /* Where charges alone are to stay, alpha is this many times 1/h. */
