@@ -12,8 +12,8 @@ enum { MOST = 64 }; /* unknowns; the search is quadratic */
 #define ROUNDED (4 * DBL_EPSILON)
 
 typedef struct given {
-    int32_t row[MOST],
-        col[MOST]; /* of the equations in order, and of the voltages that they give */
+    int32_t row[MOST]; /* of the equations, in order */
+    int32_t col[MOST]; /* of the voltages that they give */
     int n;
     bool follows; /* one of them depends on others */
     bool is[MOST];
