@@ -3,8 +3,8 @@
 
     soi_cards.py VSIM MODEL [--count N] [--first N] [--show]     exit code 77 if ngspice is not installed
 
-MODEL is bsim3soipd, bsim3soidd, bsim3soifd or bsim4soi (soi_cards_4.py). Each card is transistors with a body contact and with a floating body, in
-the linear region, in saturation, with a forward body, with drain and source exchanged; an n or a p channel at a random
+MODEL is bsim3soipd, bsim3soidd, bsim3soifd or bsim4soi (soi_cards_4.py). Each card is transistors with a body contact
+and with a floating body, in the linear region, in saturation, with a forward body, with drain and source exchanged; an n or a p channel at a random
 temperature, one in four heating itself. ngspice 39 connects the fifth node of PD to nothing, so that there a contact is
 the seventh of seven (docs/models/bsim3soi.md).
 
@@ -143,8 +143,9 @@ class Card:
         return part == 'imag' and (t == 's' or e == 'e' or self.model['capmod'] == 3)
 
     def unsloped(self, part, t):
-        """The charge of FD's back gate has no counterpart in ngspice: here it is with terminal s. See docs/models/bsim3soi.md."""
-        return self.name == 'bsim3soifd' and t == 's' or part == 'real' and self.model['capmod'] == 3
+        """PD's are left out. The charge of FD's back gate has no counterpart in ngspice: here it is with terminal s."""
+        return (self.name != 'bsim3soidd' and (t == 's' or self.name == 'bsim3soipd')
+                or part == 'real' and self.model['capmod'] == 3)
 
     def noise_unlike(self, k):
         return self.follows(k) or 'delvt' in self.model
