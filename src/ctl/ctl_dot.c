@@ -37,30 +37,29 @@ static void keep_result(ctl *c, const char *analysis, const post_plot *p, const 
     vec_push(c->result, r);
 }
 
-/* The words for analyses that cards of results know; a vec. */
-static const char **analysis_words(void)
+static bool is_word(const char *word, const char *text, size_t n)
 {
-    const char **word = NULL;
-    sim_result_words(&word);
-    vec_push(word, "fft");
-    return word;
+    return strlen(word) == n && !str_ncasecmp(word, text, n);
 }
 
+/* Whether the text is the word of an analysis for cards of results. */
 static bool is_analysis(const char *text, size_t n)
 {
-    const char **word = analysis_words();
-    bool known = false;
-    for (size_t i = 0; i < vec_len(word) && !known; i++)
-        known = strlen(word[i]) == n && !str_ncasecmp(word[i], text, n);
-    vec_free(word);
-    return known;
+    const char *word;
+    for (size_t i = 0; (word = sim_result_word(i)); i++)
+        if (is_word(word, text, n))
+            return true;
+    return is_word("fft", text, n);
 }
 
 static bool known_analysis(ctl *c, const char *analysis, diag_span at)
 {
     if (is_analysis(analysis, strlen(analysis)))
         return true;
-    const char **word = analysis_words(), *list = "";
+    const char **word = NULL, *list = "", *one;
+    for (size_t i = 0; (one = sim_result_word(i)); i++)
+        vec_push(word, one);
+    vec_push(word, "fft");
     for (size_t i = 0; i < vec_len(word); i++)
         list = arena_printf(&c->scratch, "%s%s%s", list,
                             !i                       ? ""

@@ -565,7 +565,7 @@ static bool read_hb(cur *q, flat_ana *a, bool osc)
     static const char *const word[] = {"tones", "tone",   "nharms", "intmodmax",
                                        "tstab", "points", "uic",    "probenode"};
     const size_t n_word = VS_COUNT(word) - !osc;
-    list tone, harm = {.n = 0};
+    list tone = {.n = 0}, harm = {.n = 0};
     double y;
     diag_span tstab = a->span;
     bool ok = numbers(q, NULL, &tone);

@@ -619,12 +619,12 @@ static const struct {
               {"hbosc", "hb", FLAT_HB, true},
               {"phasenoise", "hbnoise", FLAT_HBNOISE, true}};
 
-void sim_result_words(const char ***list)
+const char *sim_result_word(size_t i)
 {
-    for (flat_ana_kind k = FLAT_OP; k < FLAT_N_ANA; k++)
-        vec_push(*list, sim_analysis_word(k));
-    for (size_t i = 0; i < VS_COUNT(result); i++)
-        vec_push(*list, result[i].word);
+    if (i < FLAT_N_ANA)
+        return sim_analysis_word((flat_ana_kind)i);
+    i -= FLAT_N_ANA;
+    return i < VS_COUNT(result) ? result[i].word : NULL;
 }
 
 bool sim_result_of(const flat_ana *a, const char *word)

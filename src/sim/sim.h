@@ -198,9 +198,9 @@ const char *sim_analysis_name(flat_ana_kind kind);
 /* The word of its cards and plots: "op", "dc", "tran", ... */
 const char *sim_analysis_word(flat_ana_kind kind);
 /* -- cards of results (.meas .print .plot), which begin with a word for an analysis -- */
-/* All words that they know, to the vec: those of sim_analysis_word, "pss", "hbosc", "phasenoise".
- */
-void sim_result_words(const char ***list);
+/* The i-th word that they know: those of sim_analysis_word, "pss", "hbosc", "phasenoise". NULL:
+ * there are no more. */
+const char *sim_result_word(size_t i);
 /* Whether a card with this word looks at what the analysis gave. */
 bool sim_result_of(const flat_ana *a, const char *word);
 /* The word in the names of the plots that such a card looks at: "hbnoise" for "phasenoise". */
