@@ -248,12 +248,14 @@ static bool starts_linear(tran *t, double time, double *x)
 
 /* Where Newton starts from in the first stage of a step behind a corner. In a small circuit all may
  * turn there. In a large one most goes on as before: those points are extrapolated over the corner,
- * without the one before it. They are no part of the step itself. */
+ * without the one before it, unless they are so close that what Newton left in them would count.
+ * They are no part of the step itself. */
 static void start_over_corner(const tran *t, double h, double *x)
 {
+    enum { FAR = 4 }; /* times the last step */
     integ_pred p;
     const int order = t->n_before - 2 < 2 ? t->n_before - 2 : 2;
-    if (t->a->n < TRAN_LARGE || order < 1) {
+    if (t->a->n < TRAN_LARGE || order < 1 || h > FAR * t->past[0]) {
         memcpy(x, t->x[1], sizeof(double) * (size_t)(t->a->n + 1));
         return;
     }
