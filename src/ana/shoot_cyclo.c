@@ -121,7 +121,7 @@ static vs_status take_point(shoot_cyclo *w, size_t i)
     const vs_status st = ckt_load_ac(s->a->c, &env, s->xs + (size_t)p->node * s->n1, true, w->e.one,
                                      w->e.one + s->nnz + 1);
     if (st != VS_OK)
-        return st;
+        return shoot_small_tell(&w->e, p->part, st);
     const ckt_noise *all = ckt_noises(s->a->c, &n, &gain);
     if (i == 0)
         list_sources(w);

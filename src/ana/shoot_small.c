@@ -125,6 +125,16 @@ static const double *stage_x(const shoot_small *e, int32_t k, int32_t i)
     return e->s->path + (1 + (size_t)k * SHOOT_STAGES + (size_t)order[i]) * e->s->n1;
 }
 
+vs_status shoot_small_tell(const shoot_small *e, double part, vs_status st)
+{
+    if (st == VS_NOCONV)
+        diag_error(e->s->a->d, e->s->o.span,
+                   "a device gives a conductance, capacitance or noise that is not finite on the "
+                   "orbit, t = %.9g s",
+                   e->s->t0 + part * e->s->period);
+    return st;
+}
+
 static vs_status load(shoot_small *e, int32_t k, const shoot_stage *st, double *g, double *c)
 {
     ana_shot *s = e->s;
@@ -139,7 +149,7 @@ static vs_status load(shoot_small *e, int32_t k, const shoot_stage *st, double *
     for (int32_t i = 1; i <= a->n && a->opt.rshunt > 0; i++)
         if (a->gdiag[i])
             g[a->gdiag[i] - a->jac->val] += 1 / a->opt.rshunt;
-    return got;
+    return shoot_small_tell(e, st->part, got);
 }
 
 /* G, C of a stage, where they are kept or made again. */

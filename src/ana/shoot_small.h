@@ -99,6 +99,9 @@ VS_MUST_USE vs_status shoot_small_errors(shoot_small *e, double f, const hb_cplx
 VS_MUST_USE vs_status shoot_small_adjoint(shoot_small *e, double f, const hb_cplx *v,
                                           hb_cplx *direct, hb_cplx *lambda);
 
+/* The status of a load at a part of the period, with a message for VS_NOCONV. */
+vs_status shoot_small_tell(const shoot_small *e, double part, vs_status st);
+
 /* -- shoot_ac.c: ana_hbac in time -- */
 VS_MUST_USE vs_status shoot_ac(ana_shot *s, const ana_hbac_opt *o, const ana_table *t);
 
