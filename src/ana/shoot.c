@@ -549,9 +549,7 @@ static double rest(const ana_shot *s, double now, double before)
 /* Each level halves the steps of the one before: SDIRK4's where its estimate asks for it. */
 static vs_status solve_grid(ana_shot *s, int level, bool known, report *rep)
 {
-    if (known)
-        shoot_keep_ends(s);
-    s->grid++;
+    shoot_leave_grid(s, known);
     if (known && s->rule == ANA_SHOOT_SDIRK4)
         shoot_split(s, first_error * pow(16, 1 - level));
     else

@@ -91,6 +91,8 @@ struct ana_shot {
     double *path_t, *old_t; /* vecs: times, in periods, of all stages of the last pass, and of the
                              * one before on this grid, if there is one: */
     float *path, *old;      /* vecs: [n+1] x there, where Newton's method begins from; else from */
+    bool keeps_stages;      /* for small signals, of SDIRK4: */
+    double *stage;          /* vec: [step][SHOOT_STAGES][n+1] x of the last pass */
     shoot_step *last_step;  /* vec: steps of the grid before, or of the transient */
     double *last_xs;        /* vec: and its s->xs */
     int grid, path_grid;    /* how many grids there were; of path */
@@ -151,8 +153,9 @@ enum { SHOOT_MOST_STEPS = 400000 };
 VS_MUST_USE vs_status shoot_pass(ana_shot *s, bool derive);
 /* Guesses of the first pass are from the transient before. */
 void shoot_keep_cycle(ana_shot *s);
-/* Before there are new steps: guesses of the first pass on them are from the solution at hand. */
-void shoot_keep_ends(ana_shot *s);
+/* Before there are new steps: guesses of the first pass on them are from the solution at hand, if
+ * there is one. */
+void shoot_leave_grid(ana_shot *s, bool solved);
 /* x_N of the last pass, [n+1], the shot's. */
 const double *shoot_end(const ana_shot *s);
 /* What the last pass made of the state, less the state: to [n+1 + n_tail], x and then the tail. */

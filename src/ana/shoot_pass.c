@@ -620,6 +620,9 @@ static vs_status one_stage(ana_shot *s, now *w, const shoot_stage *g, int32_t st
     }
     shoot_lines_advance(s, lines, g, step, w->x);
     keep_path(s, w, g);
+    if (s->keeps_stages)
+        memcpy(s->stage + ((size_t)step * SHOOT_STAGES + (size_t)g->number) * s->n1, w->x,
+               s->n1 * sizeof *w->x);
     if (g->ends && g->number == SHOOT_STAGES - 1)
         estimate(s, w, l, step);
     if (g->ends)
@@ -690,8 +693,11 @@ void shoot_keep_cycle(ana_shot *s)
     }
 }
 
-void shoot_keep_ends(ana_shot *s)
+void shoot_leave_grid(ana_shot *s, bool solved)
 {
+    s->grid++;
+    if (!solved)
+        return;
     double *const x = s->last_xs;
     s->last_xs = s->xs;
     s->xs = x;
@@ -734,6 +740,10 @@ static vs_status begin_pass(ana_shot *s, now *w)
         vec_extend(s->xs, s->n1);
         vec_clear(s->qs);
         vec_extend(s->qs, s->n1);
+    }
+    if (s->keeps_stages && !s->follows) {
+        vec_clear(s->stage);
+        vec_extend(s->stage, vec_len(s->step) * SHOOT_STAGES * s->n1);
     }
     memcpy(s->xs, w->x, s->n1 * sizeof *w->x);
     memcpy(s->qs, w->q, s->n1 * sizeof *w->x);
@@ -916,6 +926,7 @@ void shoot_pass_free(ana_shot *s)
     vec_free(s->turn);
     vec_free(s->path_t);
     vec_free(s->path);
+    vec_free(s->stage);
     vec_free(s->old_t);
     vec_free(s->old);
     vec_free(s->last_step);

@@ -118,11 +118,10 @@ static void full_solve_zt(const hb_cplx *a, const int32_t *pivot, int32_t n, hb_
 
 static int32_t nnz_of(const shoot_small *e) { return e->s->nnz; }
 
-/* x [n+1] at stage i of step k; the last pass has a step's stages in the order of time. */
+/* x [n+1] at stage i of step k. */
 static const double *stage_x(const shoot_small *e, int32_t k, int32_t i)
 {
-    static const int32_t order[SHOOT_STAGES] = {0, 3, 2, 1, 4};
-    return e->s->path + (1 + (size_t)k * SHOOT_STAGES + (size_t)order[i]) * e->s->n1;
+    return e->s->stage + ((size_t)k * SHOOT_STAGES + (size_t)i) * e->s->n1;
 }
 
 vs_status shoot_small_tell(const shoot_small *e, double part, vs_status st)
@@ -769,6 +768,8 @@ static vs_status make(shoot_small *e)
 vs_status shoot_small_begin(shoot_small *e, ana_shot *s, const ana_table *t, double sample)
 {
     *e = (shoot_small){.s = s, .t = t, .n = s->n, .sample = -1};
+    s->keeps_stages = true;
+    shoot_leave_grid(s, true);
     shoot_grade(s, sample);
     if (sample == sample)
         e->sample = shoot_node_at(s, sample);
@@ -792,6 +793,7 @@ vs_status shoot_small_refine(shoot_small *e, bool *done)
         return VS_OK;
     }
     e->level++;
+    shoot_leave_grid(s, true);
     shoot_split(s, 1);
     shoot_grade(s, part);
     if (e->sample >= 0)
