@@ -291,8 +291,8 @@ static vs_status steady_of(sim *s, const flat_ana *a, steady *w)
     return in_time ? shoot(s, true, &w->sink, &w->on.shot) : find(s, &w->on.orbit);
 }
 
-/* Whether an orbit of harmonics has the sideband that the card asks for; with several tones those of
- * the first. In time there is no highest one. */
+/* Whether an orbit of harmonics has the sideband that the card asks for; with several tones those
+ * of the first. In time there is no highest one. */
 static vs_status check_sideband(sim *s, const flat_ana *a, const steady *o, int32_t k)
 {
     const int32_t most = s->hb.hb.harm[0];
