@@ -37,7 +37,12 @@ DECIDED = [
         'finite elements (CIDER)',
         re.compile(r'(?im)^[.+ ]*(x\.mesh|title .*\n\+.*mesh)|\b(numd|nbjt2?|numos)\b'),
     ),
-    ('digital', re.compile(r'(?i)is digital|event-driven|there is no event node|\$g_dpwr|\bd_lut\b')),
+    (
+        'programs, PSpice devices and numbers as digital parts',
+        re.compile(
+            r'(?i)would run another program|another simulator|\$g_dpwr|\b(real_|d_to_real|nco\b)'
+        ),
+    ),
 ]
 EXTRA = 10  # seconds of clock beyond the limit, for a program that waits
 

@@ -295,7 +295,7 @@ void nat_image(nat_list *l, image *im)
 void nat_carry(nat_list *l, image *im)
 {
     static const char other[] =
-        "transmission lines, delays or devices of libraries would be others";
+        "transmission lines, delays, digital parts or devices of libraries would be others";
     for (int k = 0; k < NAT_N_KIND && !im->wrong; k++) {
         const int32_t n = count_of(l, (nat_kind_id)k);
         IMAGE_SAME(im, n, other);
