@@ -103,7 +103,7 @@ typedef struct vsim_analysis {
     const char *probe[2];
     vsim_loop loop;
     int64_t sideband; /* HBAC: the highest that is written, 0: the answer at f alone; HBNOISE: of
-                       * the output; of phase noise the harmonic, 0: the first */
+                       * the output; of phase noise the harmonic, else the first */
     bool phase;       /* HBNOISE: phase noise of an oscillator; no source */
     /* TRAN: noise of all devices up to noise_fmax hertz (0: 1/(2 tstep)), amplitudes times
      * noise_scale (0: 1), draws of noise_seed (0: that of .option seed), as .trannoise */

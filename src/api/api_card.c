@@ -88,7 +88,7 @@ static const char *hbnoise_card(arena *mem, const vsim_analysis *a)
 {
     if (a->phase)
         return arena_printf(mem, "phasenoise %s %s %lld sideband=%lld", a->out, grid_of(mem, a),
-                            (long long)a->summary, a->sideband ? (long long)a->sideband : 1LL);
+                            (long long)a->summary, a->sideband > 0 ? (long long)a->sideband : 1LL);
     const char *card =
         arena_printf(mem, "hb%s sideband=%lld", noise_card(mem, a), (long long)a->sideband);
     switch (a->noise_form) {

@@ -394,24 +394,26 @@ START_TEST(structs_are_the_cards_of_periodic_states)
 {
     static const char hb[] = "hb tones=1k 1.7k nharms=5 3 intmodmax=6",
                       osc[] = "hbosc tone=5g nharms=15 probenode=a tstab=20n uic",
-                      shot[] = "pss 1k 1m 0 65 9 uic method=shooting integration=gear";
+                      shot[] = "pss 1k 1m 0 65 9 uic method=shooting integration=gear",
+                      near[] = "pss 1k 0 0 281 9 method=shooting start=hb halvings=0";
     periodic all[] = {
         {two_tones, "op", hb, {0}},
         {oscillator, "op", osc, {0}},
         {rectifier, "hb 1k nharms=8 points=50", "hbac dec 2 1k 1meg sidebands=2", {0}},
         {rectifier, "hb 1k", "hbnoise v(out) v1 dec 2 1k 1meg 1 sideband=-1", {0}},
-        {oscillator, osc, "phasenoise v(a) dec 2 1k 1meg", {0}},
+        {oscillator, osc, "phasenoise v(a) dec 2 1k 1meg sideband=3", {0}},
         {loops, "op", "lstb vsource=vp1", {0}},
         {loops, "op", "lstb mode=diff vsource=vp1,vp2 dec 2 1k 1meg", {0}},
-        {rectifier, "op", shot, {0}}};
-    static const vsim_kind kind[] = {VSIM_HB,      VSIM_HB,   VSIM_HBAC, VSIM_HBNOISE,
-                                     VSIM_HBNOISE, VSIM_LSTB, VSIM_LSTB, VSIM_HB};
+        {rectifier, "op", shot, {0}},
+        {rectifier, "op", near, {0}}};
+    static const vsim_kind kind[] = {VSIM_HB,   VSIM_HB,   VSIM_HBAC, VSIM_HBNOISE, VSIM_HBNOISE,
+                                     VSIM_LSTB, VSIM_LSTB, VSIM_HB,   VSIM_HB};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         vsim_analysis *a = &all[i].a;
         vsim_analysis_init(a, kind[i]);
-        if (i >= 2 && i != 5 && i != 7)
+        if (i >= 2 && i != 5 && i < 7)
             grid_of(a);
-        a->sideband = i == 2 ? 2 : -1;
+        a->sideband = i == 2 ? 2 : i == 4 ? 3 : -1;
         a->phase = i == 4;
         a->probe[0] = i == 1 ? "a" : "vp1";
         a->probe[1] = i == 6 ? "vp2" : NULL;
@@ -437,6 +439,14 @@ START_TEST(structs_are_the_cards_of_periodic_states)
     all[7].a.tstab = 1e-3;
     all[7].a.uic = all[7].a.shooting = true;
     all[7].a.integration = VSIM_GEAR;
+    all[8].a = (vsim_analysis){.size = sizeof all[8].a,
+                               .kind = VSIM_HB,
+                               .tone = {1e3},
+                               .harmonics = {9},
+                               .n_tone = 1,
+                               .shooting = true,
+                               .halvings = -1,
+                               .start_hb = true};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         expect_same_bits(&all[i]);
 }
