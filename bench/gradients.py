@@ -479,9 +479,9 @@ def read_gradients(path):
 def ridders(one, ratio):
     """Value and uncertainty of a derivative, of central differences with steps that fall by `ratio`."""
     best, unsure, last = one[0], float('inf'), [one[0]]
-    # what differs between the smallest steps is taken for rounding, which falls as steps grow: a value that agrees
-    # with its neighbours by less does so by chance
-    noise = max((abs(a - b) / ratio ** k for k, (a, b) in list(enumerate(zip(one, one[1:]), 1))[-3:]), default=0)
+    # the least of what the smallest steps differ by is taken for rounding, which falls as steps grow: a value that
+    # agrees with its neighbours by less does so by chance
+    noise = min((abs(a - b) / ratio ** k for k, (a, b) in list(enumerate(zip(one, one[1:]), 1))[-3:]), default=0)
     for level, d in enumerate(one[1:], 1):
         row = [d]
         for k, lower in enumerate(last):

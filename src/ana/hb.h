@@ -26,6 +26,9 @@
 #include <complex.h> /* last: `complex` is a name in headers */
 
 typedef double complex hb_cplx;
+#ifndef CMPLX /* glibc's for gcc alone */
+#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
+#endif
 
 /* The matrix for small signals at omega, of all unknowns and harmonics: unknown i, harmonic k is
  * column i n_k + k, from 0; an oscillator has one column and row more, the frequency and the phase.
