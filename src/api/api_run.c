@@ -32,7 +32,7 @@ static vs_status tell_point(vsim_run *r, const vsim_point *p)
     if (r->a.kind == FLAT_TRAN)
         return VS_PAUSED;
     diag_error(&s->d, DIAG_NOWHERE, "only transients can be paused; this is %s",
-               sim_analysis_name(r->a.kind));
+               sim_analysis_name(&r->a));
     return VS_EINPUT;
 }
 

@@ -273,8 +273,7 @@ static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, d
         return;
     }
     fprintf(r->log, "%s: %lld points (%lld rejected), %lld iterations, %.3f s",
-            sim_analysis_name(a->kind), (long long)points,
-            (long long)(now->rejected - before->rejected),
+            sim_analysis_name(a), (long long)points, (long long)(now->rejected - before->rejected),
             (long long)(now->iterations - before->iterations), vs_seconds() - t0);
     if (now->op_method)
         fprintf(r->log, "; operating point by %s", now->op_method);

@@ -605,7 +605,11 @@ vs_status sim_run(sim *s, const flat_ana *a)
     return st;
 }
 
-const char *sim_analysis_name(flat_ana_kind kind) { return sim_kind_of(kind)->name; }
+const char *sim_analysis_name(const flat_ana *a)
+{
+    return a->kind == FLAT_HB && a->hb.shooting ? "shooting" : sim_kind_of(a->kind)->name;
+}
+
 const char *sim_analysis_word(flat_ana_kind kind) { return sim_kind_of(kind)->word; }
 
 /* -- cards of results -- */

@@ -194,7 +194,7 @@ VS_MUST_USE vs_status sim_checkpoint_write(const image *im, const char *path);
 VS_MUST_USE vs_status sim_checkpoint_read(image *im, uint8_t **bytes, const char *path,
                                           const char **why);
 /* "operating point", "dc sweep", "transient", ... */
-const char *sim_analysis_name(flat_ana_kind kind);
+const char *sim_analysis_name(const flat_ana *a);
 /* The word of its cards and plots: "op", "dc", "tran", ... */
 const char *sim_analysis_word(flat_ana_kind kind);
 /* -- cards of results (.meas .print .plot), which begin with a word for an analysis -- */
