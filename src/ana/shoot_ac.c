@@ -47,6 +47,7 @@ static vs_status refine(response *w, double from, double to)
     while (st == VS_OK && !done) {
         const size_t n = vec_len(w->e.s->step);
         double *error = vs_calloc(n + 1, sizeof *error);
+        double most = 0;
         make_room(w);
         for (int k = 0; k < (from == to ? 1 : 2) && st == VS_OK; k++) {
             st = shoot_small_ac(&w->e, k ? to : from, w->b, w->u);
@@ -55,11 +56,13 @@ static vs_status refine(response *w, double from, double to)
             for (size_t i = 0; i < n; i++)
                 error[i] = fmax(error[i], w->e.s->step[i].error);
         }
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             w->e.s->step[i].error = error[i];
+            most = fmax(most, error[i]);
+        }
         vs_free(error);
         if (st == VS_OK)
-            st = shoot_small_refine(&w->e, &done);
+            st = shoot_small_refine(&w->e, most, &done);
     }
     return st;
 }

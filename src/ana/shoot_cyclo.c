@@ -467,6 +467,16 @@ static void make_room(shoot_cyclo *w)
     w->slope = vs_realloc(w->slope, (np + 1) * sizeof *w->slope);
 }
 
+/* Parts of the tolerance add up to that of the integral. */
+static double mean_error(const shoot_cyclo *w)
+{
+    const shoot_step *step = w->e.s->step;
+    double sum = 0;
+    for (size_t k = 0; k < vec_len(step); k++)
+        sum += step[k].error;
+    return sum / (double)vec_len(step);
+}
+
 static vs_status refine(shoot_cyclo *w)
 {
     bool done = false;
@@ -481,7 +491,7 @@ static vs_status refine(shoot_cyclo *w)
         if (st == VS_OK && w->p->to != w->p->from)
             st = judge_at(w, w->p->to);
         if (st == VS_OK)
-            st = shoot_small_refine(&w->e, &done);
+            st = shoot_small_refine(&w->e, mean_error(w), &done);
     }
     if (st == VS_OK)
         tell_direct(w);

@@ -13,8 +13,11 @@ static const double most_bytes = 1e9;
 /* Of entries of the matrix: a guess how many its factors have. */
 enum { FILL = 4 };
 enum { MOST_ROWS = 1000, MOST_PRODUCTS = 600, RESTART = 100, MOST_LEVELS = 6 };
-/* What GMRES leaves of a right side; of the first one, what may be left in the end. */
-static const double left = 1e-8, nothing = 1e-13, enough = 1e-9;
+/* Products of one solution that GMRES may well need without a preconditioner. */
+enum { FEW = 8 };
+/* What GMRES leaves of a right side; of the first one, what may be left in the end, and while steps
+ * are looked for. */
+static const double left = 1e-8, nothing = 1e-13, enough = 1e-9, rough = 1e-6;
 /* Where charges alone are to stay, alpha is this many times 1/h. */
 static const double stiff = 1e6;
 /* Steps may miss this part of reltol. */
@@ -421,6 +424,48 @@ static vs_status no_convergence(const shoot_small *e, double omega)
     return VS_NOCONV;
 }
 
+/* Passes that the columns take: two real ones go as one complex one. */
+static int32_t n_pair(const shoot_small *e) { return (n_row(e) + 1) / 2; }
+
+/* Products up to as many as the columns take are tried without them, over all solutions: in all,
+ * that is at most twice the work of the better way. */
+static int32_t products_left(const shoot_small *e)
+{
+    return e->m || n_row(e) > MOST_ROWS ? MOST_PRODUCTS : n_pair(e) - e->n_product;
+}
+
+/* P of omega = 0, which is real, all columns at once. Those of the first steps that need them
+ * precondition on others, too. */
+static vs_status find_columns(shoot_small *e)
+{
+    const size_t nr = (size_t)n_row(e), n = (size_t)e->n, pairs = (size_t)n_pair(e);
+    hb_cplx *q = vs_calloc(pairs * n + 1, sizeof *q);
+    for (size_t i = 0; i < nr; i++)
+        q[i / 2 * n + (size_t)e->row[i]] = i % 2 ? I * e->unit[i] : e->unit[i];
+    const vs_status st = forwards(e, 0, (int32_t)pairs, q, NULL, NULL, NULL);
+    if (st == VS_OK) {
+        e->m = vs_calloc(nr * nr + 1, sizeof *e->m);
+        e->pre = vs_calloc(nr * nr + 1, sizeof *e->pre);
+        e->pivot = vs_calloc(nr + 1, sizeof *e->pivot);
+        for (size_t i = 0; i < nr; i++)
+            for (size_t k = 0; k < nr; k++) {
+                const hb_cplx z = q[i / 2 * n + (size_t)e->row[k]];
+                e->m[k * nr + i] = (i % 2 ? cimag(z) : creal(z)) / e->unit[k];
+            }
+    }
+    vs_free(q);
+    return st;
+}
+
+static void forget_columns(shoot_small *e)
+{
+    vs_free(e->m);
+    vs_free(e->pre);
+    vs_free(e->pivot);
+    e->m = e->pre = NULL;
+    e->pivot = NULL;
+}
+
 static vs_status make_preconditioner(shoot_small *e, double omega)
 {
     const size_t n = (size_t)n_row(e);
@@ -454,6 +499,14 @@ static double size_of(const hb_cplx *x, int32_t n)
     return sqrt(sum);
 }
 
+/* The columns, if it is time for them, and what preconditions at omega. */
+static vs_status get_ready(shoot_small *e, double omega)
+{
+    const bool columns = products_left(e) < FEW && n_row(e) > 0;
+    const vs_status st = columns ? find_columns(e) : VS_OK;
+    return st == VS_OK ? make_preconditioner(e, omega) : st;
+}
+
 /* The state that a pass leaves as it was. Each round solves for what the last pass missed, so that
  * small parts are as exact as large ones; the last pass is the answer. */
 static vs_status repeat(const sweep *w)
@@ -462,18 +515,17 @@ static vs_status repeat(const sweep *w)
     shoot_small *e = w->e;
     const int32_t n = n_row(e);
     krylov k = {.e = e, .omega = w->omega, .transposed = w->transposed};
-    const gmres_opt o = {.n = n,
-                         .restart = RESTART,
-                         .most = MOST_PRODUCTS,
-                         .tol = left,
-                         .believe = true,
-                         .product = multiply,
-                         .precondition = precondition,
-                         .user = &k};
+    gmres_opt o = {.n = n,
+                   .restart = RESTART,
+                   .tol = left,
+                   .believe = true,
+                   .product = multiply,
+                   .precondition = precondition,
+                   .user = &k};
     hb_cplx *x = vs_calloc(3 * (size_t)n + 3, sizeof *x), *r = x + n + 1, *dx = r + n + 1,
             *state = vs_calloc((size_t)e->n + 1, sizeof *state);
     double first = 0, rest = 0;
-    vs_status st = make_preconditioner(e, w->omega);
+    vs_status st = get_ready(e, w->omega);
     k.full = vs_calloc((size_t)e->n + 1, sizeof *k.full);
     for (int round = 0; st == VS_OK; round++) {
         spread(&k, x, state);
@@ -482,21 +534,30 @@ static vs_status repeat(const sweep *w)
         for (int32_t i = 0; i < n; i++)
             r[i] -= x[i];
         rest = size_of(r, n);
-        first = round ? first : rest;
+        first = first > 0 ? first : rest;
         if (st != VS_OK || rest == 0 || (round >= LEAST && rest <= nothing * first) ||
-            round == ROUNDS)
+            (e->draft && rest <= rough * first) || round == ROUNDS)
             break;
         int32_t made;
+        o.most = products_left(e);
         memset(dx, 0, (size_t)n * sizeof *dx);
         const vs_status got = gmres(&o, (const double *)r, (double *)dx, &made);
         st = got == VS_NOCONV ? k.st : got; /* `rest` says how far it got */
+        /* Where GMRES is stuck, more products do not help. */
+        if (!e->m)
+            e->n_product = got == VS_NOCONV ? n_pair(e) : e->n_product + made;
         for (int32_t i = 0; i < n; i++)
             x[i] += dx[i];
+        if (st == VS_OK && !e->m && products_left(e) < FEW) {
+            st = get_ready(e, w->omega);
+            round -= got == VS_NOCONV; /* that was the trial */
+        }
     }
     vs_free(k.full);
     vs_free(state);
     vs_free(x);
-    return st != VS_OK || rest <= enough * first ? st : no_convergence(e, w->omega);
+    return st != VS_OK || rest <= (e->draft ? rough : enough) * first ? st
+                                                                      : no_convergence(e, w->omega);
 }
 
 /* -- answers -- */
@@ -579,7 +640,7 @@ static vs_status density_at(shoot_small *e, double omega, int32_t k, const hb_cp
     shoot_stages(e->s, k, g);
     const shoot_stage *end = &g[SHOOT_STAGES - 1];
     const double alpha = stiff * end->alpha;
-    const bool own = e->n_lu > 1;
+    const bool own = e->n_node > 1;
     lu_z *lu = &e->node[own ? k : 0];
     vs_status st = values(e, k, end, &gv, &cv);
     if (st == VS_OK && !(own && lu->fac))
@@ -603,7 +664,7 @@ static vs_status density_before(shoot_small *e, int32_t k, const hb_cplx *v, hb_
     shoot_stage g[SHOOT_STAGES];
     hb_cplx *mu = vs_calloc(n + 1, sizeof *mu);
     const double *gv, *cv;
-    lu_z *lu = &e->node[e->n_lu > 1 ? k : 0];
+    lu_z *lu = &e->node[e->n_node > 1 ? k : 0];
     shoot_stages(e->s, k, g);
     const double alpha = stiff * g[SHOOT_STAGES - 1].alpha;
     const vs_status st = values(e, k, &g[SHOOT_STAGES - 1], &gv, &cv);
@@ -650,7 +711,7 @@ static void forget(shoot_small *e)
 {
     for (int32_t k = 0; k < e->n_lu; k++)
         lu_z_fini(&e->lu[k]);
-    for (int32_t k = 0; e->node && k < (e->n_lu > 1 ? e->n_step : 1); k++)
+    for (int32_t k = 0; k < e->n_node; k++)
         lu_z_fini(&e->node[k]);
     void *const own[] = {e->g, e->c, e->one, e->val, e->lu, e->node, e->at, e->unit};
     for (size_t i = 0; i < VS_COUNT(own); i++)
@@ -662,9 +723,7 @@ static void forget(shoot_small *e)
 void shoot_small_end(shoot_small *e)
 {
     forget(e);
-    vs_free(e->m);
-    vs_free(e->pre);
-    vs_free(e->pivot);
+    forget_columns(e);
     *e = (shoot_small){0};
 }
 
@@ -716,45 +775,22 @@ static vs_status find_rows(shoot_small *e)
     return got;
 }
 
-/* P of omega = 0, column by column, all at once. Those of the first steps precondition on others,
- * too. */
-static vs_status find_columns(shoot_small *e)
-{
-    const size_t nr = vec_len(e->row), n = (size_t)e->n;
-    if (nr > MOST_ROWS || !nr || e->m)
-        return VS_OK;
-    hb_cplx *q = vs_calloc(nr * n, sizeof *q);
-    for (size_t i = 0; i < nr; i++)
-        q[i * n + (size_t)e->row[i]] = e->unit[i];
-    const vs_status st = forwards(e, 0, (int32_t)nr, q, NULL, NULL, NULL);
-    if (st == VS_OK) {
-        e->m = vs_calloc(nr * nr, sizeof *e->m);
-        e->pre = vs_calloc(nr * nr, sizeof *e->pre);
-        e->pivot = vs_calloc(nr, sizeof *e->pivot);
-        for (size_t i = 0; i < nr; i++)
-            for (size_t k = 0; k < nr; k++)
-                e->m[k * nr + i] = q[i * n + (size_t)e->row[k]] / e->unit[k];
-    }
-    vs_free(q);
-    return st;
-}
-
 /* All for the orbit and the steps as they are. */
 static vs_status make(shoot_small *e)
 {
     ana_shot *s = e->s;
     const size_t nnz = (size_t)nnz_of(e);
+    const int32_t rows = n_row(e);
     forget(e);
     e->g = e->c = NULL;
     e->n_step = (int32_t)vec_len(s->step);
-    const double all = (double)e->n_step * (SHOOT_STAGES + 1);
-    e->n_lu = all * (16.0 * FILL * (double)nnz + 200.0 * e->n) > most_bytes
-                  ? 1
-                  : e->n_step * SHOOT_STAGES;
+    const double each = e->n_step * (16.0 * FILL * (double)nnz + 200.0 * e->n);
+    e->n_lu = SHOOT_STAGES * each > most_bytes ? 1 : e->n_step * SHOOT_STAGES;
+    e->n_node = (SHOOT_STAGES + 1) * each > most_bytes ? 1 : e->n_step;
     e->one = vs_calloc(2 * (nnz + 1), sizeof *e->one);
     e->val = vs_calloc(2 * (nnz + 1), sizeof *e->val);
     e->lu = vs_calloc((size_t)e->n_lu, sizeof *e->lu);
-    e->node = vs_calloc(e->n_lu > 1 ? (size_t)e->n_step : 1, sizeof *e->node);
+    e->node = vs_calloc((size_t)e->n_node, sizeof *e->node);
     e->at = vs_calloc((size_t)e->n_lu, sizeof *e->at);
     for (int32_t k = 0; k < e->n_lu; k++)
         e->at[k] = NAN;
@@ -762,12 +798,14 @@ static vs_status make(shoot_small *e)
     vs_status st = load_all(e);
     if (st == VS_OK)
         st = find_rows(e);
-    return st == VS_OK ? find_columns(e) : st;
+    if (n_row(e) != rows)
+        forget_columns(e);
+    return st;
 }
 
 vs_status shoot_small_begin(shoot_small *e, ana_shot *s, const ana_table *t, double sample)
 {
-    *e = (shoot_small){.s = s, .t = t, .n = s->n, .sample = -1};
+    *e = (shoot_small){.s = s, .t = t, .n = s->n, .sample = -1, .draft = true};
     s->keeps_stages = true;
     shoot_leave_grid(s, true);
     shoot_grade(s, sample);
@@ -777,19 +815,18 @@ vs_status shoot_small_begin(shoot_small *e, ana_shot *s, const ana_table *t, dou
     return st == VS_OK ? make(e) : st;
 }
 
-vs_status shoot_small_refine(shoot_small *e, bool *done)
+vs_status shoot_small_refine(shoot_small *e, double error, bool *done)
 {
     ana_shot *s = e->s;
-    double most = 0, part = e->sample > 0 ? s->step[e->sample - 1].end : NAN;
-    for (size_t k = 0; k < vec_len(s->step); k++)
-        most = fmax(most, s->step[k].error);
+    const double part = e->sample > 0 ? s->step[e->sample - 1].end : NAN;
     const int last = s->limited ? 0 : MOST_LEVELS;
-    *done = most <= 1 || e->level >= last || 2 * vec_len(s->step) > SHOOT_MOST_STEPS;
+    *done = error <= 1 || e->level >= last || 2 * vec_len(s->step) > SHOOT_MOST_STEPS;
     if (*done) {
-        if (most > 1 && !s->limited)
+        if (error > 1 && !s->limited)
             diag_warning(s->a->d, s->o.span,
                          "small signals: %zu steps leave an error of about %.2g tolerances",
-                         vec_len(s->step), most);
+                         vec_len(s->step), error);
+        e->draft = false;
         return VS_OK;
     }
     e->level++;

@@ -6,9 +6,9 @@
  * this on the same steps: at a stage of a step from q_n, with the stages j before it (shoot.h),
  *   (B + alpha C) u = alpha q_n - sum_j w_j k_j - s,   k = -B u - s
  * so that a constant envelope, of a circuit that the orbit does not modulate, is exact whatever the
- * steps are, and else the error is of order 4. q(T) = P q(0) + r is solved by GMRES. As P is M of
- * omega = 0 turned by -omega T but for errors of the steps, columns of that M, made once for all
- * frequencies, precondition it.
+ * steps are, and else the error is of order 4. q(T) = P q(0) + r is solved by GMRES, with few
+ * products where a period forgets. Else, as P is M of omega = 0 turned by -omega T but for errors
+ * of the steps, columns of that M, made once for all frequencies, precondition it.
  * The adjoint of an output goes through the same stages from the last to the first: eta_n is its
  * derivative by q_n, and the density lambda(t) of what a source in each row gives to it obeys, at
  * ends of steps,
@@ -66,16 +66,19 @@ typedef struct shoot_small {
     double *g, *c;   /* [stages][nnz]; NULL: made again from the path at each use */
     double *one;     /* [2][nnz + 1] of a stage */
     double *val;     /* [2 nnz] */
-    int32_t n_lu;    /* of all stages, or one */
+    int32_t n_lu;    /* of all stages, or one; products take those at each pass */
+    int32_t n_node;  /* of all steps, or one; an answer takes each once */
     lu_z *lu, *node; /* factors at stages; of G + alpha C at ends of steps, alpha large */
     double *at;      /* [n_lu] omega of the factors, NAN: none */
     int32_t *row;    /* vec: rows with charge at t_0, from 0 */
     double *unit;    /* [rows] C, in which these are measured */
-    hb_cplx *m;      /* [rows][rows] P of omega = 0; NULL: too many rows */
+    hb_cplx *m;      /* [rows][rows] P of omega = 0; NULL: too many rows, or not worth it yet */
     hb_cplx *pre;    /* [rows][rows] factors of 1 - P */
     int32_t *pivot;  /* [rows] */
     shoot_quad quad;
-    int level; /* refinements that were made */
+    int32_t n_product; /* that were made without m */
+    bool draft;        /* steps are still looked for: answers need not be exact to rounding */
+    int level;         /* refinements that were made */
 } shoot_small;
 
 /* Steps for small signals on the orbit, and what is needed at each. sample: part of the period at
@@ -84,9 +87,10 @@ typedef struct shoot_small {
 VS_MUST_USE vs_status shoot_small_begin(shoot_small *e, ana_shot *s, const ana_table *t,
                                         double sample);
 void shoot_small_end(shoot_small *e);
-/* Splits the steps whose s->step[].error is above 1 and finds the orbit again. *done: there was
- * none, or no more steps may be made (a warning says what the error is). Status as begin. */
-VS_MUST_USE vs_status shoot_small_refine(shoot_small *e, bool *done);
+/* Splits the steps whose s->step[].error is above 1 and finds the orbit again. error: that of all
+ * steps together, in tolerances. *done: it is not above 1, or no more steps may be made (a warning
+ * says what it is). Status as begin. */
+VS_MUST_USE vs_status shoot_small_refine(shoot_small *e, double error, bool *done);
 /* The envelope at ends of steps, u [n_step + 1][n], for sources that drive rows with b [n] at f Hz.
  * Status: VS_OK; VS_ESINGULAR (message); VS_STOP; VS_NOCONV (message). */
 VS_MUST_USE vs_status shoot_small_ac(shoot_small *e, double f, const hb_cplx *b, hb_cplx *u);

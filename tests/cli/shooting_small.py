@@ -73,6 +73,24 @@ r3 c 0 10k
                     self.close(orbit[name][k], noise[name][k], 1e-9)
         self.assertEqual(sorted(set(orbit) - set(noise)), [])
 
+    def test_what_a_period_does_not_forget_is_that_of_ac_and_noise(self):
+        # 40 resonators that ring for periods: about as many products as rows with charge, more
+        # than are tried before columns precondition. Constant envelopes are exact; Q makes of rounding 1e-9
+        rings = ''.join('l%d n%d m%d %gu\nr%d m%d n%d 1\nc%d n%d 0 1n\n' % (k, k, k, 2 + 0.1 * k, k, k, k + 1, k, k + 1)
+                        for k in range(40))
+        p = self.run_deck('rings\n' + PULSES + 'v1 in 0 ac 1\nrin in n0 1\n' + rings + """.pss 1meg 2u e 65 10 method=shooting
+.hbac lin 3 110k 1.3meg
+.hbnoise v(n40) v1 lin 3 110k 1.3meg 1
+.ac lin 3 110k 1.3meg
+.noise v(n40) v1 lin 3 110k 1.3meg 1
+.end
+""")
+        orbit, ac = self.plot(p, 'Periodic AC'), self.plot(p, 'AC')
+        noise, want = self.plot(p, 'Periodic Noise'), self.plot(p, 'Noise Spectral')
+        for k in range(3):
+            self.close(orbit['v(n40)'][k], ac['v(n40)'][k], 1e-8)
+            self.close(noise['onoise_spectrum'][k], want['onoise_spectrum'][k], 1e-8)
+
     def test_scattering_beside_a_drive_is_that_of_sp(self):
         ports = 'v1 a 0 dc 0 portnum 1 z0=50\nv2 b 0 dc 0 portnum 2 z0=75\nl1 a b 30n\nc1 b 0 3p\nr1 a b 500\n'
         p = self.run_deck('ports\n' + PULSES + ports + """.pss 1meg 2u e 65 10 method=shooting
