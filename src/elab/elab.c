@@ -66,9 +66,9 @@ static vs_status add_instance(elab *e, const flat_inst *in)
     case 'h': return elab_controlled(e, in);
     case 'k': return elab_mutual(e, in);
     case 'a': return elab_code(e, in);
+    case 'u': return in->rare->logic ? elab_logic(e, in) : elab_line(e, in);
     case 't':
     case 'o':
-    case 'u':
     case 'p':
     case 'y': return elab_line(e, in);
     default: return elab_bind(e, in);

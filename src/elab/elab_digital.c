@@ -337,6 +337,35 @@ static void mark_analog(elab *e, const flat_inst *in)
         mark_expr(e, in->rare->expr);
 }
 
+/* A digital port connects flat node i. */
+static void mark_port(elab *e, int32_t i, bool out, diag_span span)
+{
+    elab_event *v = &e->event[i];
+    if (v->node < 0)
+        v->node = evt_add_node(ckt_digital(e->c, true), ckt_keep_name(e->c, e->f->node[i]));
+    v->span = span;
+    v->drives += out;
+    v->reads += !out;
+}
+
+/* The port of a gate that its pin k belongs to. */
+static int port_of(const flat_gate *g, size_t k)
+{
+    return (int)k < g->n_vector ? 0 : (int)k - g->n_vector + (g->n_vector > 0);
+}
+
+static void mark_logic(elab *e, const flat_inst *in)
+{
+    const flat_gate *gate = in->rare->logic->gate;
+    for (size_t i = 0; i < vec_len(gate); i++) {
+        const evt_model *m = evt_find_model(gate[i].type);
+        for (size_t k = 0; k < vec_len(gate[i].pin); k++)
+            if (gate[i].pin[k].at >= 0)
+                mark_port(e, in->node[gate[i].pin[k].at], m->port[port_of(&gate[i], k)].out,
+                          gate[i].pin[k].span);
+    }
+}
+
 static void mark_digital(elab *e, const flat_inst *in)
 {
     digital x = begin(NULL, in);
@@ -346,18 +375,10 @@ static void mark_digital(elab *e, const flat_inst *in)
         for (int k = 0; k < 2; k++) {
             if (w->node[k] < 0)
                 continue;
-            elab_event *v = &e->event[w->node[k]];
-            if (is_analog(&x, w->port)) {
-                v->analog = true;
-                continue;
-            }
-            if (v->node < 0) {
-                const char *name = ckt_keep_name(e->c, e->f->node[w->node[k]]);
-                v->node = evt_add_node(ckt_digital(e->c, true), name);
-            }
-            v->span = w->span;
-            v->drives += x.model->port[w->port].out;
-            v->reads += !x.model->port[w->port].out;
+            if (is_analog(&x, w->port))
+                e->event[w->node[k]].analog = true;
+            else
+                mark_port(e, w->node[k], x.model->port[w->port].out, w->span);
         }
     }
     vec_free(x.wire);
@@ -367,14 +388,16 @@ void elab_digital_nodes(elab *e)
 {
     bool any = false;
     for (size_t i = 0; i < vec_len(e->f->inst) && !any; i++)
-        any = is_part(&e->f->inst[i]);
+        any = is_part(&e->f->inst[i]) || e->f->inst[i].rare->logic;
     if (!any)
         return;
     vec_extend(e->event, vec_len(e->f->node));
     for (size_t i = 0; i < vec_len(e->event); i++)
         e->event[i].node = -1;
     for (size_t i = 0; i < vec_len(e->f->inst); i++)
-        if (is_part(&e->f->inst[i]))
+        if (e->f->inst[i].rare->logic)
+            mark_logic(e, &e->f->inst[i]);
+        else if (is_part(&e->f->inst[i]))
             mark_digital(e, &e->f->inst[i]);
         else
             mark_analog(e, &e->f->inst[i]);
@@ -751,6 +774,49 @@ vs_status elab_digital(elab *e, const flat_inst *in)
     free_numbers(&n);
     vec_free(x.wire);
     return st;
+}
+
+/* -- U elements: flat_logic.c has made their parts -- */
+
+/* Pin k of a gate, if its port is not left out. */
+static void take_pin(const elab *e, const flat_inst *in, const flat_gate *g, size_t k,
+                     const int32_t *inner, evt_part *p, evt_pin **pin)
+{
+    const flat_gate_pin *x = &g->pin[k];
+    const int port = port_of(g, k);
+    if (x->at == FLAT_PIN_OPEN && p->model->port[port].null_ok)
+        return;
+    const int32_t node = x->at >= 0               ? e->event[in->node[x->at]].node
+                         : x->at == FLAT_PIN_OPEN ? -1
+                                                  : inner[-2 - x->at];
+    p->n[port]++;
+    vec_push(*pin, (evt_pin){node, x->invert});
+}
+
+vs_status elab_logic(elab *e, const flat_inst *in)
+{
+    const flat_logic *l = in->rare->logic;
+    int32_t *inner = NULL;
+    if (!elab_logic_check(e, in))
+        return VS_EINPUT;
+    for (size_t i = 0; i < vec_len(l->inner); i++) {
+        const char *name = elab_printf(e, "%s.%s", in->name, l->inner[i]);
+        vec_push(inner, evt_add_node(ckt_digital(e->c, true), ckt_keep_name(e->c, name)));
+    }
+    for (size_t i = 0; i < vec_len(l->gate); i++) {
+        const flat_gate *g = &l->gate[i];
+        const char *name = vec_len(l->gate) == 1 ? in->name : elab_printf(e, "%s#%zu", in->name, i);
+        evt_part p = {.name = ckt_keep_name(e->c, name), .model = evt_find_model(g->type)};
+        evt_pin *pin = NULL;
+        for (size_t k = 0; k < vec_len(g->pin); k++)
+            take_pin(e, in, g, k, inner, &p, &pin);
+        p.pin = pin;
+        elab_logic_delays(in, g, p.model, p.par);
+        evt_add_part(ckt_digital(e->c, true), &p);
+        vec_free(pin);
+    }
+    vec_free(inner);
+    return VS_OK;
 }
 
 /* -- bridges that the netlist leaves out -- */

@@ -155,6 +155,8 @@ int32_t elab_digital_unknown(elab *e, size_t i);
 bool elab_is_digital(const char *type);
 void elab_digital_types(const char ***to); /* all of them, to the end of a vec */
 VS_MUST_USE vs_status elab_digital(elab *e, const flat_inst *in);
+/* A U element that is a digital device. */
+VS_MUST_USE vs_status elab_logic(elab *e, const flat_inst *in);
 /* After all elements: bridges at nodes that analog and digital ports share. */
 VS_MUST_USE vs_status elab_digital_end(elab *e);
 /* elab_table.c: the code models table2d and table3d.
@@ -213,6 +215,14 @@ VS_MUST_USE vs_status elab_behavioural(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_poly(elab *e, const flat_inst *in, int32_t dim);
 
 const char *elab_printf(elab *e, const char *fmt, ...) VS_PRINTF(2, 3);
+
+struct evt_model;
+/* -- elab_logic.c: timing models of U elements -- */
+/* Whether the element has a timing model of the right type; false: a message was given. */
+bool elab_logic_check(elab *e, const flat_inst *in);
+/* The numbers [EVT_MOST_PARAMS] of a part of it. */
+void elab_logic_delays(const flat_inst *in, const flat_gate *g, const struct evt_model *type,
+                       double *par);
 
 /* -- elab_stimulus.c: what digital parts read -- */
 typedef struct elab_rows { /* for an evt_table; freed with elab_rows_free */

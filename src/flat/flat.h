@@ -65,6 +65,36 @@ typedef struct flat_conn {
     diag_span span;
 } flat_conn;
 
+/* A digital part that a U element of PSpice stands for. */
+enum { FLAT_PIN_OPEN = -1 };
+typedef struct flat_gate_pin {
+    int32_t at; /* index in flat_inst.node; OPEN: not connected; -2 - k: inner node k */
+    bool invert;
+    diag_span span;
+} flat_gate_pin;
+typedef enum flat_gate_delay {
+    FLAT_DELAY_NONE,
+    FLAT_DELAY_LEAST, /* the shortest that ngspice has, 1 ps */
+    FLAT_DELAY_MODEL, /* of the timing model */
+    FLAT_DELAY_GIVEN
+} flat_gate_delay;
+typedef struct flat_gate {
+    const char *type;   /* of the code model: "d_nand" */
+    flat_gate_pin *pin; /* vec, in the order of the code model's ports */
+    int32_t n_vector;   /* pins of the port in front if it is a vector, else 0 */
+    flat_gate_delay timing;
+    double delay; /* GIVEN: s */
+} flat_gate;
+typedef struct flat_logic {
+    const char *device; /* "nand" */
+    const char *timing; /* type of its timing model: "ugate"; NULL: it has none */
+    flat_gate *gate;    /* vec */
+    const char **inner; /* vec: names of the nodes within, behind that of the element */
+} flat_logic;
+/* What PSpice's least, typical and greatest time (negative: not given) come to: the typical one,
+ * else the mean, else the one there is; negative: none. */
+double flat_typical(double least, double typical, double most);
+
 /* What few elements have. */
 typedef struct flat_rare {
     const flat_model *model; /* NULL: none */
@@ -80,7 +110,8 @@ typedef struct flat_rare {
     const char **ref;      /* vec; names of other elements with path: F, H: the controlling source;
                               K: the inductors; A: sources of %vnam; poly: param "poly" */
     const flat_conn *conn; /* vec; A */
-    double *poly;          /* vec; coefficients of POLY(n) E F G H */
+    const flat_logic *logic; /* U: a digital device; NULL: an RC line */
+    double *poly;            /* vec; coefficients of POLY(n) E F G H */
     bool ic_given;
     bool shared; /* several elements have it, and the list of parameters beside it */
     int32_t n_ic;

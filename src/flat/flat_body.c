@@ -635,23 +635,51 @@ static void read_elements(flat_ctx *c, body *b)
     vec_free(tok);
 }
 
-/* subckt = ".subckt" name node* ["params:"] (name "=" value)* */
+static void take_port_name(const cur *q, map *seen)
+{
+    const char *name = cur_tok(q)->text;
+    if (map_get(seen, map_key(name), 0))
+        diag_error(q->c->d, cur_span(q), "terminal '%s' is listed twice", name);
+    map_set(seen, map_key(name), 1);
+    vec_push(q->b->port, flat_slot(q->c, q->b, name));
+}
+
+/* optional = "optional:" (port "=" node)* ; as PSpice has it for supplies of digital parts */
+static void read_optional(cur *q, map *seen)
+{
+    for (q->i++; cur_more(q) && !cur_is_word(q, "params:"); q->i++) {
+        if (cur_is(q, ','))
+            continue;
+        if (!cur_at_key(q) || q->i + 2 >= q->card->n_tok ||
+            q->card->tok[q->i + 2].kind != NET_T_WORD) {
+            cur_unexpected(q, "a port and its node are expected: OPTIONAL: port=node");
+            return;
+        }
+        const struct optional o = {flat_slot(q->c, q->b, cur_tok(q)->text),
+                                   q->card->tok[q->i + 2].text};
+        take_port_name(q, seen);
+        vec_push(q->b->optional, o);
+        q->i += 2;
+    }
+}
+
+/* subckt = ".subckt" name node* [optional] ["params:"] (name "=" value)* */
 static void read_head(flat_ctx *c, body *b)
 {
     cur q = {c, b, b->sub->head, 2};
     map seen = {0};
-    for (; cur_more(&q) && !cur_at_key(&q) && !cur_is_word(&q, "params:"); q.i++) {
+    for (; cur_more(&q) && !cur_at_key(&q) && !cur_is_word(&q, "params:") &&
+           !cur_is_word(&q, "optional:");
+         q.i++) {
         if (cur_tok(&q)->kind != NET_T_WORD) {
             if (!cur_tok(&q)->punct)
                 cur_unexpected(&q, "a node name is expected");
             continue;
         }
-        const char *name = cur_tok(&q)->text;
-        if (map_get(&seen, map_key(name), 0))
-            diag_error(c->d, cur_span(&q), "terminal '%s' is listed twice", name);
-        map_set(&seen, map_key(name), 1);
-        vec_push(b->port, flat_slot(c, b, name));
+        take_port_name(&q, &seen);
     }
+    if (cur_is_word(&q, "optional:"))
+        read_optional(&q, &seen);
     map_free(&seen);
     if (cur_is_word(&q, "params:"))
         q.i++;
@@ -682,6 +710,7 @@ void flat_body_free(body *b)
     if (!b)
         return;
     vec_free(b->port);
+    vec_free(b->optional);
     vec_free(b->slot_name);
     vec_free(b->param);
     vec_free(b->param_name);

@@ -1063,6 +1063,21 @@ static bool read_a(ereader *r)
     return ok;
 }
 
+/* u = "U" digital device | "U" a b c model */
+static bool read_u(ereader *r, const model_form *f)
+{
+    if (!flat_is_logic(&r->q))
+        return read_with_model(r, f);
+    logic_card a = {0};
+    const bool ok = flat_read_logic(&r->q, &a);
+    r->slot = a.slot;
+    r->span = a.span;
+    r->e->logic = a.logic;
+    r->e->word = a.model;
+    r->e->word_span = a.model_span;
+    return ok;
+}
+
 static bool read_by_letter(ereader *r)
 {
     switch (r->e->letter) {
@@ -1086,7 +1101,7 @@ static bool read_by_letter(ereader *r)
     default:
         for (size_t i = 0; i < VS_COUNT(forms); i++)
             if (forms[i].letter == r->e->letter)
-                return read_with_model(r, &forms[i]);
+                return r->e->letter == 'u' ? read_u(r, &forms[i]) : read_with_model(r, &forms[i]);
         diag_error(r->q.c->d, net_card_span(r->q.card), "unknown element letter '%c'",
                    r->e->name[0]);
         return false;

@@ -60,6 +60,9 @@ int32_t flat_node(flat_ctx *c, scope *s, int32_t slot)
         return s->node[slot];
     const char *name = s->b->slot_name[slot];
     int32_t n;
+    for (size_t i = 0; i < vec_len(s->b->optional); i++)
+        if (s->b->optional[i].slot == slot)
+            return s->node[slot] = find_top_node(c, s->b->optional[i].node);
     if (s == c->root || is_ground(name) || map_get(&c->is_global, map_key(name), 0))
         n = find_top_node(c, name);
     else
@@ -232,7 +235,8 @@ typedef struct few_params {
 /* Elements may have the list of the one before. With a plan values are changed in place. */
 static bool may_share(const flat_ctx *c, const elem *e)
 {
-    return e->made && !c->plan && !e->src && !e->expr.given && !e->ref && !e->poly && !e->n_ic;
+    return e->made && !c->plan && !e->logic && !e->src && !e->expr.given && !e->ref && !e->poly &&
+           !e->n_ic;
 }
 
 static flat_param *params_for(flat_ctx *c, const elem *e, size_t n, few_params *few)
@@ -588,7 +592,7 @@ static void store_inst(flat_ctx *c, const elem *e, flat_inst *x, const few_param
 static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
 {
     few_params few;
-    flat_rare rare = {.model_span = DIAG_NOWHERE, .conn = e->conn};
+    flat_rare rare = {.model_span = DIAG_NOWHERE, .conn = e->conn, .logic = e->logic};
     flat_inst x = {.name = flat_join(c, s, e->name),
                    .letter = letter,
                    .off = e->off,
@@ -680,7 +684,8 @@ static bool check_recursion(flat_ctx *c, scope *s, const elem *e, body *b)
 static bool check_ports(flat_ctx *c, scope *s, const elem *e, body *b)
 {
     size_t n = vec_len(b->port);
-    if ((size_t)e->n_node == n)
+    const size_t n_given = (size_t)e->n_node;
+    if (n_given <= n && n_given + vec_len(b->optional) >= n)
         return true;
     if (!flat_first(c, net_line_span(e->line)))
         return false;
@@ -779,7 +784,7 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
     set_path(c, s, e, in);
     bool was = b->in_progress;
     if (bind_params(c, s, e, in) && flat_decide_guards(c, in)) {
-        for (size_t i = 0; i < vec_len(b->port); i++)
+        for (int32_t i = 0; i < e->n_node; i++)
             in->node[b->port[i]] = flat_node(c, s, e->slot[i]);
         flat_put_pins(c, s, e, b, in->node);
         b->in_progress = true;

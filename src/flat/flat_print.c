@@ -88,6 +88,8 @@ static void print_inst(const flat *f, const models *m, const flat_inst *x, FILE 
     if (x->rare->source)
         print_source(x->rare->source, out);
     print_params(x->param, out);
+    for (size_t i = 0; x->rare->logic && i < vec_len(x->rare->logic->gate); i++)
+        fprintf(out, " %s", x->rare->logic->gate[i].type);
     if (vec_len(x->rare->poly)) {
         fputs(" poly(", out);
         print_numbers(x->rare->poly, vec_len(x->rare->poly), out);

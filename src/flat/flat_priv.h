@@ -7,6 +7,7 @@
  *     flat_body.c   body: declarations, .if branches; .model, .param, .func
  *     flat_elem.c   element cards to `elem`
  *     flat_code.c   A elements, values in square brackets
+ *     flat_logic.c  digital U elements; flat_logicexp.c: their expressions
  *     flat_eval.c   parameters, evaluation and folding of expressions
  *     flat_model.c  values of model cards, bins
  *     flat_inst.c   expansion
@@ -84,9 +85,10 @@ typedef struct elem {
     source_def *src;
     rhs expr; /* behavioural; becomes a value if nothing in it depends on the circuit */
     bool expr_is_v;
-    keyval *ref;     /* vec; key: the name, span; v unused */
-    flat_conn *conn; /* vec; A */
-    rhs *poly;       /* vec */
+    keyval *ref;             /* vec; key: the name, span; v unused */
+    flat_conn *conn;         /* vec; A */
+    const flat_logic *logic; /* U of PSpice's digital devices */
+    rhs *poly;               /* vec */
     int32_t poly_dim;
     bool off;
     rhs ic[4];
@@ -156,7 +158,11 @@ typedef struct card_ref {
 struct body {
     const net_sub *sub;
     body *parent;
-    int32_t *port;           /* vec of slots */
+    int32_t *port;    /* vec of slots */
+    struct optional { /* vec: the last ports, which an instance may leave out; */
+        int32_t slot;
+        const char *node; /* then they are this node of the top level */
+    } *optional;
     const char **slot_name;  /* vec */
     map slot;                /* name -> slot */
     param_def *param;        /* vec, order of the text */
@@ -449,6 +455,17 @@ typedef struct code_card {
     diag_span model_span;
 } code_card;
 bool flat_read_code(cur *q, code_card *a);
+/* flat_logic.c: whether a U element is a digital device, at its type; reads it from there. false: a
+ * message was given. */
+typedef struct logic_card {
+    const flat_logic *logic;
+    int32_t *slot;
+    diag_span *span;   /* of the slots */
+    const char *model; /* the timing model, NULL: none */
+    diag_span model_span;
+} logic_card;
+bool flat_is_logic(const cur *q);
+bool flat_read_logic(cur *q, logic_card *a);
 /* flat_elem.c: reads an element card into *e. false: a message was given. */
 bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e);
 /* Like flat_read_elem for a plain element, into *x. false: it is not plain, nothing was done, or a

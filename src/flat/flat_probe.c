@@ -174,6 +174,8 @@ void flat_put_pins(flat_ctx *c, const scope *s, const elem *e, const body *b, in
         return;
     for (size_t i = 0; i < vec_len(b->port); i++) {
         const int32_t slot = b->port[i], inner = (int32_t)vec_len(c->f->node);
+        if (node[slot] < 0) /* an optional port that the instance leaves out */
+            continue;
         const pin p = {name, b->slot_name[slot], (int32_t)i + 1, node[slot],
                        str_intern0(c->names, arena_printf(&c->scratch, "%s:%s#probe", name,
                                                           b->slot_name[slot]))};

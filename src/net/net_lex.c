@@ -48,6 +48,12 @@ static uint32_t line_end(const char *s, uint32_t len, uint32_t p)
     return nl ? (uint32_t)(nl - s) : len;
 }
 
+/* A node of PSpice's digital parts: $d_hi, $g_dpwr. It may begin a continuation line. */
+static bool is_digital_node(const net_lex *l, uint32_t p)
+{
+    return p + 2 < l->len && strchr("dgDG", l->s[p + 1]) && l->s[p + 2] == '_';
+}
+
 /* A comment that reaches to the end of the line? Within a line it needs a blank before it, so that
  * names with '$' and paths with "//" stay whole; ';' does not. */
 static bool is_comment(const net_lex *l, uint32_t p, bool at_start)
@@ -59,7 +65,8 @@ static bool is_comment(const net_lex *l, uint32_t p, bool at_start)
     bool apart = at_start || is_blank(s[p - 1]) || s[p - 1] == ',';
     if (c == '/' && next == '/')
         return apart;
-    return c == '$' && apart && (at_start || is_blank(next) || next == '\n');
+    return c == '$' && apart &&
+           ((at_start && !is_digital_node(l, p)) || is_blank(next) || next == '\n');
 }
 
 /* Is a closing bracket alone on its line? It ends a model card above and needs no card of its own.
