@@ -559,6 +559,8 @@ static vs_status settle(nat_set *set, const double *x)
                       s->dac[i].o.name);
             break;
         }
+    diag_note(set->host->d, DIAG_NOWHERE,
+              "a loop that oscillates has none: uic on the .tran card begins without it");
     return VS_EINPUT;
 }
 

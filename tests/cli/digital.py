@@ -303,6 +303,7 @@ adac [dq] [q] dac
 .end
 """, fails=True)
         self.assertIn('the analog and the digital part change each other again and again', said)
+        self.assertIn('uic on the .tran card', said)
         self.assertIn("'adac' is one that still changes", said)
 
     def test_automatic_bridges(self):
