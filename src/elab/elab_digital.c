@@ -319,6 +319,8 @@ static bool is_part(const flat_inst *in)
     return type && (evt_find_model(type) || find_bridge(type));
 }
 
+static bool is_logic(const flat_inst *in) { return in->letter == 'u' && in->rare->logic; }
+
 static void mark_expr(elab *e, const net_expr *x)
 {
     if (x->op == NET_VNODE)
@@ -388,14 +390,14 @@ void elab_digital_nodes(elab *e)
 {
     bool any = false;
     for (size_t i = 0; i < vec_len(e->f->inst) && !any; i++)
-        any = is_part(&e->f->inst[i]) || e->f->inst[i].rare->logic;
+        any = is_part(&e->f->inst[i]) || is_logic(&e->f->inst[i]);
     if (!any)
         return;
     vec_extend(e->event, vec_len(e->f->node));
     for (size_t i = 0; i < vec_len(e->event); i++)
         e->event[i].node = -1;
     for (size_t i = 0; i < vec_len(e->f->inst); i++)
-        if (e->f->inst[i].rare->logic)
+        if (is_logic(&e->f->inst[i]))
             mark_logic(e, &e->f->inst[i]);
         else if (is_part(&e->f->inst[i]))
             mark_digital(e, &e->f->inst[i]);

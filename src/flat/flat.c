@@ -119,7 +119,7 @@ static void take_supply(flat_ctx *c)
 {
     bool codes = false;
     for (size_t i = 0; i < vec_len(c->f->inst) && !codes; i++)
-        codes = c->f->inst[i].letter == 'a' || c->f->inst[i].rare->logic;
+        codes = strchr("au", c->f->inst[i].letter) != NULL;
     c->f->vcc = NAN;
     c->mask = 0;
     const pval *p = codes ? flat_number_of(c, c->root, str_intern0(c->names, "vcc")) : NULL;
