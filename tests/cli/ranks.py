@@ -277,13 +277,17 @@ class Ranks(Base):
             p.communicate(timeout=PATIENCE)
         else:
             self.fail('the ranks end too early')
-        self.assertEqual((self.code_of(1), self.code_of(2)), (4, 4))
+        codes = self.code_of(1), self.code_of(2)
         _, err = p.communicate(timeout=PATIENCE)
         # on a busy machine rank 0 may have points and be killed before another one has begun
         late = err.count('vsim: MPI did not begin: a rank ended, or never came; this one ends')
         lost = [rank for rank in (1, 2) if 'vsim: rank %d of 3 lost rank 0, which writes: the results are not complete '
                 '(--resume goes on)' % rank in err]
-        self.assertEqual(len(lost) + late, 2, err)
+        if lost:
+            self.assertEqual(len(lost) + late, 2, err)
+            self.assertEqual([codes[rank - 1] for rank in lost], [4] * len(lost))
+        else:  # MPI itself may end one that has not begun
+            self.assertNotIn(0, codes)
         self.resume(one)
 
     def test_points_that_fail_are_told(self):
