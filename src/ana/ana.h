@@ -487,13 +487,14 @@ typedef struct ana_steady {
 } ana_steady;
 /* Small signals on an orbit. Sideband k of a signal at f is its part at f + k f_0, with f_0 the
  * first tone; 0 is f itself. Status as the other small-signal analyses. */
-/* What the ac values of the sources drive at f: phasors of the sidebands -most .. most to `point`,
- * z [2 most + 1][2 (n+1)]. */
+/* Status: VS_OK; VS_EINPUT with a message at `span`: the state does not have sideband k. */
+VS_MUST_USE vs_status ana_check_sideband(ana_steady on, int32_t k, diag_span span);
+/* What the ac values of the sources drive at f: phasors of the sidebands -most .. most, which the
+ * state has, to `point`, z [2 most + 1][2 (n+1)]. */
 typedef struct ana_hbac_opt {
     ana_freq freq;
     int32_t most;
     vs_status (*point)(void *user, double f, const double *z);
-    diag_span span; /* for messages */
 } ana_hbac_opt;
 VS_MUST_USE vs_status ana_hbac(ana_steady on, const ana_hbac_opt *w, const ana_table *t);
 /* Noise at f + sideband f_0 of the output from all sources of all devices, folded from every

@@ -16,10 +16,20 @@ cyclo_facts cyclo_facts_of(ana_steady on)
     return (cyclo_facts){on.orbit->a, on.orbit->o.tone[0], on.orbit->o.n_tone, on.orbit->o.osc};
 }
 
-vs_status cyclo_check_sideband(ana_steady on, int32_t k, diag_span span)
+static vs_status check_harmonic(const ana_orbit *h, int32_t k, diag_span span)
+{
+    if (hb_sideband(h, k) >= 0)
+        return VS_OK;
+    diag_error(h->a->d, span, "sideband %d: the orbit has %d harmonics%s", (int)k,
+               (int)h->o.harm[0], h->o.n_tone > 1 ? " of its first tone" : "");
+    diag_note(h->a->d, h->o.span, "the number of harmonics is given here");
+    return VS_EINPUT;
+}
+
+vs_status ana_check_sideband(ana_steady on, int32_t k, diag_span span)
 {
     if (on.orbit)
-        return hb_check_sideband(on.orbit, k);
+        return check_harmonic(on.orbit, k, span);
     const int32_t most = on.shot->n_sample / 4;
     if (abs(k) <= most)
         return VS_OK;

@@ -68,8 +68,6 @@ typedef struct cyclo_facts {
     bool osc;
 } cyclo_facts;
 cyclo_facts cyclo_facts_of(ana_steady on);
-/* Status: VS_OK; VS_EINPUT with a message: harmonic k is not kept. */
-VS_MUST_USE vs_status cyclo_check_sideband(ana_steady on, int32_t k, diag_span span);
 /* X_k of the output; *most: the largest harmonic of its unknowns. */
 hb_cplx cyclo_phasor(ana_steady on, const ana_output *out, int32_t k, double *most);
 /* The output at a part of the period, 0 .. 1, and its slope, per second. */

@@ -159,7 +159,5 @@ VS_MUST_USE vs_status hb_from_transient(ana_orbit *h, double tstab);
 /* -- hb_small.c -- */
 /* Number of the harmonic (s, 0, ...), 0 .. n_k - 1; -1: it is not kept. */
 int32_t hb_sideband(const ana_orbit *h, int32_t s);
-/* Status: VS_OK; VS_EINPUT with a message: the harmonic (s, 0, ...) is not kept. */
-VS_MUST_USE vs_status hb_check_sideband(ana_orbit *h, int32_t s);
 
 #endif

@@ -418,7 +418,7 @@ static vs_status check_sampled(noise *w)
 static vs_status check(noise *w)
 {
     w->phasor = 1;
-    vs_status st = cyclo_check_sideband(w->on, w->o->sideband, w->o->span);
+    vs_status st = ana_check_sideband(w->on, w->o->sideband, w->o->span);
     if (st == VS_OK && is_modulated(w))
         st = check_modulated(w);
     if (st == VS_OK && is_sampled(w))

@@ -18,15 +18,6 @@ int32_t hb_sideband(const ana_orbit *h, int32_t s)
     return -1;
 }
 
-vs_status hb_check_sideband(ana_orbit *h, int32_t s)
-{
-    if (hb_sideband(h, s) >= 0)
-        return VS_OK;
-    diag_error(h->a->d, h->o.span, "sideband %d: the orbit has %d harmonics", (int)s,
-               (int)h->o.harm[0]);
-    return VS_EINPUT;
-}
-
 /* -- response -- */
 
 typedef struct response {
@@ -66,16 +57,13 @@ vs_status ana_hbac(ana_steady on, const ana_hbac_opt *o, const ana_table *t)
     ana_orbit *h = on.orbit;
     const size_t n1 = (size_t)h->n + 1;
     response w = {.h = h, .o = o, .user = t->user};
-    vs_status st = hb_check_sideband(h, o->most);
-    if (st != VS_OK)
-        return st;
     double *f = ana_frequencies(&o->freq);
     w.drive = vs_calloc(2 * n1, sizeof *w.drive);
     w.b = vs_calloc((size_t)h->n * (size_t)h->n_k + 1, sizeof *w.b);
     w.z = vs_calloc((2 * (size_t)o->most + 1) * n1, sizeof *w.z);
     h->m.factored = false;
     ckt_ac_drive(h->a->c, w.drive);
-    st = freq_run_table(h->a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
+    const vs_status st = freq_run_table(h->a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
     vs_free(w.b);
     vs_free(w.z);
     vs_free(w.drive);

@@ -137,7 +137,7 @@ static vs_status begin(scatter *w, cyclo_plan *plan)
     w->wave = vs_calloc((size_t)n + 1, sizeof *w->wave);
     w->source = vs_calloc((size_t)n + 1, sizeof *w->source);
     for (int32_t i = 0; i < n && st == VS_OK; i++) {
-        st = cyclo_check_sideband(w->on, w->o->harm[i], w->o->span);
+        st = ana_check_sideband(w->on, w->o->harm[i], w->o->span);
         w->wave[i] = wave_of(w, i);
         w->source[i] = w->o->port[i].source;
     }

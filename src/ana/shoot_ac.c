@@ -70,9 +70,6 @@ static vs_status refine(response *w, double from, double to)
 vs_status shoot_ac(ana_shot *s, const ana_hbac_opt *o, const ana_table *t)
 {
     response w = {.o = o, .user = t->user};
-    vs_status st = cyclo_check_sideband((ana_steady){.shot = s}, o->most, o->span);
-    if (st != VS_OK)
-        return st;
     const size_t n1 = (size_t)s->n + 1;
     double *f = ana_frequencies(&o->freq), *drive = vs_calloc(2 * n1, sizeof *drive);
     ckt_ac_drive(s->a->c, drive);
@@ -80,7 +77,7 @@ vs_status shoot_ac(ana_shot *s, const ana_hbac_opt *o, const ana_table *t)
     for (size_t i = 1; i < n1; i++)
         w.b[i - 1] = drive[2 * i] + I * drive[2 * i + 1];
     w.z = vs_calloc((2 * (size_t)o->most + 1) * n1, sizeof *w.z);
-    st = shoot_small_begin(&w.e, s, t, NAN);
+    vs_status st = shoot_small_begin(&w.e, s, t, NAN);
     if (st == VS_OK)
         st = refine(&w, o->freq.from, o->freq.to);
     if (st == VS_OK)

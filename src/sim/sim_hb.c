@@ -291,19 +291,6 @@ static vs_status steady_of(sim *s, const flat_ana *a, steady *w)
     return in_time ? shoot(s, true, &w->sink, &w->on.shot) : find(s, &w->on.orbit);
 }
 
-/* Whether an orbit of harmonics has the sideband that the card asks for; with several tones those
- * of the first. In time there is no highest one. */
-static vs_status check_sideband(sim *s, const flat_ana *a, const steady *o, int32_t k)
-{
-    const int32_t most = s->hb.hb.harm[0];
-    if (!o->on.orbit || (k >= -most && k <= most))
-        return VS_OK;
-    diag_error(s->d, a->span, "sideband %d: the orbit has %d harmonics%s", (int)k, (int)most,
-               s->hb.hb.n_tone > 1 ? " of its first tone" : "");
-    diag_note(s->d, s->hb.span, "the number of harmonics is given here");
-    return VS_EINPUT;
-}
-
 /* -- .hbac -- */
 
 typedef struct hbac_job {
@@ -367,7 +354,7 @@ vs_status sim_run_hbac(sim *s, const flat_ana *a)
     if (!st)
         st = steady_of(s, a, &o);
     if (!st)
-        st = check_sideband(s, a, &o, j.most);
+        st = ana_check_sideband(o.on, j.most, a->span);
     if (!st) {
         elab_outputs(&j.vec, s->ckt, &s->flat, s->d, s->names, true);
         leave_details_out(j.vec);
@@ -376,7 +363,7 @@ vs_status sim_run_hbac(sim *s, const flat_ana *a)
     if (!st) {
         const ana_table t = sim_table_of(&j.t, s, "hbac");
         j.row = vs_malloc((2 + 2 * vec_len(j.vec) * (2 * (size_t)j.most + 1)) * sizeof *j.row);
-        const ana_hbac_opt w = {sim_grid_of(a), j.most, hbac_point, a->span};
+        const ana_hbac_opt w = {sim_grid_of(a), j.most, hbac_point};
         st = sim_plot_end(s, ana_hbac(o.on, &w, &t));
     }
     vs_free(j.row);
@@ -416,8 +403,6 @@ vs_status sim_run_hbnoise(sim *s, const flat_ana *a)
         st = sim_source_of(s, a->source, a->span, &w.source);
     if (!st)
         st = steady_of(s, a, &o);
-    if (!st)
-        st = check_sideband(s, a, &o, w.sideband);
     if (!st) {
         const ana_table at = sim_table_of(&t, s, "hbnoise");
         st = ana_hbnoise(o.on, &w, &at);
@@ -455,8 +440,6 @@ vs_status sim_run_hbsp(sim *s, const flat_ana *a)
         st = harmonics_of(s, a, vec_len(port), &harm);
     if (!st)
         st = steady_of(s, a, &o);
-    for (size_t k = 0; k < vec_len(harm) && !st; k++)
-        st = check_sideband(s, a, &o, harm[k]);
     if (!st) {
         const ana_table at = sim_table_of(&t, s, "hbsp");
         const ana_hbsp_opt w = {port,           harm,       (int32_t)vec_len(port),
