@@ -89,7 +89,7 @@ double cyclo_density(const cyclo *w, size_t source, int32_t slot, double f)
 double cyclo_total(const cyclo *w, int32_t slot, double f)
 {
     double sum = 0;
-    for (size_t i = 0; i < w->n_source; i++)
+    for (size_t i = 0; i < vec_len(w->noise->source); i++)
         sum += cyclo_density(w, i, slot, f);
     return sum;
 }
@@ -143,15 +143,12 @@ vs_status cyclo_begin(cyclo *w, ana_steady on, const cyclo_plan *p)
     *w = (cyclo){.on = on, .a = facts.a, .tone = facts.tone, .n_slot = p->n_view};
     if (on.shot) {
         st = shoot_cyclo_begin(&w->shot, on.shot, p);
-        if (w->shot)
-            w->n_source = shoot_cyclo_sources(w->shot, &w->origin, &w->origin_of);
+        w->noise = shoot_cyclo_noise(w->shot);
         return st;
     }
     const size_t all = (size_t)on.orbit->n * (size_t)on.orbit->n_k + 1;
     st = hb_cyclo_begin(&w->hb, on.orbit, p->noise);
-    w->n_source = vec_len(w->hb.source);
-    w->origin = w->hb.origin;
-    w->origin_of = w->hb.origin_of;
+    w->noise = &w->hb.noise;
     w->y = vs_calloc((size_t)p->n_view + 1, sizeof(hb_cplx *));
     hb_cplx *y = vs_calloc((size_t)p->n_view * all + 1, sizeof *y);
     for (int32_t k = 0; k <= p->n_view; k++)

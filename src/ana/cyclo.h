@@ -24,12 +24,10 @@ typedef struct shoot_cyclo shoot_cyclo;
 typedef struct cyclo {
     ana_steady on;
     ana *a;
-    double tone; /* Hz */
-    size_t n_source;
-    noise_origin *origin; /* vec, owned by hb or shot */
-    int32_t *origin_of;
-    hb_cyclo hb; /* on.orbit: */
-    hb_cplx **y; /* [n_slot][n n_k + 1] */
+    double tone;              /* Hz */
+    const orbit_noise *noise; /* of hb or shot; empty without noise */
+    hb_cyclo hb;              /* on.orbit: */
+    hb_cplx **y;              /* [n_slot][n n_k + 1] */
     int32_t n_slot;
     shoot_cyclo *shot; /* on.shot */
 } cyclo;
@@ -86,7 +84,7 @@ double shoot_cyclo_density(const shoot_cyclo *w, size_t source, int32_t slot, do
 void shoot_cyclo_correlation(const shoot_cyclo *w, int32_t n, double f, hb_cplx *to);
 hb_cplx shoot_cyclo_gain(const shoot_cyclo *w, int32_t slot, int32_t source, int32_t k);
 double shoot_cyclo_gains(const shoot_cyclo *w, int32_t slot, int32_t source);
-size_t shoot_cyclo_sources(const shoot_cyclo *w, noise_origin **origin, int32_t **origin_of);
+const orbit_noise *shoot_cyclo_noise(const shoot_cyclo *w);
 hb_cplx shoot_cyclo_phasor(const ana_shot *s, const ana_output *out, int32_t k, double *most);
 double shoot_cyclo_output_at(const ana_shot *s, const ana_output *out, double part, double *slope);
 

@@ -1,9 +1,8 @@
 /* hb_cyclo.h - noise sources along a periodic orbit (they are cyclostationary), and what they give
  * to an output.
  *
- * Source s drives row r with w_sr(t) xi_s(t): xi_s is stationary with the source's dependence on
- * frequency, w_sr^2 its power (and gain) along the orbit, of Fourier coefficients W_sr. With the
- * adjoint y of the output (row r at harmonic k) its density at the output is
+ * The sources' w_sr along the orbit (orbit_noise.h) have Fourier coefficients W_sr. With the
+ * adjoint y of the output (row r at harmonic k) a source's density at the output is
  *   sum_p |sum_rk y_rk W_sr,k-p|^2 S_s(|f + p f_0|)
  * The output is any sum of sidebands of unknowns: one sideband, a modulation, a sample in time.
  * Use:    hb_cyclo_begin; for each frequency hb_cyclo_adjoint of each output, then hb_cyclo_density
@@ -12,27 +11,14 @@
 #ifndef HB_CYCLO_H
 #define HB_CYCLO_H
 
-#include "small.h"
+#include "orbit_noise.h"
 
 #include "hb.h" /* last: it brings `complex`, a name in headers */
 
-typedef struct hb_modulated { /* one row that a source drives */
-    int32_t row;
-    bool rate;  /* it drives a charge */
-    hb_cplx *w; /* [n_m] W; {w_0, 0 ...}: it does not change */
-} hb_modulated;
-
-typedef struct hb_source {
-    ckt_noise unit;    /* of power 1, for the dependence on frequency */
-    size_t first, end; /* of hb_cyclo.mod */
-} hb_source;
-
 typedef struct hb_cyclo {
     ana_orbit *h;
-    hb_source *source;     /* vec; empty without noise */
-    hb_modulated *mod;     /* vec */
-    noise_origin *origin;  /* vec */
-    int32_t *origin_of;    /* vec, of each source */
+    orbit_noise noise;     /* empty without noise */
+    hb_cplx *w;            /* [noise.row][n_m] W; {w_0, 0 ...}: it does not change */
     hb_cplx *miss, *along; /* [n n_k + 1], NULL: no oscillator; see find_miss */
     hb_cplx *turn;         /* [n n_k + 1] solution for `along` at turn_f, Hz; NAN: none yet */
     double turn_f;
@@ -45,8 +31,6 @@ void hb_cyclo_end(hb_cyclo *w);
 /* y [n n_k + 1]: in the output's weights of all unknowns and harmonics, out its adjoint at f, Hz.
  * Status: as of hb_solve_t. */
 VS_MUST_USE vs_status hb_cyclo_adjoint(hb_cyclo *w, double f, hb_cplx *y);
-/* Its density at 0 Hz is finite. */
-bool hb_cyclo_is_white(const hb_cyclo *w, size_t source);
 /* What a source gives to the output whose adjoint is y, at f: the output's unit squared per Hz.
  * White noise from 0 Hz is in it; 1/f noise from 0 Hz exactly is left out. */
 double hb_cyclo_density(const hb_cyclo *w, size_t source, const hb_cplx *y, double f);

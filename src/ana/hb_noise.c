@@ -112,13 +112,13 @@ static void add_up(noise *w, double f)
 {
     cyclo *s = &w->s;
     w->now[MAIN] = 0;
-    for (size_t i = 0; i < vec_len(s->origin); i++)
-        s->origin[i].now = 0;
-    for (size_t i = 0; i < s->n_source; i++) {
-        noise_origin *p = &s->origin[s->origin_of[i]];
+    for (size_t i = 0; i < vec_len(s->noise->origin); i++)
+        s->noise->origin[i].now = 0;
+    for (size_t i = 0; i < vec_len(s->noise->source); i++) {
+        noise_origin *p = &s->noise->origin[s->noise->origin_of[i]];
         const double d = cyclo_density(s, i, MAIN, f);
         p->now += d;
-        s->origin[p->owner].now += d;
+        s->noise->origin[p->owner].now += d;
         w->now[MAIN] += d;
     }
     for (int32_t v = 1; v < w->n_view; v++)
@@ -129,15 +129,15 @@ static void add_up(noise *w, double f)
 static void divide(noise *w, double f)
 {
     for (int v = AM; v <= PM; v++) {
-        for (size_t i = 0; i < vec_len(w->s.origin); i++)
+        for (size_t i = 0; i < vec_len(w->s.noise->origin); i++)
             w->part[i].now[v] = 0;
-        for (size_t i = 0; i < w->s.n_source; i++) {
-            const int32_t o = w->s.origin_of[i];
+        for (size_t i = 0; i < vec_len(w->s.noise->source); i++) {
+            const int32_t o = w->s.noise->origin_of[i];
             const double d = cyclo_density(&w->s, i, v, f);
             w->part[o].now[v] += d;
-            w->part[w->s.origin[o].owner].now[v] += d;
+            w->part[w->s.noise->origin[o].owner].now[v] += d;
         }
-        for (size_t i = 0; i < vec_len(w->s.origin); i++) {
+        for (size_t i = 0; i < vec_len(w->s.noise->origin); i++) {
             part *p = &w->part[i];
             if (w->n_done > 0)
                 p->sum[v] += noise_integral(p->last[v], p->now[v], w->f_last, f);
@@ -190,8 +190,8 @@ static vs_status put(noise *w, double f)
     }
     if (w->o->form == ANA_HBNOISE_CROSSING)
         vec_push(w->row, sqrt(w->now[MAIN]) / fabs(w->slope));
-    for (size_t i = 0; w->o->summary && i < vec_len(w->s.origin); i++) {
-        vec_push(w->row, sqrt(w->s.origin[i].now));
+    for (size_t i = 0; w->o->summary && i < vec_len(w->s.noise->origin); i++) {
+        vec_push(w->row, sqrt(w->s.noise->origin[i].now));
         for (int v = AM; v <= PM && w->part; v++)
             vec_push(w->row, decibel(w->part[i].now[v] / 2));
     }
@@ -232,8 +232,8 @@ static vs_status begin_plot(noise *w)
     const char *type = w->o->out.current ? "current-density" : "voltage-density";
     vec_push(col, ((ana_column){"frequency", "frequency"}));
     add_columns(w, &col, type);
-    for (size_t i = 0; w->o->summary && i < vec_len(w->s.origin); i++) {
-        const char *name = w->s.origin[i].name;
+    for (size_t i = 0; w->o->summary && i < vec_len(w->s.noise->origin); i++) {
+        const char *name = w->s.noise->origin[i].name;
         vec_push(col, ((ana_column){arena_printf(mem, "onoise_%s", name), type}));
         if (!w->part)
             continue;
@@ -272,8 +272,8 @@ static vs_status put_parts(noise *w, const char *plot, const ana_column *col, co
         vec_push(all, col[i]);
         vec_push(value, row[i]);
     }
-    for (size_t i = 0; w->part && i < vec_len(w->s.origin); i++) {
-        const char *name = w->s.origin[i].name;
+    for (size_t i = 0; w->part && i < vec_len(w->s.noise->origin); i++) {
+        const char *name = w->s.noise->origin[i].name;
         arena *mem = &w->a->mem;
         vec_push(all, ((ana_column){arena_printf(mem, "am_total_%s", name), "notype"}));
         vec_push(value, sqrt(w->part[i].sum[AM]));
@@ -363,8 +363,8 @@ static vs_status find_ppv(noise *w)
 static void find_white(noise *w)
 {
     const hb_cyclo *s = &w->s.hb;
-    for (size_t i = 0; i < vec_len(s->source); i++)
-        if (hb_cyclo_is_white(s, i))
+    for (size_t i = 0; i < vec_len(s->noise.source); i++)
+        if (isfinite(orbit_noise_density(&s->noise, i, 0)))
             w->white += hb_cyclo_density(s, i, w->ppv, 0) / 2;
 }
 
@@ -459,7 +459,7 @@ static vs_status begin(noise *w, cyclo_plan *plan)
     if (st == VS_OK && is_sampled(w))
         w->value = cyclo_output_at(w->on, &w->o->out, w->phase, &w->slope);
     if (is_modulated(w) && w->o->summary)
-        w->part = vs_calloc(vec_len(w->s.origin) + 1, sizeof *w->part);
+        w->part = vs_calloc(vec_len(w->s.noise->origin) + 1, sizeof *w->part);
     if (st == VS_OK && w->o->form == ANA_HBNOISE_PHASE) {
         st = find_ppv(w);
         if (st == VS_OK)

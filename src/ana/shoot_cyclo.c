@@ -1,9 +1,9 @@
 /* shoot_cyclo.c - outputs on the orbit that shooting found, what sources and noise give to them, in
  * time.
  *
- * Source s drives row r with w_sr(t) xi_s(t), xi_s stationary of density S_s(f), w_sr^2 its power
- * (and gain) along the orbit. With z(t) = sum_r lambda_r w_sr of the output (shoot_small.h), of a
- * source that drives a charge z = lambda' w - j omega lambda w, its density at the output is
+ * With z(t) = sum_r lambda_r w_sr of the output (shoot_small.h), w_sr and S_s of source s as in
+ * orbit_noise.h, of a source that drives a charge z = lambda' w - j omega lambda w, its density at
+ * the output is
  *   sum_p |H_p|^2 S_s(|f + p f_0|),   H_p = integral of z exp(j p omega_0 t)
  * which of white sources is S_s T integral of |z|^2: from all sidebands. Of others it is summed
  * over p, until what |z|^2 has beyond is nothing; if that is more than the steps resolve, it has
@@ -19,18 +19,6 @@
 
 /* What sidebands beyond the last that is summed may have of the power. */
 static const double beyond = 1e-10;
-
-typedef struct modulated { /* one row that a source drives */
-    int32_t row;           /* from 0 */
-    bool rate;             /* it drives a charge */
-    double *w;             /* [points] */
-} modulated;
-
-typedef struct source {
-    ckt_noise unit; /* of power 1, for the dependence on frequency */
-    size_t first, end;
-    bool white;
-} source;
 
 /* Of an output: `by` times the mean of the envelope of f + k f_0, or a sample. */
 typedef struct side {
@@ -50,12 +38,10 @@ typedef struct slot {
 struct shoot_cyclo {
     shoot_small e;
     const cyclo_plan *p;
-    source *source;       /* vec; empty without noise */
-    modulated *mod;       /* vec */
-    noise_origin *origin; /* vec */
-    int32_t *origin_of;   /* vec, of each source */
-    slot *slot;           /* [n_view] */
-    hb_cplx *z, *slope;   /* [CYCLO_SIDES][points], [points] scratch */
+    orbit_noise noise;  /* empty without noise */
+    bool *white;        /* vec, of each source: its density is that at 1 Hz everywhere */
+    slot *slot;         /* [n_view] */
+    hb_cplx *z, *slope; /* [CYCLO_SIDES][points], [points] scratch */
 };
 
 static size_t n_point(const shoot_cyclo *w) { return vec_len(w->e.quad.point); }
@@ -64,53 +50,10 @@ static double square(hb_cplx z) { return creal(z) * creal(z) + cimag(z) * cimag(
 
 /* -- the sources -- */
 
-static bool is_native(const shoot_cyclo *w, const ckt_noise *s)
-{
-    return s->device >= ckt_n_device(w->e.s->a->c);
-}
-
-static double density(const shoot_cyclo *w, const source *c, double f)
-{
-    ckt *k = w->e.s->a->c;
-    const double s = ckt_noise_density(k, &c->unit, f);
-    if (!is_native(w, &c->unit))
-        return s;
-    const double at_1 = ckt_noise_density(k, &c->unit, 1);
-    return at_1 > 0 ? s / at_1 : 0;
-}
-
-static void list_sources(shoot_cyclo *w)
-{
-    size_t n;
-    const ckt_noise_gain *gain;
-    const ckt_noise *s = ckt_noises(w->e.s->a->c, &n, &gain);
-    for (size_t i = 0; i < n; i++) {
-        source one = {.unit = s[i], .first = vec_len(w->mod)};
-        for (int32_t k = s[i].first; k < s[i].end; k++)
-            vec_push(w->mod, ((modulated){gain[k].row - 1, gain[k].rate,
-                                          vs_calloc(n_point(w), sizeof(double))}));
-        one.end = vec_len(w->mod);
-        vec_push(w->source, one);
-    }
-    noise_origins(w->e.s->a, &w->origin, &w->origin_of);
-}
-
-static void forget_sources(shoot_cyclo *w)
-{
-    for (size_t i = 0; i < vec_len(w->mod); i++)
-        vs_free(w->mod[i].w);
-    vec_free(w->mod);
-    vec_free(w->source);
-    vec_free(w->origin);
-    vec_free(w->origin_of);
-}
-
 /* All sources at point i. */
 static vs_status take_point(shoot_cyclo *w, size_t i)
 {
     ana_shot *s = w->e.s;
-    size_t n;
-    const ckt_noise_gain *gain;
     const shoot_point *p = &w->e.quad.point[i];
     const ckt_env env = {.mode = CKT_TRAN,
                          .time = s->t0 + p->part * s->period,
@@ -122,36 +65,24 @@ static vs_status take_point(shoot_cyclo *w, size_t i)
                                      w->e.one + s->nnz + 1);
     if (st != VS_OK)
         return shoot_small_tell(&w->e, p->part, st);
-    const ckt_noise *all = ckt_noises(s->a->c, &n, &gain);
-    if (i == 0)
-        list_sources(w);
-    for (size_t k = 0; k < n; k++) {
-        source *c = &w->source[k];
-        const double power =
-            is_native(w, &all[k]) ? ckt_noise_density(s->a->c, &all[k], 1) : fabs(all[k].psd);
-        if (power > 0) {
-            c->unit = all[k];
-            c->unit.psd = 1;
-        }
-        for (size_t m = c->first; m < c->end; m++)
-            if (w->mod[m].row >= 0)
-                w->mod[m].w[i] = sqrt(power) * gain[all[k].first + (int32_t)(m - c->first)].gain;
-    }
+    orbit_noise_take(&w->noise, i);
     return VS_OK;
 }
 
 static vs_status find_sources(shoot_cyclo *w)
 {
     vs_status st = VS_OK;
-    forget_sources(w);
+    orbit_noise_end(&w->noise);
+    vec_clear(w->white);
+    w->noise.n_point = n_point(w);
     for (size_t i = 0; i < n_point(w) && w->p->noise && st == VS_OK; i++)
         st = take_point(w, i);
-    for (size_t k = 0; k < vec_len(w->source) && st == VS_OK; k++) {
-        source *c = &w->source[k];
-        const double at_1 = density(w, c, 1);
-        c->white = true;
+    for (size_t k = 0; k < vec_len(w->noise.source) && st == VS_OK; k++) {
+        const double at_1 = orbit_noise_density(&w->noise, k, 1);
+        bool white = true;
         for (double f = 1e-3; f < 1e13; f *= 3.7)
-            c->white &= density(w, c, f) == at_1;
+            white &= orbit_noise_density(&w->noise, k, f) == at_1;
+        vec_push(w->white, white);
     }
     return st;
 }
@@ -206,15 +137,14 @@ vs_status shoot_cyclo_solve(shoot_cyclo *w, int32_t at, const cyclo_view *v, dou
 }
 
 /* z of one source for a side of an output, [points]. */
-static void modulate(const shoot_cyclo *w, const source *c, const side *s, hb_cplx *z)
+static void modulate(const shoot_cyclo *w, size_t source, const side *s, hb_cplx *z)
 {
+    const orbit_source *c = &w->noise.source[source];
     const size_t n = (size_t)w->e.n, np = n_point(w);
     memset(z, 0, np * sizeof *z);
     for (size_t g = c->first; g < c->end; g++) {
-        const modulated *m = &w->mod[g];
-        const hb_cplx *lambda = s->lambda + m->row;
-        if (m->row < 0)
-            continue;
+        const orbit_row *m = &w->noise.row[g];
+        const hb_cplx *lambda = s->lambda + m->row - 1;
         if (m->rate)
             shoot_quad_slopes(&w->e.quad, lambda, n, w->slope);
         for (size_t i = 0; i < np; i++)
@@ -262,27 +192,25 @@ static hb_cplx transfer(const shoot_cyclo *w, const slot *o, const hb_cplx *z, i
 /* 0, 1, -1, 2, -2, ... */
 static int32_t sideband(int32_t k) { return k % 2 ? (k + 1) / 2 : -k / 2; }
 
-double shoot_cyclo_density(const shoot_cyclo *w, size_t number, int32_t at, double f)
+double shoot_cyclo_density(const shoot_cyclo *w, size_t source, int32_t at, double f)
 {
-    const source *c = &w->source[number];
     const slot *o = &w->slot[at];
     const size_t np = n_point(w);
     double power = 0, sum = 0, last = 0;
     for (int32_t k = 0; k < o->n_side; k++)
-        modulate(w, c, &o->side[k], w->z + (size_t)k * np);
+        modulate(w, source, &o->side[k], w->z + (size_t)k * np);
     for (size_t i = 0; i < np; i++)
         power += w->e.quad.weight[i] * square(joined(w, o, w->z, i));
-    if (c->white)
-        return fmax(power, 0) * density(w, c, 1);
+    if (w->white[source])
+        return fmax(power, 0) * orbit_noise_density(&w->noise, source, 1);
     double rest = power;
     bool known = true;
     for (int32_t k = 0; rest > beyond * power; k++) {
         const int32_t p = sideband(k);
         const hb_cplx h = transfer(w, o, w->z, p, &known);
-        const double fp = fabs(f + p / w->e.s->period);
         if (!known)
             break;
-        last = fp > 0 ? density(w, c, fp) : 0;
+        last = orbit_noise_sideband(&w->noise, source, f, p / w->e.s->period);
         sum += square(h) * last;
         rest -= square(h);
     }
@@ -290,7 +218,7 @@ double shoot_cyclo_density(const shoot_cyclo *w, size_t number, int32_t at, doub
 }
 
 /* The correlation of two outputs by one source, of which z are at `zi` and `zj`. */
-static hb_cplx correlate(const shoot_cyclo *w, const source *c, const slot *oi, const hb_cplx *zi,
+static hb_cplx correlate(const shoot_cyclo *w, size_t source, const slot *oi, const hb_cplx *zi,
                          const slot *oj, const hb_cplx *zj, double f)
 {
     hb_cplx power = 0, sum = 0;
@@ -302,16 +230,15 @@ static hb_cplx correlate(const shoot_cyclo *w, const source *c, const slot *oi, 
         power += w->e.quad.weight[i] * a * conj(b) * turn;
         size += w->e.quad.weight[i] * (square(a) + square(b)) / 2;
     }
-    if (c->white)
-        return power * density(w, c, 1);
+    if (w->white[source])
+        return power * orbit_noise_density(&w->noise, source, 1);
     bool known = true;
     for (int32_t k = 0; size > 0; k++) {
         const int32_t p = sideband(k);
         const hb_cplx a = transfer(w, oi, zi, p, &known), b = transfer(w, oj, zj, p, &known);
-        const double fp = fabs(f + p / w->e.s->period);
         if (!known || (k > 8 && cabs(power) < beyond * size))
             break;
-        last = fp > 0 ? density(w, c, fp) : 0;
+        last = orbit_noise_sideband(&w->noise, source, f, p / w->e.s->period);
         sum += a * conj(b) * last;
         power -= a * conj(b);
     }
@@ -323,13 +250,12 @@ void shoot_cyclo_correlation(const shoot_cyclo *w, int32_t n, double f, hb_cplx 
     const size_t np = n_point(w);
     hb_cplx *z = vs_calloc((size_t)n * np + 1, sizeof *z);
     memset(to, 0, (size_t)n * (size_t)n * sizeof *to);
-    for (size_t s = 0; s < vec_len(w->source); s++) {
-        const source *c = &w->source[s];
+    for (size_t s = 0; s < vec_len(w->noise.source); s++) {
         for (int32_t i = 0; i < n; i++)
-            modulate(w, c, &w->slot[i].side[0], z + (size_t)i * np);
+            modulate(w, s, &w->slot[i].side[0], z + (size_t)i * np);
         for (int32_t i = 0; i < n; i++)
             for (int32_t j = 0; j < n; j++)
-                to[i * n + j] += correlate(w, c, &w->slot[i], z + (size_t)i * np, &w->slot[j],
+                to[i * n + j] += correlate(w, s, &w->slot[i], z + (size_t)i * np, &w->slot[j],
                                            z + (size_t)j * np, f);
     }
     vs_free(z);
@@ -400,10 +326,10 @@ static void judge_slot(const shoot_cyclo *w, int32_t at, double f)
     const slot *o = &w->slot[at];
     const size_t np = n_point(w);
     double *g = vs_calloc(np + 1, sizeof *g);
-    for (size_t s = 0; s < vec_len(w->source); s++) {
+    for (size_t s = 0; s < vec_len(w->noise.source); s++) {
         for (int32_t k = 0; k < o->n_side; k++)
-            modulate(w, &w->source[s], &o->side[k], w->z + (size_t)k * np);
-        const double by = density(w, &w->source[s], fabs(f) > 0 ? fabs(f) : 1);
+            modulate(w, s, &o->side[k], w->z + (size_t)k * np);
+        const double by = orbit_noise_density(&w->noise, s, fabs(f) > 0 ? fabs(f) : 1);
         for (size_t i = 0; i < np; i++)
             g[i] += by * square(joined(w, o, w->z, i));
     }
@@ -429,22 +355,22 @@ static void tell_direct(const shoot_cyclo *w)
     while (w->e.quad.point[at].node != e->sample)
         at++;
     const double h = w->e.quad.point[at].part - w->e.quad.point[at - 1].part;
-    for (size_t i = 0; i < vec_len(w->source); i++) {
+    for (size_t i = 0; i < vec_len(w->noise.source); i++) {
         double direct = 0, before = 0;
-        for (size_t g = w->source[i].first; g < w->source[i].end; g++)
-            if (w->mod[g].row >= 0) {
-                const size_t r = (size_t)w->mod[g].row;
-                const double by = fabs(w->mod[g].w[at]);
-                direct += by * cabs(o->side[0].direct[r]);
-                before += by * cabs(o->side[0].lambda[at * (size_t)e->n + r]) * h;
-            }
-        if (direct <= much * before || w->mod[w->source[i].first].rate)
+        const orbit_source *c = &w->noise.source[i];
+        for (size_t g = c->first; g < c->end; g++) {
+            const size_t r = (size_t)w->noise.row[g].row - 1;
+            const double by = fabs(w->noise.row[g].w[at]);
+            direct += by * cabs(o->side[0].direct[r]);
+            before += by * cabs(o->side[0].lambda[at * (size_t)e->n + r]) * h;
+        }
+        if (direct <= much * before || w->noise.row[c->first].rate)
             continue;
         diag_warning(
             e->s->a->d, w->p->span,
             "noise of %s is in the samples with no capacitance before them, so that it has "
             "no bound: only what capacitors hold is counted",
-            w->origin[w->origin[w->origin_of[i]].owner].name);
+            w->noise.origin[w->noise.origin[w->noise.origin_of[i]].owner].name);
         return;
     }
 }
@@ -503,6 +429,7 @@ vs_status shoot_cyclo_begin(shoot_cyclo **to, ana_shot *s, const cyclo_plan *p)
     shoot_cyclo *w = *to = vs_calloc(1, sizeof *w);
     const bool sample = p->n_view > 0 && p->view[0].sample;
     w->p = p;
+    w->noise.a = s->a;
     w->slot = vs_calloc((size_t)p->n_view + 1, sizeof *w->slot);
     const vs_status st = shoot_small_begin(&w->e, s, p->t, sample ? p->view[0].part : NAN);
     return st == VS_OK ? refine(w) : st;
@@ -520,19 +447,15 @@ void shoot_cyclo_end(shoot_cyclo **to)
             vs_free(w->slot[v].side[k].direct);
         }
     vs_free(w->slot);
-    forget_sources(w);
+    orbit_noise_end(&w->noise);
+    vec_free(w->white);
     shoot_small_end(&w->e);
     vs_free(w->z);
     vs_free(w->slope);
     vs_free(w);
 }
 
-size_t shoot_cyclo_sources(const shoot_cyclo *w, noise_origin **origin, int32_t **origin_of)
-{
-    *origin = w->origin;
-    *origin_of = w->origin_of;
-    return vec_len(w->source);
-}
+const orbit_noise *shoot_cyclo_noise(const shoot_cyclo *w) { return &w->noise; }
 
 /* -- the state -- */
 

@@ -181,6 +181,24 @@ r2 x c 100
                         size = max([abs(q) for q in v[x] if cmath.isfinite(q)])
                         self.close(y, z, 1e-5, max(size, 1e-9 if name in ('Periodic AC', 'Periodic SP') else 0))
 
+    def test_1_over_f_noise_at_multiples_of_the_frequency(self):
+        # That from 0 Hz is left out, by both, also where rounding of the grid leaves something of 0 Hz.
+        deck = """a diode with 1/f noise
+v1 in 0 dc 0.6 sin(0.6 0.3 1meg) ac 1
+r1 in a 1k
+d1 a b dm
+r2 b 0 2k
+c1 b 0 20p
+.model dm d is=1e-14 rs=10 cjo=1p kf=1e-14 af=1
+.options reltol=1e-5
+.pss 1meg 5u b 64 60 method=shooting
+.hbnoise v(b) v1 dec 3 1k 10meg method=%s
+.end
+"""
+        a, b = (self.plot(self.run_deck(deck % m), 'Periodic Noise')['onoise_spectrum'] for m in ('shooting', 'hb'))
+        for x, y in zip(a, b):
+            self.close(x, y, 1e-5)
+
     def test_the_adjoint_and_the_answer_are_the_same_gain(self):
         p = self.run_deck(shooting.RECTIFIER.replace('v1 in 0', 'v1 in 0 ac 1') + """.options reltol=1e-5
 .pss 1meg 2u out 65 20 method=shooting
