@@ -21,6 +21,7 @@ import unittest
 
 import folder
 import rawfile
+from periodic_families import LOOP, OSCILLATOR, PORTS
 
 VSIM = LIBRARY = ''
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
@@ -39,28 +40,6 @@ v2 a 0 sin(0 0.1 1.3meg)
 r1 in out {r}
 b1 out 0 i=1m*v(out)+0.1m*v(out)^2
 c1 out 0 100p
-"""
-PORTS = """ports
-v1 a 0 dc 0 portnum 1 z0=50
-v2 b 0 dc 0 portnum 2 z0=50
-vl l 0 sin(0 1 1meg)
-r1 a m {r}
-b1 m b i=1m*(1+v(l))*v(m,b)
-c1 m 0 100p
-"""
-OSCILLATOR = """van der pol
-l1 a 0 1u ic=0
-c1 a 0 1n ic=1
-r1 a 0 {r}
-b1 a 0 i=-3m*v(a)+0.4m*v(a)^3
-"""
-LOOP = """loop
-e1 x 0 0 fb 1000
-r1 x y {r}
-c1 y 0 1n
-vp y z 0
-r2 z fb 1k
-c2 fb 0 100p
 """
 PAIR = """mismatch
 v1 in 0 1 ac 1

@@ -12,29 +12,17 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
+
+import folder
 
 VSIM = ''
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def write(self, name, text):
-        with open(self.path(name), 'w', encoding='utf-8') as f:
-            f.write(text)
-
+class Case(folder.Folder):
     def call(self, *command, env=None):
-        return subprocess.run(command, cwd=self.folder.name, capture_output=True, text=True, timeout=300,
+        return subprocess.run(command, cwd=self.tmp.name, capture_output=True, text=True, timeout=300,
                               stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
 
     def vsim(self, deck, *args, env=None, fails=False):

@@ -10,12 +10,11 @@ a delay, since version 39 has no inertial ones."""
 import os
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 
-VSIM = ''
+import digital
+
 LATE = 20e-12
 
 
@@ -31,45 +30,17 @@ def binary(n):
     return bits[:-1] + ['0' + bits[-1][:-1]]
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def write(self, name, text):
-        with open(self.path(name), 'w', encoding='utf-8') as f:
-            f.write(text)
-
-    def call(self, *command):
-        return subprocess.run(command, cwd=self.folder.name, capture_output=True, text=True, timeout=300,
-                              stdin=subprocess.DEVNULL)
-
-    def vsim(self, deck, fails=False):
-        self.write('deck.sp', deck)
-        done = self.call(VSIM, 'deck.sp')
-        self.assertEqual(done.returncode != 0, fails, done.stdout + done.stderr)
-        return done.stdout + done.stderr
-
-    def events(self, name):
-        rows = []
-        with open(self.path(name), encoding='utf-8') as f:
-            for line in f:
-                w = line.split()
-                if w and re.match(r'\d\.\d+e[-+]\d+$', w[0]) and (not rows or rows[-1][1] != w[1]):
-                    rows.append((float(w[0]), w[1]))
-        return rows
+class Case(digital.Case):
+    def events_of(self, name):
+        """The same of one node."""
+        return [(t, v[0]) for t, v in self.events(name)]
 
     def run_vsim(self, deck, nodes, end='400n'):
         """{node: [(time, value)]}"""
         text = deck + '.control\ntran 1n %s\n' % end
         text += ''.join('eprint %s > v_%d.txt\n' % (n, i) for i, n in enumerate(nodes)) + '.endc\n.end\n'
         self.said = self.vsim(text)
-        return {n: self.events('v_%d.txt' % i) for i, n in enumerate(nodes)}
+        return {n: self.events_of('v_%d.txt' % i) for i, n in enumerate(nodes)}
 
 
 GATES = """gates
@@ -192,7 +163,7 @@ class Live(Case):
                    '.endc\n.end\n')
         self.call('ngspice', '-b', 'ng.sp')
         for i, node in enumerate(nodes):
-            a, b = ours[node], self.events('n_%d.txt' % i)
+            a, b = ours[node], self.events_of('n_%d.txt' % i)
             self.assertEqual([v for _, v in a], [v for _, v in b], node)
             self.assertGreater(len(a), 1, node)
             for (t, v), (u, _) in zip(a, b):
@@ -318,5 +289,5 @@ x2 a z other inverter params: r=2k
 
 
 if __name__ == '__main__':
-    VSIM = os.path.abspath(sys.argv.pop(1))
+    digital.VSIM = os.path.abspath(sys.argv.pop(1))
     unittest.main()
