@@ -102,16 +102,20 @@ void cyclo_correlation(const cyclo *w, int32_t n, double f, hb_cplx *to)
         hb_cyclo_correlation(&w->hb, w->y[0], n, f, to);
 }
 
-static hb_cplx gain_at(const cyclo *w, const hb_cplx *y, int32_t source, int32_t k)
+hb_cplx cyclo_of_source(const ckt_source_facts *v, const hb_cplx *y, size_t stride)
+{
+    hb_cplx g = 0;
+    if (v->is_v)
+        return y[(size_t)(v->k - 1) * stride];
+    g -= v->p > 0 ? v->m * y[(size_t)(v->p - 1) * stride] : 0;
+    g += v->n > 0 ? v->m * y[(size_t)(v->n - 1) * stride] : 0;
+    return g;
+}
+
+static hb_cplx gain_at(const cyclo *w, int32_t slot, int32_t source, int32_t k)
 {
     const ckt_source_facts v = ckt_source_at(w->a->c, source);
-    const size_t nk = (size_t)w->on.orbit->n_k, at = (size_t)k;
-    hb_cplx g = 0;
-    if (v.is_v)
-        return y[(size_t)(v.k - 1) * nk + at];
-    g -= v.p > 0 ? v.m * y[(size_t)(v.p - 1) * nk + at] : 0;
-    g += v.n > 0 ? v.m * y[(size_t)(v.n - 1) * nk + at] : 0;
-    return g;
+    return cyclo_of_source(&v, w->y[slot] + k, (size_t)w->on.orbit->n_k);
 }
 
 hb_cplx cyclo_gain(const cyclo *w, int32_t slot, int32_t source, int32_t k)
@@ -119,7 +123,7 @@ hb_cplx cyclo_gain(const cyclo *w, int32_t slot, int32_t source, int32_t k)
     if (w->shot)
         return shoot_cyclo_gain(w->shot, slot, source, k);
     const int32_t at = hb_sideband(w->on.orbit, k);
-    return at < 0 ? 0 : gain_at(w, w->y[slot], source, at);
+    return at < 0 ? 0 : gain_at(w, slot, source, at);
 }
 
 double cyclo_gains(const cyclo *w, int32_t slot, int32_t source)
@@ -128,7 +132,7 @@ double cyclo_gains(const cyclo *w, int32_t slot, int32_t source)
     if (w->shot)
         return shoot_cyclo_gains(w->shot, slot, source);
     for (int32_t k = 0; k < w->on.orbit->n_k; k++) {
-        const hb_cplx z = gain_at(w, w->y[slot], source, k);
+        const hb_cplx z = gain_at(w, slot, source, k);
         sum += creal(z) * creal(z) + cimag(z) * cimag(z);
     }
     return sum;

@@ -58,6 +58,10 @@ void cyclo_correlation(const cyclo *w, int32_t n, double f, hb_cplx *to);
 hb_cplx cyclo_gain(const cyclo *w, int32_t slot, int32_t source, int32_t k);
 double cyclo_gains(const cyclo *w, int32_t slot, int32_t source);
 
+/* The output by 1 V or 1 A of a source, of the adjoint y whose unknown i, from 1, is at
+ * (i - 1) stride. */
+hb_cplx cyclo_of_source(const ckt_source_facts *v, const hb_cplx *y, size_t stride);
+
 /* -- facts of the state -- */
 typedef struct cyclo_facts {
     ana *a;

@@ -133,6 +133,10 @@ void shoot_split(ana_shot *s, double most);
 int32_t shoot_n_stage(const ana_shot *s); /* of all steps of the grid together */
 /* Takes n steps by their ends, in periods; negative: a fresh one. */
 void shoot_take_steps(ana_shot *s, const double *end, size_t n);
+/* Weights [n] of the values at t [n] in the polynomial through them at `at`, and in its first and
+ * second derivative; each may be NULL. */
+void shoot_weights(const double *t, int32_t n, double at, double *value, double *first,
+                   double *second);
 /* For small signals: a step ends at `cut`, a part of the period (NAN: none), and what follows is a
  * piece of its own; pieces between corners have some steps, whose lengths differ little from one to
  * the next. */

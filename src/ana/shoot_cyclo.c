@@ -261,21 +261,13 @@ void shoot_cyclo_correlation(const shoot_cyclo *w, int32_t n, double f, hb_cplx 
     vs_free(z);
 }
 
-/* lambda [n] of a source of 1 V or 1 A. */
-static hb_cplx of_source(const ckt_source_facts *v, const hb_cplx *lambda)
-{
-    if (v->is_v)
-        return lambda[v->k - 1];
-    return (v->n > 0 ? v->m * lambda[v->n - 1] : 0) - (v->p > 0 ? v->m * lambda[v->p - 1] : 0);
-}
-
 static void drive(const shoot_cyclo *w, const slot *o, int32_t number)
 {
     const ckt_source_facts v = ckt_source_at(w->e.s->a->c, number);
     for (int32_t k = 0; k < o->n_side; k++)
         for (size_t i = 0; i < n_point(w); i++)
             w->z[(size_t)k * n_point(w) + i] =
-                of_source(&v, o->side[k].lambda + i * (size_t)w->e.n);
+                cyclo_of_source(&v, o->side[k].lambda + i * (size_t)w->e.n, 1);
 }
 
 hb_cplx shoot_cyclo_gain(const shoot_cyclo *w, int32_t at, int32_t number, int32_t k)
@@ -286,7 +278,7 @@ hb_cplx shoot_cyclo_gain(const shoot_cyclo *w, int32_t at, int32_t number, int32
     drive(w, o, number);
     hb_cplx h = transfer(w, o, w->z, k, &known);
     if (o->view.sample)
-        h += of_source(&v, o->side[0].direct) * cexp(2 * M_PI * I * k * o->view.part);
+        h += cyclo_of_source(&v, o->side[0].direct, 1) * cexp(2 * M_PI * I * k * o->view.part);
     return h;
 }
 
@@ -492,20 +484,14 @@ double shoot_cyclo_output_at(const ana_shot *s, const ana_output *out, double pa
     while (last < first + N - 1 && last < n && !s->step[last].fresh)
         last++;
     first = last - first >= N ? last - N + 1 : first;
-    double v = 0;
+    double t[N], value[N], rate[N], v = 0;
+    for (int32_t m = first; m <= last; m++)
+        t[m - first] = m ? s->step[m - 1].end : 0;
+    shoot_weights(t, last - first + 1, part > 0 ? part : 1, value, rate, NULL);
     *slope = 0;
     for (int32_t m = first; m <= last; m++) {
-        const double tm = m ? s->step[m - 1].end : 0, t = part > 0 ? part : 1;
-        double value = 1, rate = 0;
-        for (int32_t j = first; j <= last; j++) {
-            const double tj = j ? s->step[j - 1].end : 0;
-            if (j == m)
-                continue;
-            rate = rate * (t - tj) / (tm - tj) + value / (tm - tj);
-            value *= (t - tj) / (tm - tj);
-        }
-        v += value * output_of(s, out, (size_t)m);
-        *slope += rate * output_of(s, out, (size_t)m) / s->period;
+        v += value[m - first] * output_of(s, out, (size_t)m);
+        *slope += rate[m - first] * output_of(s, out, (size_t)m) / s->period;
     }
     return v;
 }

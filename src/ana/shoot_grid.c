@@ -260,6 +260,30 @@ void shoot_take_steps(ana_shot *s, const double *end, size_t n)
     find_places(s);
 }
 
+/* -- polynomials -- */
+
+void shoot_weights(const double *t, int32_t n, double at, double *value, double *first,
+                   double *second)
+{
+    for (int32_t i = 0; i < n; i++) {
+        double p = 1, d = 0, dd = 0; /* the product so far, its derivatives */
+        for (int32_t j = 0; j < n; j++) {
+            if (j == i)
+                continue;
+            const double by = 1 / (t[i] - t[j]), f = (at - t[j]) * by;
+            dd = dd * f + 2 * d * by;
+            d = d * f + p * by;
+            p *= f;
+        }
+        if (value)
+            value[i] = p;
+        if (first)
+            first[i] = d;
+        if (second)
+            second[i] = dd;
+    }
+}
+
 /* -- steps for small signals -- */
 
 int32_t shoot_node_at(const ana_shot *s, double part)

@@ -327,29 +327,11 @@ static int32_t ends_around(const ana_shot *s, int32_t j, int32_t *from)
     return last - first + 1;
 }
 
-/* Weights of n points t in the polynomial's value and second derivative at `at`. */
-static void point_weights(const double *t, int32_t n, double at, double *value, double *second)
-{
-    for (int32_t i = 0; i < n; i++) {
-        double p = 1, d = 0, dd = 0; /* the product so far, its derivatives */
-        for (int32_t j = 0; j < n; j++) {
-            if (j == i)
-                continue;
-            const double by = 1 / (t[i] - t[j]), f = (at - t[j]) * by;
-            dd = dd * f + 2 * d * by;
-            d = d * f + p * by;
-            p *= f;
-        }
-        value[i] = p;
-        second[i] = dd;
-    }
-}
-
 /* x += by (x of the last grid at `part` + what a stage misses by, in `bend` = h^2 of periods). */
 static void add_last(const ana_shot *s, double part, size_t *k, double by, double bend, double *x)
 {
     const shoot_step *step = s->last_step;
-    double t[THROUGH], value[THROUGH], second[THROUGH];
+    double t[THROUGH] = {0}, value[THROUGH], second[THROUGH];
     int32_t from;
     while (*k + 1 < vec_len(step) && step[*k].end < part)
         ++*k;
@@ -358,7 +340,7 @@ static void add_last(const ana_shot *s, double part, size_t *k, double by, doubl
     const int32_t n = ends_around(s, (int32_t)*k, &from);
     for (int32_t i = 0; i < n; i++)
         t[i] = from + i ? step[from + i - 1].end : 0;
-    point_weights(t, n, part, value, second);
+    shoot_weights(t, n, part, value, NULL, second);
     for (int32_t i = 0; i < n; i++) {
         const double w = by * (value[i] + bend * second[i]);
         const double *p = s->last_xs + (size_t)(from + i) * s->n1;
@@ -833,21 +815,6 @@ const double *shoot_end(const ana_shot *s) { return s->xs + vec_len(s->xs) - s->
 
 /* -- slopes of charges -- */
 
-/* Weights of the derivative at t[at] of the polynomial through (t_j, q_j), n points. */
-static void slope_weights(const double *t, int n, int at, double *w)
-{
-    for (int j = 0; j < n; j++) {
-        double value = 1, sum = 0;
-        for (int m = 0; m < n; m++) {
-            if (m != j && m != at && at != j)
-                value *= (t[at] - t[m]) / (t[j] - t[m]);
-            if (m != j)
-                sum += 1 / (t[j] - t[m]);
-        }
-        w[j] = at == j ? sum : value / (t[j] - t[at]);
-    }
-}
-
 /* The stencil of point k, up to five of its piece first .. last. */
 enum { STENCIL = 5 };
 static int stencil(const ana_shot *s, int32_t k, int32_t first, int32_t last, int32_t *from,
@@ -859,7 +826,7 @@ static int stencil(const ana_shot *s, int32_t k, int32_t first, int32_t last, in
     *from = *from < first ? first : *from + n - 1 > last ? last - n + 1 : *from;
     for (int j = 0; j < n; j++)
         t[j] = (*from + j ? s->step[*from + j - 1].end : 0) * s->period;
-    slope_weights(t, n, k - *from, w);
+    shoot_weights(t, n, t[k - *from], NULL, w, NULL);
     return n;
 }
 

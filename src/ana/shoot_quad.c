@@ -19,14 +19,13 @@ static double gauss(int k, double *at)
     return gauss_weight[k / 2];
 }
 
-/* Polynomial m of Lagrange through n points, at t. */
-static double lagrange(const shoot_point *p, int32_t n, int32_t m, double t)
+/* Weights of n points from p in the polynomial's value at t, and in its derivative. */
+static void weights(const shoot_point *p, int32_t n, double t, double *value, double *rate)
 {
-    double v = 1;
+    double part[SHOOT_STENCIL];
     for (int32_t j = 0; j < n; j++)
-        if (j != m)
-            v *= (t - p[j].part) / (p[m].part - p[j].part);
-    return v;
+        part[j] = p[j].part;
+    shoot_weights(part, n, t, value, rate, NULL);
 }
 
 /* Step k goes from point first_of(k) to the next. */
@@ -42,10 +41,11 @@ static void weigh(const shoot_quad *q, int32_t i, int32_t from, int32_t n, doubl
     const double half = (p[i + 1].part - p[i].part) / 2, mid = p[i].part + half;
     memset(to, 0, (size_t)n * sizeof *to);
     for (int k = 0; k < GAUSS; k++) {
-        double at;
+        double at, value[SHOOT_STENCIL];
         const double w = gauss(k, &at) * half;
+        weights(p + from, n, mid + half * at, value, NULL);
         for (int32_t m = 0; m < n; m++)
-            to[m] += w * lagrange(p + from, n, m, mid + half * at);
+            to[m] += w * value[m];
     }
 }
 
@@ -119,27 +119,15 @@ const hb_cplx *shoot_quad_fourier(shoot_quad *q, int32_t p)
         const double half = (q->point[i + 1].part - q->point[i].part) / 2,
                      mid = q->point[i].part + half;
         for (int g = 0; g < GAUSS; g++) {
-            double at;
+            double at, value[SHOOT_STENCIL];
             const double w = gauss(g, &at) * half, t = mid + half * at;
             const hb_cplx z = w * cexp(2 * M_PI * I * p * t);
+            weights(q->point + r->from, r->n, t, value, NULL);
             for (int32_t m = 0; m < r->n; m++)
-                to[r->from + m] += z * lagrange(q->point + r->from, r->n, m, t);
+                to[r->from + m] += z * value[m];
         }
     }
     return to;
-}
-
-/* Derivative at point i of the polynomial m through n points. */
-static double slope_of(const shoot_point *p, int32_t n, int32_t m, double t)
-{
-    double sum = 0;
-    for (int32_t j = 0; j < n; j++) {
-        double v = j == m ? 0 : 1 / (p[m].part - p[j].part);
-        for (int32_t l = 0; l < n && j != m; l++)
-            v *= l == m || l == j ? 1 : (t - p[l].part) / (p[m].part - p[l].part);
-        sum += v;
-    }
-    return sum;
 }
 
 void shoot_quad_slopes(const shoot_quad *q, const hb_cplx *v, size_t stride, hb_cplx *to)
@@ -148,10 +136,11 @@ void shoot_quad_slopes(const shoot_quad *q, const hb_cplx *v, size_t stride, hb_
         const shoot_rule *r = &q->rule[k];
         const int32_t i = first_of(q, (int32_t)k);
         for (int32_t end = i; end <= i + 1; end++) { /* the next step has the same, or a corner */
+            double rate[SHOOT_STENCIL];
+            weights(q->point + r->from, r->n, q->point[end].part, NULL, rate);
             to[end] = 0;
             for (int32_t m = 0; m < r->n; m++)
-                to[end] += v[(size_t)(r->from + m) * stride] *
-                           slope_of(q->point + r->from, r->n, m, q->point[end].part);
+                to[end] += v[(size_t)(r->from + m) * stride] * rate[m];
         }
     }
 }
