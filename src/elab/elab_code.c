@@ -203,15 +203,15 @@ typedef struct binder {
     int n_meter;
 } binder;
 
-static const flat_conn *peek(const binder *b)
+const flat_conn *elab_conn_at(const flat_inst *in, size_t at)
 {
-    return b->at < vec_len(b->in->rare->conn) ? &b->in->rare->conn[b->at] : NULL;
+    return at < vec_len(in->rare->conn) ? &in->rare->conn[at] : NULL;
 }
 
-static diag_span here(const binder *b)
+diag_span elab_conn_span(const flat_inst *in, size_t at)
 {
-    const flat_conn *c = peek(b);
-    return c ? c->span : b->in->rare->model_span;
+    const flat_conn *c = elab_conn_at(in, at);
+    return c ? c->span : in->rare->model_span;
 }
 
 static int n_ports(const code_model *k)
@@ -245,14 +245,14 @@ static const char *types_of(const binder *b, int allowed)
 
 static bool refuse(binder *b, const char *what)
 {
-    diag_error(b->e->d, here(b), "%s: %s; the connections of '%s' are: %s", b->in->name, what,
-               b->k->type, form(b));
+    diag_error(b->e->d, elab_conn_span(b->in, b->at), "%s: %s; the connections of '%s' are: %s",
+               b->in->name, what, b->k->type, form(b));
     return false;
 }
 
 static bool take_type(binder *b, const code_port *p, int *type)
 {
-    const flat_conn *c = peek(b);
+    const flat_conn *c = elab_conn_at(b->in, b->at);
     if (!c || c->kind != FLAT_CONN_TYPE)
         return true;
     for (int i = 0; i < N_TYPE; i++)
@@ -268,7 +268,7 @@ static bool take_type(binder *b, const code_port *p, int *type)
 
 static bool take_node(binder *b, int32_t *node)
 {
-    const flat_conn *c = peek(b);
+    const flat_conn *c = elab_conn_at(b->in, b->at);
     if (!c || c->kind != FLAT_CONN_NODE)
         return false;
     *node = b->e->node[b->in->node[c->index]];
@@ -293,7 +293,7 @@ static bool add_meter(binder *b, const code_port *p, int32_t *hi, int32_t *lo)
 static bool take_connection(binder *b, const code_port *p, int type)
 {
     int32_t hi, lo = 0;
-    const flat_conn *c = peek(b);
+    const flat_conn *c = elab_conn_at(b->in, b->at);
     if (c && c->kind == FLAT_CONN_INVERT)
         return refuse(b, "'~' inverts digital nodes only");
     if (type == T_VNAM) {
@@ -318,11 +318,11 @@ static bool take_connection(binder *b, const code_port *p, int type)
 
 static bool take_vector(binder *b, const code_port *p, int type)
 {
-    const flat_conn *c = peek(b);
+    const flat_conn *c = elab_conn_at(b->in, b->at);
     if (!c || c->kind != FLAT_CONN_OPEN)
         return refuse(b, elab_printf(b->e, "port '%s' is a vector: [a b]", p->name));
     const diag_span open = c->span;
-    for (b->at++; (c = peek(b)) && c->kind != FLAT_CONN_CLOSE;)
+    for (b->at++; (c = elab_conn_at(b->in, b->at)) && c->kind != FLAT_CONN_CLOSE;)
         if (!take_type(b, p, &type) || !take_connection(b, p, type))
             return false;
     b->at++;
@@ -350,7 +350,7 @@ static bool take_port(binder *b, int i)
     vec_clear(b->current);
     if (!take_type(b, p, &type))
         return false;
-    const flat_conn *c = peek(b);
+    const flat_conn *c = elab_conn_at(b->in, b->at);
     const bool null = p->null_ok && (!c || c->kind == FLAT_CONN_NULL);
     if (null) {
         b->at += c != NULL;
@@ -374,7 +374,7 @@ static bool take_ports(binder *b)
     for (int i = 0; i < n_ports(b->k); i++)
         if (!take_port(b, i))
             return false;
-    return !peek(b) || refuse(b, "there are more connections than ports");
+    return !elab_conn_at(b->in, b->at) || refuse(b, "there are more connections than ports");
 }
 
 /* -- lists, and the module -- */

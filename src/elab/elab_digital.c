@@ -137,17 +137,6 @@ typedef struct digital {
     wire *wire;           /* vec */
 } digital;
 
-static const flat_conn *peek(const digital *x)
-{
-    return x->at < vec_len(x->in->rare->conn) ? &x->in->rare->conn[x->at] : NULL;
-}
-
-static diag_span here(const digital *x)
-{
-    const flat_conn *c = peek(x);
-    return c ? c->span : x->in->rare->model_span;
-}
-
 static int n_ports(const evt_model *m)
 {
     int n = 0;
@@ -169,8 +158,8 @@ static const char *form(const digital *x)
 static bool refuse(const digital *x, const char *what)
 {
     if (x->e)
-        diag_error(x->e->d, here(x), "%s: %s; the connections of '%s' are: %s", x->in->name, what,
-                   x->model->type, form(x));
+        diag_error(x->e->d, elab_conn_span(x->in, x->at), "%s: %s; the connections of '%s' are: %s",
+                   x->in->name, what, x->model->type, form(x));
     return false;
 }
 
@@ -191,7 +180,7 @@ static bool may_be(const char *types, const char *type)
 /* type = "%" word, for the connections behind it */
 static bool take_type(digital *x, int port, const char **type)
 {
-    const flat_conn *c = peek(x);
+    const flat_conn *c = elab_conn_at(x->in, x->at);
     if (!c || c->kind != FLAT_CONN_TYPE)
         return true;
     const char *types = is_analog(x, port) ? x->bridge->type : "d";
@@ -211,14 +200,14 @@ static bool take_type(digital *x, int port, const char **type)
 static bool take_wire(digital *x, int port, const char *type)
 {
     const char *name = x->model->port[port].name;
-    wire w = {.port = port, .node = {-1, -1}, .type = type, .span = here(x)};
-    const flat_conn *c = peek(x);
+    wire w = {.port = port, .node = {-1, -1}, .type = type, .span = elab_conn_span(x->in, x->at)};
+    const flat_conn *c = elab_conn_at(x->in, x->at);
     if (c && c->kind == FLAT_CONN_INVERT) {
         if (is_analog(x, port))
             return refuse(x, "'~' inverts digital nodes only");
         w.invert = true;
         x->at++;
-        c = peek(x);
+        c = elab_conn_at(x->in, x->at);
     }
     const bool by_name = !strcmp(type, "vnam"), pair = !strcmp(type, "vd") || !strcmp(type, "id");
     if (c && c->kind == FLAT_CONN_NULL &&
@@ -237,7 +226,7 @@ static bool take_wire(digital *x, int port, const char *type)
         w.node[0] = x->in->node[c->index];
     x->at++;
     if (pair) {
-        c = peek(x);
+        c = elab_conn_at(x->in, x->at);
         if (!c || c->kind != FLAT_CONN_NODE)
             return refuse(x, "a port of type %vd or %id has two nodes");
         w.node[1] = x->in->node[c->index];
@@ -258,11 +247,11 @@ static int32_t n_wire(const digital *x, int port)
 static bool take_vector(digital *x, int port, const char *type)
 {
     const evt_port *p = &x->model->port[port];
-    const flat_conn *c = peek(x);
+    const flat_conn *c = elab_conn_at(x->in, x->at);
     if (!c || c->kind != FLAT_CONN_OPEN)
         return refuse(x, x->e ? elab_printf(x->e, "port '%s' is a vector: [a b]", p->name) : "");
     const diag_span open = c->span;
-    for (x->at++; (c = peek(x)) && c->kind != FLAT_CONN_CLOSE;)
+    for (x->at++; (c = elab_conn_at(x->in, x->at)) && c->kind != FLAT_CONN_CLOSE;)
         if (!take_type(x, port, &type) || !take_wire(x, port, type))
             return false;
     x->at++;
@@ -282,10 +271,10 @@ static bool take_port(digital *x, int port)
 {
     const evt_port *p = &x->model->port[port];
     const char *type = is_analog(x, port) ? "v" : "d";
-    const flat_conn *c = peek(x);
+    const flat_conn *c = elab_conn_at(x->in, x->at);
     if (!take_type(x, port, &type))
         return false;
-    c = peek(x);
+    c = elab_conn_at(x->in, x->at);
     if (p->null_ok && (!c || c->kind == FLAT_CONN_NULL)) {
         x->at += c != NULL;
         return true;
@@ -301,7 +290,7 @@ static bool take_ports(digital *x)
     for (int i = 0; i < n_ports(x->model); i++)
         if (!take_port(x, i))
             return false;
-    return !peek(x) || refuse(x, "there are more connections than ports");
+    return !elab_conn_at(x->in, x->at) || refuse(x, "there are more connections than ports");
 }
 
 static digital begin(elab *e, const flat_inst *in)

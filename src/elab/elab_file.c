@@ -53,23 +53,20 @@ static bool check_params(const source_file *s)
     return ok;
 }
 
-/* Opens the file, or takes the text that another element or an earlier point of a sweep has read.
- */
-static bool open_file(source_file *s)
+bool elab_open_file(elab *e, const flat_inst *in, const flat_param *p, const char *absent,
+                    int32_t *file)
 {
-    elab *e = s->e;
-    const flat_param *p = elab_card_param(s->in->rare->model->param, "file");
-    const diag_span at = p ? p->span : s->in->rare->model->span;
-    const char *name = p ? p->str : "filesource.txt", *why;
+    const diag_span at = p ? p->span : in->rare->model->span;
+    const char *name = p && p->str ? p->str : absent, *why;
     const char *path = net_find_file(e->d, &e->mem, name, at.file, NULL);
     for (size_t i = 0; i < vec_len(e->d->file); i++)
         if (!strcmp(e->d->file[i].name, path)) {
-            s->file = (int32_t)i;
+            *file = (int32_t)i;
             return true;
         }
-    if (diag_read_file(e->d, path, at, &s->file, &why) == VS_OK)
+    if (diag_read_file(e->d, path, at, file, &why) == VS_OK)
         return true;
-    diag_error(e->d, at, "%s: file '%s' %s", s->in->name, name, why);
+    diag_error(e->d, at, "%s: file '%s' %s", in->name, name, why);
     return false;
 }
 
@@ -171,7 +168,12 @@ vs_status elab_filesource(elab *e, const flat_inst *in, const int32_t *hi, const
                      .offset = elab_card_number(in->rare->model->param, "timeoffset", 0),
                      .relative = elab_card_number(in->rare->model->param, "timerelative", 0) != 0,
                      .steps = elab_card_number(in->rare->model->param, "amplstep", 0) != 0};
-    vs_status st = check_params(&s) && open_file(&s) && read_file(&s) ? VS_OK : VS_EINPUT;
+    vs_status st = check_params(&s) &&
+                           elab_open_file(e, in, elab_card_param(in->rare->model->param, "file"),
+                                          "filesource.txt", &s.file) &&
+                           read_file(&s)
+                       ? VS_OK
+                       : VS_EINPUT;
     for (size_t k = 0; k < n && st == VS_OK; k++)
         st = add_source(&s, k, hi[k], lo[k], current[k]);
     vec_free(s.row);

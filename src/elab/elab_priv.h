@@ -132,6 +132,10 @@ bool elab_given(elab *e, const flat_model *c, mdl_model *m, mdl_given **given);
  * repeated; NULL: it is not given. elab_card_number gives its value, or `absent`. */
 const flat_param *elab_card_param(const flat_param *list, const char *name);
 double elab_card_number(const flat_param *list, const char *name, double absent);
+/* Connection `at` of an A element, NULL behind the last one; where it stands, or the model's name
+ * behind it. */
+const flat_conn *elab_conn_at(const flat_inst *in, size_t at);
+diag_span elab_conn_span(const flat_inst *in, size_t at);
 /* The message that an element has no model, or one that is not there. */
 void elab_unknown_model(elab *e, const flat_inst *in);
 /* Tells what setups of the circuit's rows had to say (mdl_next_message). Status: VS_OK; VS_EINPUT:
@@ -165,7 +169,12 @@ VS_MUST_USE vs_status elab_digital_end(elab *e);
  * Status: VS_OK, VS_EINPUT (message). */
 VS_MUST_USE vs_status elab_table(elab *e, const flat_inst *in, int32_t n_axis,
                                  const int32_t *terminal, bool current);
-/* elab_file.c: the code model filesource, n sources from hi[] to lo[] */
+/* -- elab_file.c -- */
+/* Opens the file of p (NULL, or without text: `absent`), or takes the text that another element or
+ * an earlier point of a sweep has read: its number to *file. false: there is none (message). */
+VS_MUST_USE bool elab_open_file(elab *e, const flat_inst *in, const flat_param *p,
+                                const char *absent, int32_t *file);
+/* The code model filesource, n sources from hi[] to lo[] */
 VS_MUST_USE vs_status elab_filesource(elab *e, const flat_inst *in, const int32_t *hi,
                                       const int32_t *lo, const bool *current, size_t n);
 /* elab_osdi.c: modules of OSDI libraries. elab_is_osdi: is the file such a library, by its name?

@@ -28,24 +28,6 @@ void elab_rows_free(elab_rows *r)
     vec_free(r->value);
 }
 
-/* Opens the file, or takes the text that another element has read. */
-static bool open_file(reader *r, const flat_param *p, const char *absent)
-{
-    elab *e = r->e;
-    const diag_span at = p ? p->span : r->in->rare->model->span;
-    const char *name = p && p->str ? p->str : absent, *why;
-    const char *path = net_find_file(e->d, &e->mem, name, at.file, NULL);
-    for (size_t i = 0; i < vec_len(e->d->file); i++)
-        if (!strcmp(e->d->file[i].name, path)) {
-            r->file = (int32_t)i;
-            return true;
-        }
-    if (diag_read_file(e->d, path, at, &r->file, &why) == VS_OK)
-        return true;
-    diag_error(e->d, at, "%s: file '%s' %s", r->in->name, name, why);
-    return false;
-}
-
 static const char *text_of(const reader *r) { return r->e->d->file[r->file].text; }
 
 static diag_span span_of(const reader *r, const word *w)
@@ -146,7 +128,7 @@ bool elab_stimulus(elab *e, const flat_inst *in, const flat_param *p, const char
                    int32_t n_out, elab_rows *to)
 {
     reader r = {.e = e, .in = in, .to = to};
-    bool ok = open_file(&r, p, absent);
+    bool ok = elab_open_file(e, in, p, absent, &r.file);
     while (ok && next_line(&r))
         ok = stimulus_line(&r, n_out);
     vec_free(r.word);
@@ -219,7 +201,7 @@ bool elab_states(elab *e, const flat_inst *in, const flat_param *p, const char *
                  int32_t n_in, int32_t n_out, elab_rows *to)
 {
     reader r = {.e = e, .in = in, .to = to};
-    bool ok = open_file(&r, p, absent);
+    bool ok = elab_open_file(e, in, p, absent, &r.file);
     while (ok && next_line(&r))
         ok = state_line(&r, n_in, n_out);
     ok = ok && states_are_whole(&r, p);
