@@ -35,7 +35,8 @@ typedef enum vsim_kind {
     VSIM_DISTO,   /* distortion of small signals */
     VSIM_DCMATCH, /* what the random numbers of the deck do to an output: at the operating point; */
     VSIM_ACMATCH, /* over frequency */
-    VSIM_HBSP     /* scattering on the orbit, from ports to ports at other frequencies */
+    VSIM_HBSP,    /* scattering on the orbit, from ports to ports at other frequencies; */
+    VSIM_HBXF     /* the output per unit of every independent source at each of its sidebands */
 } vsim_kind;
 typedef enum vsim_grid { VSIM_DEC, VSIM_OCT, VSIM_LIN } vsim_grid;
 typedef enum vsim_integration { /* of shooting */
@@ -72,15 +73,16 @@ typedef struct vsim_analysis {
     /* TRAN, seconds; tmax 0: min(tstep, (tstop - tstart) / 50) */
     double tstep, tstop, tstart, tmax;
     bool uic;
-    /* AC, NOISE, SP, HBAC, HBNOISE, HBSP, ACXF, DISTO; SENS, LSTB and ACMATCH if n_freq > 0 (LSTB
-     * and ACMATCH without: those of the deck's .ac): points per decade or octave; LIN: in all */
+    /* AC, NOISE, SP, HBAC, HBNOISE, HBSP, HBXF, ACXF, DISTO; SENS, LSTB and ACMATCH if n_freq > 0
+     * (LSTB and ACMATCH without: those of the deck's .ac): points per decade or octave; LIN: in
+     * all */
     vsim_grid grid;
     int64_t n_freq;
     double f_from, f_to; /* hertz */
-    /* NOISE, HBNOISE, TF, SENS, PZ, ACXF, DCXF, DCMATCH, ACMATCH: "v(out)", "v(a,b)", "i(v1)"; SENS
-     * also gradients of the deck's transient, "tran MEASURE... param=P...", of its ac or noise
-     * analysis, operating point or dc sweep, "ac MEASURE... param=P..."; NOISE, HBNOISE, TF: the
-     * input source, "vin" */
+    /* NOISE, HBNOISE, HBXF, TF, SENS, PZ, ACXF, DCXF, DCMATCH, ACMATCH: "v(out)", "v(a,b)",
+     * "i(v1)"; SENS also gradients of the deck's transient, "tran MEASURE... param=P...", of its ac
+     * or noise analysis, operating point or dc sweep, "ac MEASURE... param=P..."; NOISE, HBNOISE,
+     * TF: the input source, "vin" */
     const char *out, *source;
     int64_t summary; /* NOISE, HBNOISE: parts of all devices at every summary-th point; 0: totals */
     /* PZ: input nodes p and n; out: "v(p,n)" */
@@ -102,8 +104,8 @@ typedef struct vsim_analysis {
     bool oscillator;
     const char *probe[2];
     vsim_loop loop;
-    int64_t sideband; /* HBAC: the highest that is written, 0: the answer at f alone; HBNOISE: of
-                       * the output; of phase noise the harmonic, else the first */
+    int64_t sideband; /* HBAC: the highest that is written, 0: the answer at f alone; HBNOISE, HBXF:
+                       * of the output; of phase noise the harmonic, else the first */
     bool phase;       /* HBNOISE: phase noise of an oscillator; no source */
     /* TRAN: noise of all devices up to noise_fmax hertz (0: 1/(2 tstep)), amplitudes times
      * noise_scale (0: 1), draws of noise_seed (0: that of .option seed), as .trannoise */
@@ -128,6 +130,7 @@ typedef struct vsim_analysis {
      * -1: never; start_hb: it begins from the orbit that harmonic balance finds */
     int64_t halvings;
     bool start_hb;
+    int64_t sidebands; /* HBXF: the highest of the sources' that is written, 0: that at f alone */
 } vsim_analysis;
 VSIM_API void vsim_analysis_init_size(vsim_analysis *a, vsim_kind kind, size_t size);
 static inline void vsim_analysis_init(vsim_analysis *a, vsim_kind kind)
@@ -139,7 +142,7 @@ static inline void vsim_analysis_init(vsim_analysis *a, vsim_kind kind)
 typedef struct vsim_point {
     double axis;     /* s, Hz, or the value of the innermost .dc sweep; 0 if there is no axis */
     const double *x; /* [n+1] unknowns (vsim_unknown_at), x[0] = 0; ac: of the operating point.
-                        * NULL for noise, tf, sens, pz, sp, hbac, hbnoise, hbsp, lstb */
+                        * NULL for noise, tf, sens, pz, sp, hbac, hbnoise, hbsp, hbxf, lstb */
     /* ac, hb, disto: [2 (n+1)] phasors, real and imaginary part in turn; else NULL */
     const double *z;
     const double *row; /* those of which x is NULL: [n_row] values in the order of the plot's

@@ -521,6 +521,15 @@ typedef struct ana_hbnoise_opt {
 /* A plot over frequency, and one of what belongs to the whole. Densities of AM and PM are dBc/Hz:
  * half of the power density of the relative amplitude and of the phase. */
 VS_MUST_USE vs_status ana_hbnoise(ana_steady on, const ana_hbnoise_opt *w, const ana_table *t);
+/* The output at f + sideband f_0 per unit of every independent source at f + m f_0, m from -most to
+ * most: one plot. */
+typedef struct ana_hbxf_opt {
+    ana_output out;
+    ana_freq freq;
+    int32_t sideband, most;
+    diag_span span; /* for messages */
+} ana_hbxf_opt;
+VS_MUST_USE vs_status ana_hbxf(ana_steady on, const ana_hbxf_opt *w, const ana_table *t);
 /* Scattering between ports, each at a sideband of its own: S_ij is the wave that leaves port i at
  * f + harm[i] f_0 for one into port j at f + harm[j] f_0. */
 typedef struct ana_hbsp_opt {

@@ -60,6 +60,18 @@ double cyclo_output_at(ana_steady on, const ana_output *out, double part, double
 
 /* -- outputs -- */
 
+cyclo_view cyclo_view_of(const ana_output *out, int32_t k)
+{
+    cyclo_view v = {.n_side = 1, .side = {k}, .gain = {1}};
+    const int32_t at[] = {out->hi, out->lo};
+    for (int i = 0; i < 2; i++)
+        if (at[i] > 0) {
+            v.at[v.n_at] = at[i];
+            v.by[v.n_at++] = i ? -1 : 1;
+        }
+    return v;
+}
+
 static void weigh(const ana_orbit *h, const cyclo_view *v, hb_cplx *y, int32_t k, hb_cplx by)
 {
     for (int32_t i = 0; i < v->n_at; i++)

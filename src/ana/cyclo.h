@@ -38,12 +38,16 @@ typedef struct cyclo_plan {
     int32_t n_view;
     const int32_t *source; /* [n_in] sources whose gains are asked for */
     int32_t n_in;
-    bool noise; /* the devices' */
+    double least; /* in time: gains below this part of what a source of the kind (V or I) would give
+                   * anywhere in the circuit at most may have the error of one at it */
+    bool noise;   /* the devices' */
     double from, to;
     const ana_table *t;
     diag_span span; /* of messages */
 } cyclo_plan;
 
+/* Sideband k of an output alone. */
+cyclo_view cyclo_view_of(const ana_output *out, int32_t k);
 /* Status: VS_OK; those of ckt_load_ac, shoot_small_begin. */
 VS_MUST_USE vs_status cyclo_begin(cyclo *w, ana_steady on, const cyclo_plan *p);
 void cyclo_end(cyclo *w);

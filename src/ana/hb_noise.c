@@ -67,15 +67,10 @@ static bool is_modulated(const noise *w)
 static void set_view(noise *w, view v)
 {
     cyclo_view *to = &w->what[v];
-    const ana_output *out = &w->o->out;
     const int32_t k = w->o->sideband;
     const hb_cplx half = 0.5 / w->phasor;
-    *to = (cyclo_view){.n_side = 1, .side = {k, -k}, .gain = {1}};
-    for (int32_t i = 0; i < 2; i++)
-        if ((i ? out->lo : out->hi) > 0) {
-            to->at[to->n_at] = i ? out->lo : out->hi;
-            to->by[to->n_at++] = i ? -1 : 1;
-        }
+    *to = cyclo_view_of(&w->o->out, k);
+    to->side[1] = -k;
     switch (v) {
     case MAIN:
         to->sample = is_sampled(w);

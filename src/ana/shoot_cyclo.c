@@ -293,22 +293,61 @@ double shoot_cyclo_gains(const shoot_cyclo *w, int32_t at, int32_t number)
 
 /* -- steps -- */
 
+static double integral(const shoot_cyclo *w, const double *g)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n_point(w); i++)
+        sum += w->e.quad.weight[i] * g[i];
+    return sum;
+}
+
 /* Raises the errors of steps by what their cubics and those through one point less differ, of the
- * integral of g [points] over the period. */
-static void judge(const shoot_cyclo *w, const double *g)
+ * integral of g [points] over the period; least: of it, of which the tolerance is a part. */
+static void judge(const shoot_cyclo *w, const double *g, double least)
 {
     const shoot_quad *q = &w->e.quad;
     const size_t n = vec_len(q->rule);
-    double whole = 0;
-    for (size_t i = 0; i < n_point(w); i++)
-        whole += q->weight[i] * g[i];
-    const double tol = w->e.s->reltol * whole / (double)n;
+    const double tol = w->e.s->reltol * fmax(integral(w, g), least) / (double)n;
     for (size_t k = 0; k < n && tol > 0; k++) {
         const shoot_rule *r = &q->rule[k];
         double miss = 0;
         for (int32_t m = 0; m < r->n; m++)
             miss += (r->whole[m] - r->less[m]) * g[r->from + m];
         w->e.s->step[k].error = fmax(w->e.s->step[k].error, fabs(miss) / tol);
+    }
+}
+
+/* The largest that a source anywhere could give: of a voltage (its row is that of a current), else
+ * of a current. */
+static double largest_gain(const shoot_cyclo *w, const slot *o, bool is_v, double *g)
+{
+    const ckt_unknown *u = w->e.s->a->u;
+    const size_t n = (size_t)w->e.n, np = n_point(w);
+    double most = 0;
+    for (size_t r = 0; r < n; r++) {
+        if ((u[r + 1].kind == CKT_CURRENT) != is_v)
+            continue;
+        for (int32_t k = 0; k < o->n_side; k++)
+            for (size_t i = 0; i < np; i++)
+                w->z[(size_t)k * np + i] = o->side[k].lambda[i * n + r];
+        for (size_t i = 0; i < np; i++)
+            g[i] = square(joined(w, o, w->z, i));
+        most = fmax(most, integral(w, g));
+    }
+    return most;
+}
+
+static void judge_gains(const shoot_cyclo *w, const slot *o, double *g)
+{
+    const double least = w->p->least * w->p->least;
+    double most[2];
+    for (int is_v = 0; is_v < 2; is_v++)
+        most[is_v] = least > 0 ? least * largest_gain(w, o, is_v, g) : 0;
+    for (int32_t k = 0; k < w->p->n_in; k++) {
+        drive(w, o, w->p->source[k]);
+        for (size_t i = 0; i < n_point(w); i++)
+            g[i] = square(joined(w, o, w->z, i));
+        judge(w, g, most[ckt_source_at(w->e.s->a->c, w->p->source[k]).is_v]);
     }
 }
 
@@ -325,13 +364,8 @@ static void judge_slot(const shoot_cyclo *w, int32_t at, double f)
         for (size_t i = 0; i < np; i++)
             g[i] += by * square(joined(w, o, w->z, i));
     }
-    judge(w, g);
-    for (int32_t k = 0; k < w->p->n_in; k++) {
-        drive(w, o, w->p->source[k]);
-        for (size_t i = 0; i < np; i++)
-            g[i] = square(joined(w, o, w->z, i));
-        judge(w, g);
-    }
+    judge(w, g, 0);
+    judge_gains(w, o, g);
     vs_free(g);
 }
 

@@ -152,7 +152,7 @@ static const char *missing(const vsim_analysis *a)
     const bool noise = a->kind == VSIM_NOISE || a->kind == VSIM_HBNOISE;
     const bool out = noise || a->kind == VSIM_TF || a->kind == VSIM_SENS || a->kind == VSIM_PZ ||
                      a->kind == VSIM_ACXF || a->kind == VSIM_DCXF || a->kind == VSIM_DCMATCH ||
-                     a->kind == VSIM_ACMATCH;
+                     a->kind == VSIM_ACMATCH || a->kind == VSIM_HBXF;
     const bool source = (noise && !(a->kind == VSIM_HBNOISE && a->phase)) || a->kind == VSIM_TF;
     if (a->grid < VSIM_DEC || a->grid > VSIM_LIN)
         return "the grid is none of vsim_grid";
@@ -207,6 +207,9 @@ const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *from, vsi
         return arena_printf(mem, "hbac %s sidebands=%lld", grid_of(mem, a), (long long)a->sideband);
     case VSIM_HBNOISE: return hbnoise_card(mem, a);
     case VSIM_HBSP: return hbsp_card(mem, a);
+    case VSIM_HBXF:
+        return arena_printf(mem, "hbxf %s %s sideband=%lld sidebands=%lld", a->out, grid_of(mem, a),
+                            (long long)a->sideband, (long long)a->sidebands);
     case VSIM_LSTB: return lstb_card(mem, a);
     case VSIM_ACXF: return arena_printf(mem, "acxf %s %s", a->out, grid_of(mem, a));
     case VSIM_DCXF: return arena_printf(mem, "dcxf %s", a->out);

@@ -286,13 +286,13 @@ size_t vsim_deck_card_count(const vsim_deck *d)
 vsim_kind vsim_deck_card_kind(const vsim_deck *d, size_t i)
 {
     static const vsim_kind kind[] = {
-        [FLAT_OP] = VSIM_OP,          [FLAT_DCSWEEP] = VSIM_DC,  [FLAT_TRAN] = VSIM_TRAN,
-        [FLAT_AC] = VSIM_AC,          [FLAT_NOISE] = VSIM_NOISE, [FLAT_TF] = VSIM_TF,
-        [FLAT_SENS] = VSIM_SENS,      [FLAT_PZ] = VSIM_PZ,       [FLAT_SP] = VSIM_SP,
-        [FLAT_HB] = VSIM_HB,          [FLAT_HBAC] = VSIM_HBAC,   [FLAT_HBNOISE] = VSIM_HBNOISE,
-        [FLAT_HBSP] = VSIM_HBSP,      [FLAT_LSTB] = VSIM_LSTB,   [FLAT_ACXF] = VSIM_ACXF,
-        [FLAT_DCXF] = VSIM_DCXF,      [FLAT_DISTO] = VSIM_DISTO, [FLAT_DCMATCH] = VSIM_DCMATCH,
-        [FLAT_ACMATCH] = VSIM_ACMATCH};
+        [FLAT_OP] = VSIM_OP,           [FLAT_DCSWEEP] = VSIM_DC,  [FLAT_TRAN] = VSIM_TRAN,
+        [FLAT_AC] = VSIM_AC,           [FLAT_NOISE] = VSIM_NOISE, [FLAT_TF] = VSIM_TF,
+        [FLAT_SENS] = VSIM_SENS,       [FLAT_PZ] = VSIM_PZ,       [FLAT_SP] = VSIM_SP,
+        [FLAT_HB] = VSIM_HB,           [FLAT_HBAC] = VSIM_HBAC,   [FLAT_HBNOISE] = VSIM_HBNOISE,
+        [FLAT_HBSP] = VSIM_HBSP,       [FLAT_LSTB] = VSIM_LSTB,   [FLAT_ACXF] = VSIM_ACXF,
+        [FLAT_DCXF] = VSIM_DCXF,       [FLAT_DISTO] = VSIM_DISTO, [FLAT_DCMATCH] = VSIM_DCMATCH,
+        [FLAT_ACMATCH] = VSIM_ACMATCH, [FLAT_HBXF] = VSIM_HBXF};
     size_t n;
     const flat_ana *a = sim_todo(d->sim, &n);
     return i < n ? kind[a[i].kind] : VSIM_OP;

@@ -362,6 +362,7 @@ static const command commands[] = {
     {"hbnoise", ctl_analysis, false},
     {"phasenoise", ctl_analysis, false},
     {"hbsp", ctl_analysis, false},
+    {"hbxf", ctl_analysis, false},
     {"lstb", ctl_analysis, false},
     {"acxf", ctl_analysis, false},
     {"acmatch", ctl_analysis, false},

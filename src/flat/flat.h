@@ -163,6 +163,7 @@ typedef enum flat_ana_kind {
     FLAT_HBAC,
     FLAT_HBNOISE, /* .hbnoise .phasenoise */
     FLAT_HBSP,
+    FLAT_HBXF,
     FLAT_LSTB,
     FLAT_ACXF, /* transfer from all sources: .acxf, .dcxf */
     FLAT_DCXF,
@@ -181,7 +182,7 @@ typedef struct flat_sweep { /* one variable of .dc */
     diag_span span;
 } flat_sweep;
 enum { FLAT_TONES = 4 };
-typedef struct flat_hb {     /* HB HBAC HBNOISE HBSP LSTB */
+typedef struct flat_hb {     /* HB HBAC HBNOISE HBSP HBXF LSTB */
     const char *word;        /* of the card: "hb", "hbosc", "pss", "phasenoise" */
     double tone[FLAT_TONES]; /* Hz, > 0 */
     int32_t harm[FLAT_TONES], n_tone;
@@ -191,10 +192,11 @@ typedef struct flat_hb {     /* HB HBAC HBNOISE HBSP LSTB */
     bool shooting;  /* .pss: not by harmonic balance; */
     enum { FLAT_SDIRK4, FLAT_TRAP, FLAT_GEAR, FLAT_EULER } rule; /* its integration */
     int32_t halvings; /* of its steps at most, -1: not given */
-    enum { FLAT_BY_ANY, FLAT_BY_HB, FLAT_BY_SHOOTING } small; /* HBAC HBNOISE HBSP: method */
+    enum { FLAT_BY_ANY, FLAT_BY_HB, FLAT_BY_SHOOTING } small; /* HBAC HBNOISE HBSP HBXF: method */
     bool told;        /* that small signals are solved in harmonics */
     bool after_hb;    /* from the orbit that harmonic balance finds, without a transient */
-    int32_t sideband; /* HBNOISE: of the output; HBAC: highest that is written */
+    int32_t sideband; /* HBNOISE, HBXF: of the output */
+    int32_t most;     /* HBAC, HBXF: highest sideband that is written */
     bool modulated;   /* HBNOISE: both sidebands, AM and PM */
     enum { FLAT_UNSAMPLED, FLAT_STROBE, FLAT_CROSS } sampled; /* HBNOISE */
     double at;                                                /* STROBE: s; CROSS: the level */

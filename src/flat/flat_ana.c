@@ -770,6 +770,32 @@ static bool read_hbac(cur *q, flat_ana *a)
         if (!ok)
             return false;
     }
+    a->hb.most = (int32_t)y;
+    return true;
+}
+
+/* hbxf = ".hbxf" output grid [sidebands = n] [sideband = k] [method = hb | shooting] */
+static bool read_hbxf(cur *q, flat_ana *a)
+{
+    static const char *const word[] = {"sidebands", "sideband", "method"};
+    double most = 1, y = 0;
+    if (!read_output(q, a) || !read_grid(q, a))
+        return false;
+    while (cur_more(q)) {
+        bool ok;
+        if (key(q, "sidebands"))
+            ok = whole(q, "a number of sidebands", 0, MAX_HARMONICS, &most);
+        else if (key(q, "sideband"))
+            ok = whole(q, "a sideband", -MAX_HARMONICS, MAX_HARMONICS, &y);
+        else if (key(q, "method"))
+            ok = read_small_method(q, a);
+        else
+            ok = no_such_word(q, "sidebands=, sideband= or method= is expected", word,
+                              VS_COUNT(word));
+        if (!ok)
+            return false;
+    }
+    a->hb.most = (int32_t)most;
     a->hb.sideband = (int32_t)y;
     return true;
 }
@@ -940,6 +966,7 @@ static bool read_periodic(cur *q, flat_ana *a)
     case FLAT_HBAC: return read_hbac(q, a);
     case FLAT_HBNOISE: return read_hbnoise(q, a, !strcmp(word, "phasenoise"));
     case FLAT_HBSP: return read_hbsp(q, a);
+    case FLAT_HBXF: return read_hbxf(q, a);
     default: return read_lstb(q, a);
     }
 }
@@ -960,6 +987,7 @@ void flat_small_card(flat_ctx *c, const net_card *card)
     case NET_CARD_HBAC: a.kind = FLAT_HBAC, ok = read_periodic(&q, &a); break;
     case NET_CARD_HBNOISE: a.kind = FLAT_HBNOISE, ok = read_periodic(&q, &a); break;
     case NET_CARD_HBSP: a.kind = FLAT_HBSP, ok = read_periodic(&q, &a); break;
+    case NET_CARD_HBXF: a.kind = FLAT_HBXF, ok = read_periodic(&q, &a); break;
     case NET_CARD_LSTB: a.kind = FLAT_LSTB, ok = read_periodic(&q, &a); break;
     case NET_CARD_ACXF: a.kind = FLAT_ACXF, ok = read_output(&q, &a) && read_grid(&q, &a); break;
     case NET_CARD_DCXF: a.kind = FLAT_DCXF, ok = read_output(&q, &a); break;

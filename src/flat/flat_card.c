@@ -565,6 +565,7 @@ void flat_top_card(flat_ctx *c, const net_card *card)
     case NET_CARD_HBAC:
     case NET_CARD_HBNOISE:
     case NET_CARD_HBSP:
+    case NET_CARD_HBXF:
     case NET_CARD_LSTB:
     case NET_CARD_ACXF:
     case NET_CARD_DCXF:

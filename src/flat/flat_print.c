@@ -108,9 +108,12 @@ static void print_inst(const flat *f, const models *m, const flat_inst *x, FILE 
     fputs(x->off ? " off\n" : "\n", out);
 }
 
-/* What the cards of noise and of scattering on an orbit have behind the grid. */
-static void print_periodic(const flat_hb *h, FILE *out)
+/* What the cards of small signals on an orbit have behind the grid. */
+static void print_periodic(const flat_ana *a, FILE *out)
 {
+    const flat_hb *h = &a->hb;
+    if (a->kind == FLAT_HBAC || a->kind == FLAT_HBXF)
+        fprintf(out, " sidebands=%d", (int)h->most);
     if (h->sideband)
         fprintf(out, " sideband=%d", (int)h->sideband);
     if (h->modulated)
@@ -146,7 +149,7 @@ static void print_small(const flat_ana *a, FILE *out)
         fprintf(out, " %lld", (long long)a->summary);
     if (a->ratio > 0)
         fprintf(out, " %.15g", a->ratio);
-    print_periodic(&a->hb, out);
+    print_periodic(a, out);
     if (a->kind == FLAT_DCMATCH || a->kind == FLAT_ACMATCH)
         fprintf(out, " threshold=%.15g", a->threshold);
     if (a->kind == FLAT_PZ)

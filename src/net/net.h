@@ -144,7 +144,8 @@ typedef struct net_tok {
     X(HDL, "osdi") X(TITLE, "title") X(CONTROL, "control") X(ENDC, "endc")                        \
     X(AC, "ac") X(NOISE, "noise") X(TF, "tf") X(SENS, "sens") X(PZ, "pz") X(SP, "sp")              \
     X(HB, "hb") X(HB, "hbosc") X(HB, "pss") X(HBAC, "hbac") X(HBNOISE, "hbnoise")                  \
-    X(HBNOISE, "phasenoise") X(HBSP, "hbsp") X(LSTB, "lstb") X(TRANNOISE, "trannoise")             \
+    X(HBNOISE, "phasenoise") X(HBSP, "hbsp") X(HBXF, "hbxf") X(LSTB, "lstb")                       \
+    X(TRANNOISE, "trannoise")                                                                      \
     X(ACXF, "acxf") X(DCXF, "dcxf") X(DCMATCH, "dcmatch") X(ACMATCH, "acmatch") X(DISTO, "disto")  \
     X(POST, "four") X(POST, "fft") X(POST, "meas") X(POST, "measure") X(POST, "width")             \
     X(STEP, "step")                                                                                \
@@ -203,6 +204,7 @@ typedef enum net_card_kind {
     NET_CARD_HBAC,
     NET_CARD_HBNOISE, /* .hbnoise .phasenoise */
     NET_CARD_HBSP,
+    NET_CARD_HBXF,
     NET_CARD_LSTB,
     NET_CARD_ACXF,
     NET_CARD_DCXF,

@@ -16,10 +16,11 @@ static bool is_measure(const net_card *c)
 static bool replaces_kind(net_card_kind k)
 {
     static const net_card_kind kind[] = {
-        NET_CARD_OP,   NET_CARD_DC,      NET_CARD_TRAN,    NET_CARD_AC,      NET_CARD_NOISE,
-        NET_CARD_TF,   NET_CARD_SENS,    NET_CARD_PZ,      NET_CARD_SP,      NET_CARD_HB,
-        NET_CARD_HBAC, NET_CARD_HBNOISE, NET_CARD_HBSP,    NET_CARD_LSTB,    NET_CARD_ACXF,
-        NET_CARD_DCXF, NET_CARD_DISTO,   NET_CARD_DCMATCH, NET_CARD_ACMATCH, NET_CARD_TEMP};
+        NET_CARD_OP,   NET_CARD_DC,      NET_CARD_TRAN,  NET_CARD_AC,      NET_CARD_NOISE,
+        NET_CARD_TF,   NET_CARD_SENS,    NET_CARD_PZ,    NET_CARD_SP,      NET_CARD_HB,
+        NET_CARD_HBAC, NET_CARD_HBNOISE, NET_CARD_HBSP,  NET_CARD_HBXF,    NET_CARD_LSTB,
+        NET_CARD_ACXF, NET_CARD_DCXF,    NET_CARD_DISTO, NET_CARD_DCMATCH, NET_CARD_ACMATCH,
+        NET_CARD_TEMP};
     for (size_t i = 0; i < VS_COUNT(kind); i++)
         if (kind[i] == k)
             return true;

@@ -257,7 +257,8 @@ static vs_status prepare(run *r)
 
 static bool is_on_orbit(const flat_ana *a)
 {
-    return a->kind == FLAT_HBAC || a->kind == FLAT_HBNOISE || a->kind == FLAT_HBSP;
+    return a->kind == FLAT_HBAC || a->kind == FLAT_HBNOISE || a->kind == FLAT_HBSP ||
+           a->kind == FLAT_HBXF;
 }
 
 static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, double t0,

@@ -358,6 +358,7 @@ const sim_kind *sim_kind_of(flat_ana_kind kind)
         [FLAT_HBAC] = {"hbac", "periodic ac analysis", orbit, sim_run_hbac},
         [FLAT_HBNOISE] = {"hbnoise", "periodic noise", periodic, sim_run_hbnoise},
         [FLAT_HBSP] = {"hbsp", "periodic S-parameters", periodic, sim_run_hbsp},
+        [FLAT_HBXF] = {"hbxf", "periodic transfer functions", orbit, sim_run_hbxf},
         [FLAT_LSTB] = {"lstb", "loop stability", small, sim_run_lstb},
         [FLAT_ACXF] = {"acxf", "ac transfer functions", small, sim_run_xf},
         [FLAT_DCXF] = {"dcxf", "dc transfer functions", 1u << MDL_DC, sim_run_xf},

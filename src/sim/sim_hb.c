@@ -1,5 +1,5 @@
 /* sim_hb.c - periodic analyses of the deck: an orbit (.hb .hbosc .pss), and small signals on the
- * orbit of the card before (.hbac .hbnoise .phasenoise .hbsp). */
+ * orbit of the card before (.hbac .hbnoise .phasenoise .hbsp .hbxf). */
 #include <string.h>
 
 #include "sim_priv.h"
@@ -348,7 +348,7 @@ static void leave_details_out(elab_out *v)
 
 vs_status sim_run_hbac(sim *s, const flat_ana *a)
 {
-    hbac_job j = {.t = {.s = s}, .most = a->hb.sideband};
+    hbac_job j = {.t = {.s = s}, .most = a->hb.most};
     steady o = {0};
     vs_status st = sim_start(s);
     if (!st)
@@ -448,6 +448,28 @@ vs_status sim_run_hbsp(sim *s, const flat_ana *a)
     }
     vec_free(port);
     vec_free(harm);
+    steady_end(s, &o);
+    sim_count(s);
+    return st;
+}
+
+/* -- .hbxf -- */
+
+vs_status sim_run_hbxf(sim *s, const flat_ana *a)
+{
+    sim_table t;
+    steady o = {0};
+    ana_hbxf_opt w = {
+        .freq = sim_grid_of(a), .sideband = a->hb.sideband, .most = a->hb.most, .span = a->span};
+    vs_status st = sim_start(s);
+    if (!st)
+        st = sim_output_of(s, a, &w.out);
+    if (!st)
+        st = steady_of(s, a, &o);
+    if (!st) {
+        const ana_table at = sim_table_of(&t, s, "hbxf");
+        st = ana_hbxf(o.on, &w, &at);
+    }
     steady_end(s, &o);
     sim_count(s);
     return st;

@@ -332,11 +332,12 @@ vs_status sim_run_match(sim *s, const flat_ana *a);
 /* sim_gradient.c: .sens tran, ac, noise */
 vs_status sim_run_gradient(sim *s, const flat_ana *a);
 
-/* sim_hb.c: .hb .hbosc .pss .hbac .hbnoise .phasenoise .hbsp */
+/* sim_hb.c: .hb .hbosc .pss .hbac .hbnoise .phasenoise .hbsp .hbxf */
 vs_status sim_run_hb(sim *s, const flat_ana *a);
 vs_status sim_run_hbac(sim *s, const flat_ana *a);
 vs_status sim_run_hbnoise(sim *s, const flat_ana *a);
 vs_status sim_run_hbsp(sim *s, const flat_ana *a);
+vs_status sim_run_hbxf(sim *s, const flat_ana *a);
 
 /* -- sim_ana.c -- */
 /* Times and method of a transient; noise is none. A warning says once where the method is not that

@@ -145,6 +145,8 @@ CASES = [
          'phnoise linewidth', OSC_TONE, dict(GRID, kind=11, out=b'v(a)', phase=True, summary=1, sideband=3)),
     case('.hbsp', PORTS, ['.hb 1meg nharms=4', '.hbsp dec 2 1k 100k harms=1 0 donoise'], 'Periodic SP Analysis', 'S_2_1',
          dict(ONE_TONE, harmonics=(4,)), dict(GRID, kind=18, noise=True, port_harmonic=(1, 0))),
+    case('.hbxf', DIODE, [HB, '.hbxf v(out) dec 2 1k 100k sidebands=2 sideband=1'], 'Periodic Transfer Functions', 'v1[-1]',
+         ONE_TONE, dict(GRID, kind=19, out=b'v(out)', sideband=1, sidebands=2)),
     case('.lstb', LOOP, '.lstb vsource=vp dec 2 1k 1g', 'Loop Stability; Stability Margins',
          'loopgain phase_margin', dict(GRID, kind=12, probe=(b'vp',), f_to=1e9)),
     case('.acxf', DIODE, '.acxf v(out) dec 2 1k 100k', 'AC Transfer Functions', 'v1', dict(GRID, kind=13, out=b'v(out)')),

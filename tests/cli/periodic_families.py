@@ -64,6 +64,8 @@ CASES = {
     'strobed': (DRIVEN, HB + NOISE % ' strobe=0.3u', ('Periodic Noise, Samples', 'Sampled')),
     'strobed on shooting': (DRIVEN, SHOOT + NOISE % ' strobe=0.3u',
                             ('Periodic Noise, Samples', 'Sampled')),
+    'hbxf': (DRIVEN, HB + '.hbxf v(out) lin 3 1k 300k\n', ('Periodic Transfer',)),
+    'hbxf on shooting': (DRIVEN, SHOOT + '.hbxf v(out) lin 3 1k 300k\n', ('Periodic Transfer',)),
     'hbsp': (PORTS, '.hb 1meg nharms=4\n.hbsp lin 2 10k 100k\n', ('Periodic SP',)),
     'phasenoise': (OSCILLATOR, OSC_HB + '.phasenoise v(a) dec 1 1k 100k\n',
                    ('Phase Noise', 'Oscillator')),

@@ -405,13 +405,14 @@ START_TEST(structs_are_the_cards_of_periodic_states)
         {loops, "op", "lstb vsource=vp1", {0}},
         {loops, "op", "lstb mode=diff vsource=vp1,vp2 dec 2 1k 1meg", {0}},
         {rectifier, "op", shot, {0}},
-        {rectifier, "op", near, {0}}};
+        {rectifier, "op", near, {0}},
+        {rectifier, "hb 1k nharms=8", "hbxf v(out) dec 2 1k 1meg sidebands=2 sideband=-1", {0}}};
     static const vsim_kind kind[] = {VSIM_HB,   VSIM_HB,   VSIM_HBAC, VSIM_HBNOISE, VSIM_HBNOISE,
-                                     VSIM_LSTB, VSIM_LSTB, VSIM_HB,   VSIM_HB};
+                                     VSIM_LSTB, VSIM_LSTB, VSIM_HB,   VSIM_HB,      VSIM_HBXF};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         vsim_analysis *a = &all[i].a;
         vsim_analysis_init(a, kind[i]);
-        if (i >= 2 && i != 5 && i < 7)
+        if ((i >= 2 && i != 5 && i < 7) || i == 9)
             grid_of(a);
         a->sideband = i == 2 ? 2 : i == 4 ? 3 : -1;
         a->phase = i == 4;
@@ -430,7 +431,8 @@ START_TEST(structs_are_the_cards_of_periodic_states)
     all[1].a.harmonics[0] = 15;
     all[1].a.tstab = 20e-9;
     all[1].a.uic = all[1].a.oscillator = true;
-    all[3].a.out = "v(out)";
+    all[3].a.out = all[9].a.out = "v(out)";
+    all[9].a.sidebands = 2;
     all[3].a.summary = 1;
     all[7].a.n_tone = 1;
     all[7].a.tone[0] = 1e3;
@@ -558,6 +560,7 @@ START_TEST(structs_of_periodic_states_are_checked)
         {{.kind = VSIM_HBNOISE, .source = "v1"}, "output is missing"},
         {{.kind = VSIM_HBNOISE, .out = "v(out)", .source = "v1", .noise_form = (vsim_noise_form)9},
          "none of vsim_noise_form"},
+        {{.kind = VSIM_HBXF}, "output is missing"},
         {{.kind = VSIM_HBSP, .n_port_harmonic = 1}, "harmonics of the ports are missing"},
         {{.kind = VSIM_LSTB}, "a probe of the loop is missing"},
         {{.kind = VSIM_LSTB, .probe = {"v1"}, .loop = VSIM_LOOP_DIFF}, "a probe of the loop"},

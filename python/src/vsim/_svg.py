@@ -72,7 +72,8 @@ def picture(result, names=(), width=640, height=320):
     curves = [c for c in curves if len(c[1])]
     if not curves:
         raise ValueError('there is nothing to plot')
-    log = (result.kind in ('ac', 'noise', 'sp', 'hbac', 'hbnoise', 'lstb') and x[0] > 0
+    log = (result.kind in ('ac', 'noise', 'sp', 'hbac', 'hbnoise', 'hbsp', 'hbxf', 'lstb',
+                           'acxf', 'disto', 'acmatch') and x[0] > 0
            and x[-1] > 10 * x[0])
     if log:
         curves = [(n, numpy.log10(a), b) for n, a, b in curves]
