@@ -130,6 +130,9 @@ typedef struct vsim_analysis {
      * -1: never; start_hb: it begins from the orbit that harmonic balance finds */
     int64_t halvings;
     bool start_hb;
+    /* HBSP: NULL: port_harmonic has one of each port; else [n_port_harmonic] the port of each, from
+     * 1, rising without gaps: a port at several harmonics is so many ports of the results */
+    const int64_t *harmonic_port;
     int64_t sidebands; /* HBXF: the highest of the sources' that is written, 0: that at f alone */
 } vsim_analysis;
 VSIM_API void vsim_analysis_init_size(vsim_analysis *a, vsim_kind kind, size_t size);

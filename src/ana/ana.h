@@ -533,13 +533,15 @@ VS_MUST_USE vs_status ana_hbxf(ana_steady on, const ana_hbxf_opt *w, const ana_t
 /* Scattering between ports, each at a sideband of its own: S_ij is the wave that leaves port i at
  * f + harm[i] f_0 for one into port j at f + harm[j] f_0. */
 typedef struct ana_hbsp_opt {
-    const ana_port *port; /* [n_port] */
+    const ana_port *port; /* [n_port]; one that is looked at where it has several: so many times */
     const int32_t *harm;  /* [n_port] */
     int32_t n_port;
     ana_freq freq;
     bool noise;     /* also noise figures from port 1 to port 2, of which there are */
     diag_span span; /* for messages */
 } ana_hbsp_opt;
-VS_MUST_USE vs_status ana_hbsp(ana_steady on, const ana_hbsp_opt *w, const ana_table *t);
+/* s: as of ana_sp. */
+VS_MUST_USE vs_status ana_hbsp(ana_steady on, const ana_hbsp_opt *w, const ana_table *t,
+                               vs_status (*s)(void *user, double f, const double *s), void *user);
 
 #endif

@@ -28,6 +28,8 @@ typedef struct scatter {
     const ana_hbsp_opt *o;
     const ana_table *t;
     ports net;
+    vs_status (*take_s)(void *user, double f, const double *s); /* as ana_sp; NULL: nobody */
+    void *user;
     cyclo_view *wave; /* [n_port] the waves that leave */
     int32_t *source;  /* [n_port] */
     hb_cplx *row;     /* vec */
@@ -127,7 +129,8 @@ static vs_status at_frequency(void *work, double f)
             vec_push(w->row, m[k][i]);
     if (has_figures(w))
         push_figures(w, f);
-    return w->t->row(w->t->user, (const double *)w->row);
+    const vs_status st = w->t->row(w->t->user, (const double *)w->row);
+    return st == VS_OK && w->take_s ? w->take_s(w->user, f, (const double *)w->net.S) : st;
 }
 
 static vs_status begin(scatter *w, cyclo_plan *plan)
@@ -153,9 +156,10 @@ static vs_status begin(scatter *w, cyclo_plan *plan)
     return st == VS_OK ? cyclo_begin(&w->s, w->on, plan) : st;
 }
 
-vs_status ana_hbsp(ana_steady on, const ana_hbsp_opt *o, const ana_table *t)
+vs_status ana_hbsp(ana_steady on, const ana_hbsp_opt *o, const ana_table *t,
+                   vs_status (*s)(void *user, double f, const double *s), void *user)
 {
-    scatter w = {.on = on, .a = cyclo_facts_of(on).a, .o = o, .t = t};
+    scatter w = {.on = on, .a = cyclo_facts_of(on).a, .o = o, .t = t, .take_s = s, .user = user};
     cyclo_plan plan;
     double *f = ana_frequencies(&o->freq);
     vs_status st = begin(&w, &plan);

@@ -105,9 +105,16 @@ static const char *hbnoise_card(arena *mem, const vsim_analysis *a)
 static const char *hbsp_card(arena *mem, const vsim_analysis *a)
 {
     const char *card = arena_printf(mem, "hbsp %s", grid_of(mem, a));
-    for (size_t i = 0; i < a->n_port_harmonic; i++)
+    const int64_t *of = a->harmonic_port;
+    for (size_t i = 0; i < a->n_port_harmonic; i++) {
+        const bool more = i && of && of[i] == of[i - 1];
         card = arena_printf(mem, "%s%s%lld", card,
-                            i ? " " : " harms=", (long long)a->port_harmonic[i]);
+                            !i     ? " harms=("
+                            : more ? " "
+                                   : ") (",
+                            (long long)a->port_harmonic[i]);
+    }
+    card = a->n_port_harmonic ? arena_printf(mem, "%s)", card) : card;
     return a->noise ? arena_printf(mem, "%s donoise", card) : card;
 }
 
@@ -139,6 +146,10 @@ static const char *missing_of_hb(const vsim_analysis *a)
         return "the form of noise is none of vsim_noise_form";
     if (a->kind == VSIM_HBSP && a->n_port_harmonic && !a->port_harmonic)
         return "the harmonics of the ports are missing";
+    for (size_t i = 0; a->kind == VSIM_HBSP && a->harmonic_port && i < a->n_port_harmonic; i++)
+        if (a->harmonic_port[i] != (i ? a->harmonic_port[i - 1] : 1) &&
+            (!i || a->harmonic_port[i] != a->harmonic_port[i - 1] + 1))
+            return "harmonic_port does not count the ports from 1 on, one after the other";
     if (a->kind == VSIM_LSTB && (a->loop < VSIM_LOOP_SINGLE || a->loop > VSIM_LOOP_COMM))
         return "the loop is none of vsim_loop";
     if (a->kind == VSIM_LSTB && (!a->probe[0] || (a->loop != VSIM_LOOP_SINGLE && !a->probe[1])))

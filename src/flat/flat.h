@@ -200,9 +200,11 @@ typedef struct flat_hb {     /* HB HBAC HBNOISE HBSP HBXF LSTB */
     bool modulated;   /* HBNOISE: both sidebands, AM and PM */
     enum { FLAT_UNSAMPLED, FLAT_STROBE, FLAT_CROSS } sampled; /* HBNOISE */
     double at;                                                /* STROBE: s; CROSS: the level */
-    int32_t edge;        /* CROSS: n, the n-th rise; -n: the n-th fall */
-    const int32_t *port; /* [n_port] HBSP: harmonic of each port; those behind have 0 */
-    int32_t n_port;
+    int32_t edge;             /* CROSS: n, the n-th rise; -n: the n-th fall */
+    const int32_t *port_harm; /* [n_port_harm] HBSP: harmonics of ports 1, 2, ..., and whose each
+                               * is, from 1, rising; ports behind have 0 */
+    const int32_t *port_of;
+    int32_t n_port_harm;
     const char *source[2]; /* LSTB: the probes, with path */
     enum { FLAT_LSTB_SINGLE, FLAT_LSTB_DIFF, FLAT_LSTB_COMM } mode;
 } flat_hb;

@@ -918,42 +918,69 @@ static bool read_lstb(cur *q, flat_ana *a)
     return false;
 }
 
-/* hbsp = ".hbsp" grid [harms = h1 h2 ...] [donoise] [method = hb | shooting] */
+/* The numbers behind harms=, of ports one after the other; in brackets several of one port. */
+static bool read_harmonics(cur *q, flat_hb *h, const char *const *word, size_t n_word,
+                           const char *what)
+{
+    int32_t *harm = arena_array(q->c->mem, int32_t, q->card->n_tok),
+            *of = arena_array(q->c->mem, int32_t, q->card->n_tok), n_port = 0;
+    bool several = false;
+    double y;
+    while (cur_more(q) && !cur_is_word(q, "donoise") && !cur_at_key(q)) {
+        if (cur_is(q, ',')) {
+            q->i++;
+            continue;
+        }
+        if (cur_is(q, '(') && !several) {
+            several = true;
+            n_port++;
+            q->i++;
+            continue;
+        }
+        if (cur_is(q, ')') && several && h->n_port_harm && of[h->n_port_harm - 1] == n_port) {
+            several = false;
+            q->i++;
+            continue;
+        }
+        if (h->n_port_harm && at_word(q))
+            return no_such_word(q, what, word, n_word);
+        if (!whole(q, "the harmonic of a port", -MAX_HARMONICS, MAX_HARMONICS, &y))
+            return false;
+        n_port += !several;
+        for (int32_t i = h->n_port_harm; i-- > 0 && of[i] == n_port;)
+            if (harm[i] == (int32_t)y) {
+                diag_error(q->c->d, last_span(q), "port %d has harmonic %d already", (int)n_port,
+                           (int)y);
+                return false;
+            }
+        of[h->n_port_harm] = n_port;
+        harm[h->n_port_harm++] = (int32_t)y;
+    }
+    if (several)
+        cur_unexpected(q, "a bracket that ends the harmonics of a port is expected");
+    else if (!h->n_port_harm)
+        cur_unexpected(q, "the harmonics of the ports are expected: harms=1 0");
+    h->port_harm = harm;
+    h->port_of = of;
+    return !several && h->n_port_harm;
+}
+
+/* hbsp = ".hbsp" grid ["harms" "=" (h | "(" h+ ")")+] ["donoise"] ["method" "=" (hb | shooting)] */
 static bool read_hbsp(cur *q, flat_ana *a)
 {
+    static const char *const word[] = {"harms", "donoise", "method"},
+                             *const what = "harms=, donoise or method= is expected";
     if (!read_grid(q, a))
         return false;
-    static const char *const word[] = {"harms", "donoise", "method"};
-    if (cur_more(q) && key(q, "harms")) {
-        int32_t *port = arena_array(q->c->mem, int32_t, q->card->n_tok);
-        double y;
-        while (cur_more(q) && !cur_is_word(q, "donoise") && !cur_at_key(q)) {
-            if (cur_is(q, ',')) {
-                q->i++;
-                continue;
-            }
-            if (a->hb.n_port && at_word(q))
-                return no_such_word(q, "harms=, donoise or method= is expected", word,
-                                    VS_COUNT(word));
-            if (!whole(q, "the harmonic of a port", -MAX_HARMONICS, MAX_HARMONICS, &y))
-                return false;
-            port[a->hb.n_port++] = (int32_t)y;
-        }
-        if (!a->hb.n_port) {
-            cur_unexpected(q, "the harmonics of the ports are expected: harms=1 0");
-            return false;
-        }
-        a->hb.port = port;
-    }
+    if (cur_more(q) && key(q, "harms") && !read_harmonics(q, &a->hb, word, VS_COUNT(word), what))
+        return false;
     if (cur_more(q) && cur_is_word(q, "donoise")) {
         a->donoise = true;
         q->i++;
     }
     if (!cur_more(q))
         return true;
-    return key(q, "method")
-               ? read_small_method(q, a)
-               : no_such_word(q, "harms=, donoise or method= is expected", word, VS_COUNT(word));
+    return key(q, "method") ? read_small_method(q, a) : no_such_word(q, what, word, VS_COUNT(word));
 }
 
 static bool read_periodic(cur *q, flat_ana *a)

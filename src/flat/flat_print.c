@@ -123,8 +123,12 @@ static void print_periodic(const flat_ana *a, FILE *out)
     if (h->sampled == FLAT_CROSS)
         fprintf(out, " cross=%.15g %s=%d", h->at, h->edge < 0 ? "fall" : "rise",
                 h->edge < 0 ? -(int)h->edge : (int)h->edge);
-    for (int32_t i = 0; i < h->n_port; i++)
-        fprintf(out, "%s%d", i ? " " : " harms=", (int)h->port[i]);
+    for (int32_t i = 0; i < h->n_port_harm; i++) {
+        const bool more = i && h->port_of[i] == h->port_of[i - 1];
+        fprintf(out, "%s%d", !i ? " harms=(" : more ? " " : " (", (int)h->port_harm[i]);
+        if (i + 1 == h->n_port_harm || h->port_of[i + 1] != h->port_of[i])
+            fputc(')', out);
+    }
 }
 
 static void print_small(const flat_ana *a, FILE *out)

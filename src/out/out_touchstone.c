@@ -52,6 +52,8 @@ vs_status out_touchstone_open(out_touchstone **f, const char *path, const double
     return VS_OK;
 }
 
+void out_touchstone_comment(out_touchstone *f, const char *text) { fprintf(f->fp, "! %s\n", text); }
+
 /* Solves x m = b, all n by n, by eliminating the columns of m; x takes the place of b. */
 static void divide_right(int32_t n, cplx *b, cplx *m)
 {

@@ -414,40 +414,71 @@ vs_status sim_run_hbnoise(sim *s, const flat_ana *a)
 
 /* -- .hbsp -- */
 
-/* The harmonic of each port; a vec. */
-static vs_status harmonics_of(sim *s, const flat_ana *a, size_t n_port, int32_t **harm)
+/* Each port at each of its harmonics: vecs. number: of the port, from 1. */
+typedef struct faces {
+    ana_port *port;
+    int32_t *harm, *number;
+} faces;
+
+static vs_status faces_of(sim *s, const flat_ana *a, faces *w)
 {
-    const size_t given = (size_t)a->hb.n_port;
-    if (given > n_port) {
-        diag_error(s->d, a->span, "harms= has %zu harmonics for %zu ports", given, n_port);
-        return VS_EINPUT;
+    const flat_hb *h = &a->hb;
+    ana_port *port = NULL;
+    vs_status st = sim_ports_of(s, a, &port);
+    const int32_t n = (int32_t)vec_len(port), given = h->n_port_harm,
+                  last = given ? h->port_of[given - 1] : 0;
+    if (!st && last > n) {
+        diag_error(s->d, a->span, "harms= is about %d ports, the deck has %d", (int)last, (int)n);
+        st = VS_EINPUT;
     }
-    for (size_t k = 0; k < n_port; k++)
-        vec_push(*harm, k < given ? a->hb.port[k] : 0);
-    return VS_OK;
+    for (int32_t k = 0; k < given + n - last && !st; k++) {
+        const int32_t at = k < given ? h->port_of[k] : last + 1 + k - given;
+        vec_push(w->port, port[at - 1]);
+        vec_push(w->harm, k < given ? h->port_harm[k] : 0);
+        vec_push(w->number, at);
+    }
+    vec_free(port);
+    return st;
+}
+
+/* Says whose the ports of the file are. */
+static void tell_faces(sim *s, const faces *w, out_touchstone *file)
+{
+    for (size_t k = 0; k < vec_len(w->port); k++) {
+        const char *name = ckt_source_at(s->ckt, w->port[k].source).name;
+        const int h = (int)w->harm[k];
+        const char *at = h ? arena_printf(&s->mem, "the frequency %+d x %.17g Hz", h, s->hb_tone)
+                           : "the frequency";
+        out_touchstone_comment(file, arena_printf(&s->mem, "Port %zu: port %d, %s, at %s", k + 1,
+                                                  (int)w->number[k], name, at));
+    }
 }
 
 vs_status sim_run_hbsp(sim *s, const flat_ana *a)
 {
     sim_table t;
     steady o = {0};
-    ana_port *port = NULL;
-    int32_t *harm = NULL;
+    faces w = {0};
+    out_touchstone *file = NULL;
     vs_status st = sim_start(s);
     if (!st)
-        st = sim_ports_of(s, a, &port);
-    if (!st)
-        st = harmonics_of(s, a, vec_len(port), &harm);
+        st = faces_of(s, a, &w);
     if (!st)
         st = steady_of(s, a, &o);
+    if (!st)
+        st = sim_touchstone_open(s, ".hbsp", w.port, &file);
+    if (file)
+        tell_faces(s, &w, file);
     if (!st) {
         const ana_table at = sim_table_of(&t, s, "hbsp");
-        const ana_hbsp_opt w = {port,           harm,       (int32_t)vec_len(port),
-                                sim_grid_of(a), a->donoise, a->span};
-        st = ana_hbsp(o.on, &w, &at);
+        const ana_hbsp_opt opt = {w.port,         w.harm,     (int32_t)vec_len(w.port),
+                                  sim_grid_of(a), a->donoise, a->span};
+        st = ana_hbsp(o.on, &opt, &at, file ? sim_touchstone_put : NULL, file);
     }
-    vec_free(port);
-    vec_free(harm);
+    st = sim_touchstone_close(s, &file, st);
+    vec_free(w.port);
+    vec_free(w.harm);
+    vec_free(w.number);
     steady_end(s, &o);
     sim_count(s);
     return st;

@@ -314,9 +314,33 @@ vs_status sim_ports_of(sim *s, const flat_ana *a, ana_port **port)
     return VS_OK;
 }
 
-static vs_status put_touchstone(void *user, double f, const double *v)
+vs_status sim_touchstone_put(void *file, double f, const double *v)
 {
-    return out_touchstone_point(user, f, v);
+    return out_touchstone_point(file, f, v);
+}
+
+vs_status sim_touchstone_open(sim *s, const char *kind, const ana_port *port, out_touchstone **file)
+{
+    if (!s->opt.touchstone)
+        return VS_OK;
+    const char *path = arena_printf(&s->mem, "%s%s.s%zup", s->opt.touchstone, kind, vec_len(port));
+    double *z0 = NULL;
+    for (size_t k = 0; k < vec_len(port); k++)
+        vec_push(z0, port[k].z0);
+    const vs_status st = out_touchstone_open(file, path, z0, (int32_t)vec_len(z0));
+    if (st)
+        diag_error(s->d, DIAG_NOWHERE, "Touchstone file '%s' cannot be written: %s", path,
+                   files_why(errno));
+    vec_free(z0);
+    return st;
+}
+
+vs_status sim_touchstone_close(sim *s, out_touchstone **file, vs_status st)
+{
+    if (!out_touchstone_close(file) || st)
+        return st;
+    diag_error(s->d, DIAG_NOWHERE, "the Touchstone file could not be written: %s", strerror(errno));
+    return VS_EIO;
 }
 
 /* What .save asks for of the solution itself: node voltages and currents. vec. */
@@ -337,22 +361,14 @@ vs_status sim_run_sp(sim *s, const flat_ana *a)
     sim_table t;
     ana_port *port = NULL;
     ana_sp_watch *watch = NULL;
-    double *z0 = NULL;
     out_touchstone *file = NULL;
     vs_status st = sim_start_op(s, false);
     if (!st)
         st = sim_ports_of(s, a, &port);
     if (!st)
         watch_of(s, &watch);
-    for (size_t k = 0; k < vec_len(port); k++)
-        vec_push(z0, port[k].z0);
-    if (!st && s->opt.touchstone) {
-        const char *path = arena_printf(&s->mem, "%s.s%zup", s->opt.touchstone, vec_len(port));
-        st = out_touchstone_open(&file, path, z0, (int32_t)vec_len(z0));
-        if (st)
-            diag_error(s->d, DIAG_NOWHERE, "Touchstone file '%s' cannot be written: %s", path,
-                       files_why(errno));
-    }
+    if (!st)
+        st = sim_touchstone_open(s, "", port, &file);
     const ana_table at = sim_table_of(&t, s, "sp");
     if (!st) {
         const ana_sp_opt o = {.port = port,
@@ -361,17 +377,12 @@ vs_status sim_run_sp(sim *s, const flat_ana *a)
                               .noise = a->donoise,
                               .watch = watch,
                               .n_watch = (int32_t)vec_len(watch)};
-        st = ana_sp(s->ana, &o, &at, file ? put_touchstone : NULL, file);
+        st = ana_sp(s->ana, &o, &at, file ? sim_touchstone_put : NULL, file);
         sim_count(s);
     }
-    if (out_touchstone_close(&file) && !st) {
-        diag_error(s->d, DIAG_NOWHERE, "the Touchstone file could not be written: %s",
-                   strerror(errno));
-        st = VS_EIO;
-    }
+    st = sim_touchstone_close(s, &file, st);
     vec_free(port);
     vec_free(watch);
-    vec_free(z0);
     return st;
 }
 

@@ -407,10 +407,18 @@ class Analyses(Cases):
     def test_touchstone(self):
         def check(c, _):
             self.run_deck(c.deck(), '--touchstone', 's')
-            lines = [t for t in self.read('s.s2p').split('\n') if t and t[0] not in '!#']
+            name = 's%s.s2p' % ('' if c.row == '.sp' else c.row)
+            lines = [t for t in self.read(name).split('\n') if t and t[0] not in '!#']
             s21 = [complex(*map(float, t.split()[3:5])) for t in lines]
-            self.assertEqual([abs(a - b) <= 1e-9 * abs(b) for a, b in zip(s21, self.raw()[0][1]['S_2_1'])],
-                             [True] * len(lines))
+            plot = self.raw()[-1][1]
+            self.assertEqual([abs(a - b) <= 1e-9 * abs(b) for a, b in zip(s21, plot['S_2_1'])], [True] * len(lines))
+            self.vsim('convert', name, 'back.raw') # by the program's own reader
+            back = self.raw('back.raw')[0][1]
+            self.assertEqual([x.real for x in back['frequency']], [x.real for x in plot['frequency']])
+            for i, k in ((1, 1), (1, 2), (2, 1), (2, 2)):
+                v = 'S_%d_%d' % (i, k)
+                most = max(map(abs, plot[v]))
+                self.assertEqual([abs(a - b) <= 1e-9 * most for a, b in zip(back[v], plot[v])], [True] * len(plot[v]))
         self.each('Touchstone', check)
         self.assertTrue([r for r in TABLE if TABLE[r]['Touchstone'] != '-'])
 

@@ -408,6 +408,76 @@ b1 a 0 i=v(a)*10m*(1+0.8*v(lo))
         u0 = 1 / (1 + z - 2 * (z * m / 2)**2 / (1 + z))
         self.close(self.plot(p, 'Periodic SP')['s_1_1'][0], 2 * u0 - 1, 1e-9)
 
+    def test_a_port_at_three_harmonics(self):
+        # the whole matrix of the conductance above: u = (1 + zY)^-1 e_j, S_ij = 2 u_i - (i = j). With
+        # a = 1 + z, b = z m / 2: u of a drive at one side is (a^2 - b^2, -a b, b^2) / a / (a^2 - 2 b^2).
+        p = self.run_deck("""reflection
+vlo lo 0 sin(0 1 1g 0 0 90)
+v1 a 0 dc 0 portnum 1 z0 50
+b1 a 0 i=v(a)*10m*(1+0.8*v(lo))
+v2 q 0 dc 0 portnum 2 z0 50
+rq q 0 150
+.hb 1g nharms=1
+.hbsp lin 1 1meg 1meg harms=(-1 0 1)
+.end
+""")
+        s = self.plot(p, 'Periodic SP')
+        a, b = 1.5, 0.5 * 0.8 / 2
+        size = a * a - 2 * b * b
+        u = [[x / a / size for x in (a * a - b * b, -a * b, b * b)], [-b / size, a / size, -b / size]]
+        u.append(u[0][::-1])
+        for i in range(4):
+            for j in range(4):
+                want = 0.5 * (i == j) if 3 in (i, j) else 2 * u[j][i] - (i == j)
+                self.close(s['s_%d_%d' % (i + 1, j + 1)][0], want, 1e-9, 1)
+
+    def test_a_mixer_from_both_bands(self):
+        p = self.run_deck("""multiplier
+v1 rf 0 dc 0 portnum 1 z0 50
+r1 rf 0 60
+vlo lo 0 sin(0 1 1g)
+b1 m 0 v=2*v(rf)*v(lo)
+r2 m if 50
+c1 if 0 1p
+v2 if 0 dc 0 portnum 2 z0 50
+.hb 1g nharms=3
+.hbsp lin 2 1meg 10meg harms=(1 -1) 0
+.hbsp lin 2 1meg 10meg harms=1
+.hbsp lin 2 1meg 10meg harms=-1 0
+.end
+""")
+        both, up, image = (self.plot(p, 'Periodic SP', k) for k in range(3))
+        for k in range(2):
+            for one, other in (('s_1_1', up['s_1_1']), ('s_3_1', up['s_2_1']), ('s_1_3', up['s_1_2']),
+                               ('s_3_3', up['s_2_2']), ('s_2_2', image['s_1_1']), ('s_3_2', image['s_2_1'])):
+                self.close(both[one][k], other[k], 1e-12, 1)
+
+    def test_touchstone_has_the_ports_at_their_harmonics(self):
+        # renormalised to 50 ohm as the file of .sp, where nothing converts
+        self.write('deck.sp', self.LINEAR + """.hbsp lin 4 10meg 400meg harms=1 (1 2)
+.sp lin 4 710meg 1100meg
+.end
+""")
+        done = subprocess.run([periodic.VSIM, '-r', 'out.raw', '--touchstone', 'net', 'deck.sp'], cwd=self.tmp.name,
+                              capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = self.read('net.hbsp.s3p')
+        self.assertEqual(re.findall('(?m)^! (Port.*)', text),
+                         ['Port %d: port %d, %s, at the frequency +%d x 700000000 Hz' % row
+                          for row in ((1, 1, 'v1', 1), (2, 2, 'v2', 1), (3, 2, 'v2', 2))])
+        self.assertIn('\n# Hz S RI R 50\n', text)
+
+        def rows(name, n): # [frequency, values] of each point
+            x = [float(w) for line in self.read(name).split('\n') if line[:1] not in '!#' for w in line.split()]
+            x = [x[i:i + 1 + 2 * n] for i in range(0, len(x), 1 + 2 * n)]
+            return [(r[0], [complex(*r[i:i + 2]) for i in range(1, 2 * n, 2)]) for r in x]
+        orbit, sp = rows('net.hbsp.s3p', 9), rows('net.s2p', 4)
+        self.assertEqual([f for f, _ in orbit], [10e6, 140e6, 270e6, 400e6])
+        for (_, s), (_, want) in zip(orbit, sp):
+            for i, j, k in ((0, 0, 0), (1, 0, 1), (0, 1, 2), (1, 1, 3)): # of two ports: 11 21 12 22
+                self.close(s[3 * i + j], want[k], 1e-9)
+            self.close(abs(s[2]) + abs(s[5]) + abs(s[6]) + abs(s[7]), 0, 1e-9, 1)
+
 
 class Sweeps(periodic.Deck):
     def test_measures_and_prints_over_steps(self):
@@ -458,7 +528,7 @@ class Wrong(periodic.Deck):
                 (noise + 'cross=0 fall=0', 'the number of an edge'),
                 ('.hbnoise v(out) v1 lin 2 1k 600k strobe=0', 'half of the orbit'),
                 ('.hbsp lin 2 1k 10k', '.hbsp needs ports'),
-                ('vp q 0 portnum 1 z0 50\nrq q 0 1\n.hbsp lin 2 1k 10k harms=1 2', '2 harmonics for 1 ports'),
+                ('vp q 0 portnum 1 z0 50\nrq q 0 1\n.hbsp lin 2 1k 10k harms=1 2', 'harms= is about 2 ports, the deck has 1'),
                 ('vp q 0 portnum 1 z0 50\nrq q 0 1\n.hbsp lin 2 1k 10k harms=9', 'the orbit has 3 harmonics'),
                 ('vp q 0 portnum 1 z0 50\nrq q 0 1\n.hbsp lin 2 1k 10k harms=0.5', 'the harmonic of a port'),
                 ('.phasenoise v(out) lin 2 1k 10k', "'modulated'")):

@@ -460,14 +460,15 @@ START_TEST(structs_are_the_cards_of_noise_and_scattering_on_orbits)
                                 "b1 m 0 v=2*v(a)*v(lo)\nr1 a 0 60\nr2 m b 50\n"
                                 "v2 b 0 portnum 2 z0 50\n",
                       hb[] = "hb 1k nharms=8";
-    static const int64_t harm[] = {1, 0};
+    static const int64_t harm[] = {1, 0}, both[] = {1, -1, 0}, of[] = {1, 1, 2};
     periodic all[] = {
         {rectifier, hb, "hbnoise v(out) v1 lin 2 100 400 0 sideband=1 modulated", {0}},
         {rectifier, hb, "hbnoise v(out) v1 lin 2 100 400 strobe=0.2m", {0}},
         {rectifier, hb, "hbnoise v(in) v1 lin 2 100 400 cross=0.1", {0}},
         {rectifier, hb, "hbnoise v(in) v1 lin 2 100 400 cross=0.1 fall=1", {0}},
         {ports, hb, "hbsp lin 2 100 400 harms=1 0 donoise", {0}},
-        {ports, hb, "hbsp lin 2 100 400", {0}}};
+        {ports, hb, "hbsp lin 2 100 400", {0}},
+        {ports, hb, "hbsp lin 2 100 400 harms=(1 -1) 0 donoise", {0}}};
     static const vsim_noise_form form[] = {VSIM_NOISE_MODULATED, VSIM_NOISE_STROBE,
                                            VSIM_NOISE_CROSS, VSIM_NOISE_CROSS};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -485,7 +486,12 @@ START_TEST(structs_are_the_cards_of_noise_and_scattering_on_orbits)
         a->noise_edge = i == 3 ? -1 : 0;
         a->port_harmonic = i == 4 ? harm : NULL;
         a->n_port_harmonic = i == 4 ? 2 : 0;
-        a->noise = i == 4;
+        a->noise = i == 4 || i == 6;
+        if (i == 6) {
+            a->port_harmonic = both;
+            a->harmonic_port = of;
+            a->n_port_harmonic = 3;
+        }
         expect_same_bits(&all[i]);
     }
 }
@@ -545,6 +551,7 @@ END_TEST
 
 START_TEST(structs_of_periodic_states_are_checked)
 {
+    static const int64_t gap[] = {1, 3};
     static const struct {
         vsim_analysis a;
         const char *text;
@@ -562,6 +569,8 @@ START_TEST(structs_of_periodic_states_are_checked)
          "none of vsim_noise_form"},
         {{.kind = VSIM_HBXF}, "output is missing"},
         {{.kind = VSIM_HBSP, .n_port_harmonic = 1}, "harmonics of the ports are missing"},
+        {{.kind = VSIM_HBSP, .n_port_harmonic = 2, .port_harmonic = gap, .harmonic_port = gap},
+         "does not count the ports"},
         {{.kind = VSIM_LSTB}, "a probe of the loop is missing"},
         {{.kind = VSIM_LSTB, .probe = {"v1"}, .loop = VSIM_LOOP_DIFF}, "a probe of the loop"},
         {{.kind = VSIM_LSTB, .probe = {"v1"}, .loop = (vsim_loop)9}, "none of vsim_loop"},
