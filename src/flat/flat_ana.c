@@ -219,6 +219,36 @@ static bool key(cur *q, const char *word)
     return true;
 }
 
+/* As of elements and models (flat_unique_keys), whose message this is. */
+static void warn_given_twice(flat_ctx *c, const char *word, diag_span at, diag_span first)
+{
+    diag_warning(c->d, at, "'%s' is given twice, the last one counts", word);
+    if (c->d->n_warning < c->d->max_error)
+        diag_note(c->d, first, "first given here");
+}
+
+/* Warns about keywords that a card has twice, under any of their names. Parameters of .sens are a
+ * list, which goes on. */
+static void check_keys(flat_ctx *c, const net_card *card)
+{
+    cur q = {c, c->root->b, card, 1}, old = q;
+    map seen = {0};
+    for (; cur_more(&q); q.i++) {
+        const char *word = cur_at_key(&q) ? cur_tok(&q)->text : NULL;
+        if (!word || (card->kind == NET_CARD_SENS && !strcmp(word, "param")))
+            continue;
+        const char *usual = !strcmp(word, "tone")    ? "tones"
+                            : !strcmp(word, "nharm") ? "nharms"
+                                                     : word;
+        const uint64_t name = map_key(str_intern0(c->names, usual));
+        old.i = map_get(&seen, name, 0);
+        if (old.i)
+            warn_given_twice(c, word, cur_span(&q), cur_span(&old));
+        map_set(&seen, name, q.i);
+    }
+    map_free(&seen);
+}
+
 /* Measures up to a keyword. */
 static bool read_measures(cur *q, flat_gradient *g)
 {
@@ -411,17 +441,19 @@ static bool read_match(cur *q, flat_ana *a)
     static const char *const word[] = {"threshold"};
     if (a->kind == FLAT_ACMATCH && cur_more(q) && !cur_at_key(q) && !read_grid(q, a))
         return false;
-    if (!cur_more(q))
-        return true;
-    if (!key(q, "threshold"))
-        return no_such_word(q, "threshold= is expected", word, 1);
-    if (!number(q, &a->threshold))
-        return false;
-    if (a->threshold >= 0 && a->threshold <= 1)
-        return true;
-    diag_error(q->c->d, last_span(q),
-               "threshold=%g: a share from 0 to 1 of the variance is expected", a->threshold);
-    return false;
+    while (cur_more(q)) {
+        if (!key(q, "threshold"))
+            return no_such_word(q, "threshold= is expected", word, 1);
+        if (!number(q, &a->threshold))
+            return false;
+        if (!(a->threshold >= 0 && a->threshold <= 1)) {
+            diag_error(q->c->d, last_span(q),
+                       "threshold=%g: a share from 0 to 1 of the variance is expected",
+                       a->threshold);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* -- periodic analyses and loop gain: keyword = values -- */
@@ -536,6 +568,7 @@ static bool read_probe(cur *q, flat_ana *a)
 {
     const char *n1, *n2 = NULL;
     double skipped;
+    a->out[1] = 0;
     if (!read_node(q, &a->out[0], &n1))
         return false;
     const diag_span at = last_span(q);
@@ -569,10 +602,15 @@ static bool read_hb(cur *q, flat_ana *a, bool osc)
     double y;
     diag_span tstab = a->span;
     bool ok = numbers(q, NULL, &tone);
+    const bool first = tone.n > 0;
+    const diag_span first_at = tone.at[0];
     while (ok && cur_more(q)) {
-        if (key(q, "tones") || key(q, "tone"))
+        const diag_span at = cur_span(q);
+        if (key(q, "tones") || key(q, "tone")) {
+            if (first)
+                warn_given_twice(q->c, "tones", at, first_at);
             ok = numbers(q, "a frequency is expected", &tone);
-        else if (key(q, "nharms") || key(q, "nharm"))
+        } else if (key(q, "nharms") || key(q, "nharm"))
             ok = numbers(q, "a number of harmonics is expected", &harm);
         else if (key(q, "intmodmax"))
             ok = whole(q, "an order of intermodulation", 1, MAX_HARMONICS, &y) &&
@@ -865,7 +903,7 @@ static bool read_hbnoise(cur *q, flat_ana *a, bool phase)
         return false;
     if (!phase && cur_more(q) && !read_noise_form(q, a, &y))
         return false;
-    if (phase && cur_more(q)) {
+    while (phase && cur_more(q)) {
         static const char *const word[] = {"sideband"};
         if (!key(q, "sideband"))
             return no_such_word(q, "sideband= is expected", word, 1);
@@ -908,6 +946,9 @@ static bool read_lstb(cur *q, flat_ana *a)
         } else if (cur_at_key(q)) {
             static const char *const word[] = {"mode", "vsource"};
             return no_such_word(q, "vsource= or mode= is expected", word, VS_COUNT(word));
+        } else if (a->has_freq) {
+            cur_unexpected(q, "frequencies stand here already: nothing more is expected");
+            return false;
         } else if (!read_grid(q, a)) {
             return false;
         }
@@ -926,6 +967,7 @@ static bool read_harmonics(cur *q, flat_hb *h, const char *const *word, size_t n
             *of = arena_array(q->c->mem, int32_t, q->card->n_tok), n_port = 0;
     bool several = false;
     double y;
+    h->n_port_harm = 0;
     while (cur_more(q) && !cur_is_word(q, "donoise") && !cur_at_key(q)) {
         if (cur_is(q, ',')) {
             q->i++;
@@ -970,17 +1012,20 @@ static bool read_hbsp(cur *q, flat_ana *a)
 {
     static const char *const word[] = {"harms", "donoise", "method"},
                              *const what = "harms=, donoise or method= is expected";
-    if (!read_grid(q, a))
-        return false;
-    if (cur_more(q) && key(q, "harms") && !read_harmonics(q, &a->hb, word, VS_COUNT(word), what))
-        return false;
-    if (cur_more(q) && cur_is_word(q, "donoise")) {
-        a->donoise = true;
-        q->i++;
+    bool ok = read_grid(q, a);
+    while (ok && cur_more(q)) {
+        if (key(q, "harms")) {
+            ok = read_harmonics(q, &a->hb, word, VS_COUNT(word), what);
+        } else if (key(q, "method")) {
+            ok = read_small_method(q, a);
+        } else if (cur_is_word(q, "donoise")) {
+            a->donoise = true;
+            q->i++;
+        } else {
+            ok = no_such_word(q, what, word, VS_COUNT(word));
+        }
     }
-    if (!cur_more(q))
-        return true;
-    return key(q, "method") ? read_small_method(q, a) : no_such_word(q, what, word, VS_COUNT(word));
+    return ok;
 }
 
 static bool read_periodic(cur *q, flat_ana *a)
@@ -1003,6 +1048,7 @@ void flat_small_card(flat_ctx *c, const net_card *card)
     cur q = {c, c->root->b, card, 1};
     flat_ana a = {.span = net_card_span(card)};
     bool ok = false;
+    check_keys(c, card);
     switch (card->kind) {
     case NET_CARD_AC: a.kind = FLAT_AC, ok = read_grid(&q, &a); break;
     case NET_CARD_NOISE: a.kind = FLAT_NOISE, ok = read_noise(&q, &a); break;
@@ -1040,6 +1086,7 @@ void flat_trannoise_card(flat_ctx *c, const net_card *card)
     flat_trannoise n = {.on = true, .scale = 1, .span = net_card_span(card)};
     double seed = 0;
     bool ok = true;
+    check_keys(c, card);
     while (ok && cur_more(&q)) {
         if (key(&q, "fmax")) {
             ok = number(&q, &n.fmax);

@@ -63,6 +63,23 @@ static bool read_key(post_env *e, diag_span at, const post_word *w, post_fft_car
            wrong(e, at, w, "'%s' goes from 1 to 20, not '%s'", w->text);
 }
 
+static const char *usual_key(const char *word)
+{
+    return !str_casecmp(word, "from") ? "start" : !str_casecmp(word, "to") ? "stop" : word;
+}
+
+/* Warns once, when cards are checked. */
+static void check_keys(post_env *e, diag_span at, const post_word *w)
+{
+    for (size_t i = 1; i < vec_len(w); i++)
+        for (size_t k = i; k-- > 1;)
+            if (!str_casecmp(usual_key(w[k].text), usual_key(w[i].text))) {
+                diag_warning(e->d, (diag_span){at.file, at.off + w[i].off, w[i].len},
+                             "'%s' is given twice, the last one counts", w[i].text);
+                break;
+            }
+}
+
 bool post_fft_read(post_env *e, const char *text, diag_span at, post_fft_card *c)
 {
     *c = (post_fft_card){.window = "rectangular",
@@ -79,6 +96,8 @@ bool post_fft_read(post_env *e, const char *text, diag_span at, post_fft_card *c
         diag_error(e->d, at, "a vector is expected first: .fft v(out) np=1024 window=hann");
     else
         c->expr = w[0].text;
+    if (ok && e->check)
+        check_keys(e, at, w);
     for (size_t i = 1; i < n && ok; i++)
         ok = read_key(e, at, &w[i], c);
     if (ok && c->from >= c->to) {
