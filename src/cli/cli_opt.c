@@ -944,6 +944,7 @@ static const char help_deck[] =
     "                   N1 in out my1 w=1u\n"
     "Measures and tables:  .meas tran rise TRIG v(out) VAL=0.1 RISE=1 TARG v(out) VAL=0.9 RISE=1\n"
     "                      .four 1meg v(out)   .fft v(out) np=1024   .print tran v(out)\n"
+    "                      .eye v(out) ui=1n\n"
     "                                                          (docs/measure.md)\n"
     "Scripts:              .control ... .endc as in ngspice           (docs/control.md)\n"
     "The language is described in docs/netlist.md, the Verilog-A subset in docs/verilog-a.md.\n";

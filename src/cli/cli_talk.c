@@ -186,11 +186,11 @@ static const char *word_of(const char *name, size_t *size)
 static char *next_word(const char *begin, int state)
 {
     static const char *const command[] = {
-        "ac",     "alter", "altermod",  "dc",      "define",  "destroy", "display", "echo",
-        "fft",    "let",   "linearize", "listing", "load",    "meas",    "noise",   "op",
-        "option", "plot",  "print",     "quit",    "remcirc", "reset",   "resume",  "run",
-        "save",   "set",   "setcirc",   "setplot", "show",    "showmod", "source",  "step",
-        "stop",   "tran",  "unset",     "wrdata",  "write"};
+        "ac",   "alter",  "altermod", "dc",        "define",  "destroy", "display", "echo",
+        "eye",  "fft",    "let",      "linearize", "listing", "load",    "meas",    "noise",
+        "op",   "option", "plot",     "print",     "quit",    "remcirc", "reset",   "resume",
+        "run",  "save",   "set",      "setcirc",   "setplot", "show",    "showmod", "source",
+        "step", "stop",   "tran",     "unset",     "wrdata",  "write"};
     static size_t at; /* the protocol of libedit: state 0 begins anew */
     const size_t n = sizeof command / sizeof command[0], len = strlen(begin);
     const vsim_plot *p = vsim_session_current(completing);

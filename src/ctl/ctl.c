@@ -403,6 +403,7 @@ static const command commands[] = {
     {"destroy", ctl_destroy, false},
     {"linearize", ctl_linearize, false},
     {"fft", ctl_fft, false},
+    {"eye", ctl_eye, true},
     {"psd", ctl_psd, false},
     {"spec", ctl_spec, false},
     {"fourier", ctl_fourier, true},

@@ -1,9 +1,11 @@
-/* ctl_dot.c - the deck's cards for results: .meas .four .print .plot; the table of measures. */
+/* ctl_dot.c - the deck's cards for results: .meas .four .fft .eye .print .plot; the table of
+ * measures. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "ctl_priv.h"
+#include "eye.h"
 #include "four.h"
 #include "spectrum.h"
 #include "table.h"
@@ -42,14 +44,33 @@ static bool is_word(const char *word, const char *text, size_t n)
     return strlen(word) == n && !str_ncasecmp(word, text, n);
 }
 
-/* Whether the text is the word of an analysis for cards of results. */
+/* Cards that make a plot of a transient's, which other cards take by their word. */
+static const char *const maker[] = {"fft", "eye"};
+
+static bool is_maker(const char *word)
+{
+    for (size_t i = 0; i < VS_COUNT(maker); i++)
+        if (!strcmp(word, maker[i]))
+            return true;
+    return false;
+}
+
+/* The word i of an analysis for cards of results, NULL: there are no more. */
+static const char *result_word(size_t i)
+{
+    size_t n = 0;
+    while (sim_result_word(n))
+        n++;
+    return i < n ? sim_result_word(i) : i - n < VS_COUNT(maker) ? maker[i - n] : NULL;
+}
+
 static bool is_analysis(const char *text, size_t n)
 {
     const char *word;
-    for (size_t i = 0; (word = sim_result_word(i)); i++)
+    for (size_t i = 0; (word = result_word(i)); i++)
         if (is_word(word, text, n))
             return true;
-    return is_word("fft", text, n);
+    return false;
 }
 
 static bool known_analysis(ctl *c, const char *analysis, diag_span at)
@@ -57,9 +78,8 @@ static bool known_analysis(ctl *c, const char *analysis, diag_span at)
     if (is_analysis(analysis, strlen(analysis)))
         return true;
     const char **word = NULL, *list = "", *one;
-    for (size_t i = 0; (one = sim_result_word(i)); i++)
+    for (size_t i = 0; (one = result_word(i)); i++)
         vec_push(word, one);
-    vec_push(word, "fft");
     for (size_t i = 0; i < vec_len(word); i++)
         list = arena_printf(&c->scratch, "%s%s%s", list,
                             !i                       ? ""
@@ -141,7 +161,7 @@ vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span 
 /* -- cards -- */
 
 typedef struct dot_card {
-    const char *word;     /* "meas", "four", "fft", "print", "plot", "width" */
+    const char *word;     /* "meas", "four", "fft", "eye", "print", "plot", "width" */
     const char *analysis; /* "tran", ...; "": none given */
     const char *text;     /* behind the analysis */
     diag_span at;
@@ -170,7 +190,7 @@ static dot_card read_card(const sim *s, arena *mem, const net_card *card)
             return d;
         named = true; /* the word will be refused */
     }
-    if (!named || !strcmp(d.word, "four") || !strcmp(d.word, "fft"))
+    if (!named || !strcmp(d.word, "four") || is_maker(d.word))
         return d;
     size_t skip = n + strspn(d.text + n, " \t");
     char *analysis = arena_strndup(mem, d.text, n);
@@ -197,8 +217,8 @@ void ctl_want(sim *s)
             sim_opts(s)->keep = SIM_KEEP_NAMED;
         if (!strcmp(d.word, "meas"))
             post_measure_names(sim_names(s), d.text, &sim_opts(s)->keep_name);
-        else if (!strcmp(d.word, "fft"))
-            post_fft_names(sim_names(s), d.text, &sim_opts(s)->keep_name);
+        else if (is_maker(d.word))
+            post_first_names(sim_names(s), d.text, &sim_opts(s)->keep_name);
         else
             post_names(sim_names(s), *d.text ? d.text : "all", &sim_opts(s)->keep_name);
     }
@@ -247,19 +267,27 @@ static void stand_at(ctl *c, const dot_card *d)
     c->same_text = true;
 }
 
-/* Runs a .fft card. These come before all others, since measures use the plots that they make. */
-static vs_status fft_card(ctl *c, const dot_card *d)
+static bool make_fft(ctl *c, const dot_card *d)
 {
     post_fft_card card;
-    post_plot *was = sim_plots(c->s)->current, *p = plot_of(c, "tran", "", true), *made;
+    post_plot *made;
+    const bool ok =
+        post_fft_read(&c->e, d->text, d->at, &card) && post_fft_make(&c->e, &card, &made);
+    if (ok)
+        post_fft_print(&c->e, &card, made, c->out);
+    return ok;
+}
+
+/* Runs a card that makes a plot. These come before all others, since measures use the plots. */
+static vs_status maker_card(ctl *c, const dot_card *d)
+{
+    post_plot *was = sim_plots(c->s)->current, *p = plot_of(c, "tran", "", true);
     stand_at(c, d);
     if (!p)
         return VS_OK;
     sim_plots(c->s)->current = p;
     const bool ok =
-        post_fft_read(&c->e, d->text, d->at, &card) && post_fft_make(&c->e, &card, &made);
-    if (ok)
-        post_fft_print(&c->e, &card, made, c->out);
+        strcmp(d->word, "eye") ? make_fft(c, d) : ctl_make_eye(c, d->text, d->at) == VS_OK;
     sim_plots(c->s)->current = was;
     return ok ? VS_OK : VS_EINPUT;
 }
@@ -267,7 +295,7 @@ static vs_status fft_card(ctl *c, const dot_card *d)
 /* Whether the analysis gives what the card looks at. */
 static bool is_of(const dot_card *d, const flat_ana *a)
 {
-    return sim_result_of(a, strcmp(d->analysis, "fft") ? d->analysis : "tran");
+    return sim_result_of(a, is_maker(d->analysis) ? "tran" : d->analysis);
 }
 
 static vs_status run_card(ctl *c, const dot_card *d, const flat_ana *a)
@@ -293,7 +321,7 @@ static vs_status run_card(ctl *c, const dot_card *d, const flat_ana *a)
 
 static bool over_time(const dot_card *d)
 {
-    return !strcmp(d->word, "four") || !strcmp(d->word, "fft") || !strcmp(d->analysis, "fft");
+    return !strcmp(d->word, "four") || is_maker(d->word) || is_maker(d->analysis);
 }
 
 /* Warns of a card about an analysis that the deck does not have; a block may still run one. */
@@ -330,8 +358,13 @@ vs_status ctl_check_cards(ctl *c)
         vs_status one = VS_OK;
         stand_at(c, &d);
         post_fft_card fft;
+        post_eye_card eye;
         if (!strcmp(d.word, "fft"))
             one = post_fft_read(&c->e, d.text, d.at, &fft) && ctl_values(c, fft.expr, &v)
+                      ? VS_OK
+                      : VS_EINPUT;
+        else if (!strcmp(d.word, "eye"))
+            one = post_eye_read(&c->e, d.text, d.at, &eye) && ctl_values(c, eye.expr, &v)
                       ? VS_OK
                       : VS_EINPUT;
         else if (!strcmp(d.word, "meas"))
@@ -379,7 +412,7 @@ vs_status ctl_dot(ctl *c, const flat_ana *a)
      * renewed */
     for (size_t i = 0; i < vec_len(sim_flat(c->s)->post) && a->kind == FLAT_TRAN; i++) {
         const dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
-        const vs_status one = !strcmp(d.word, "fft") ? fft_card(c, &d) : VS_OK;
+        const vs_status one = is_maker(d.word) ? maker_card(c, &d) : VS_OK;
         st = st ? st : one;
     }
     for (size_t i = 0; i < vec_len(sim_flat(c->s)->post); i++) {
@@ -445,7 +478,7 @@ void ctl_flow_begin(ctl *c, const flat_ana *a)
     bool others = a->kind != FLAT_TRAN || o->keep != SIM_KEEP_NAMED || c->o.session;
     for (size_t i = 0; !others && i < vec_len(sim_flat(c->s)->post); i++) {
         const dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
-        others = needs_waves(&d) || !strcmp(d.analysis, "fft");
+        others = needs_waves(&d) || is_maker(d.analysis);
     }
     post_flow_free(&c->flow);
     o->piece = others ? NULL : take_piece;

@@ -226,6 +226,9 @@ vs_status ctl_linearize(ctl *c, const char *text);
 vs_status ctl_cutout(ctl *c, const char *text);
 vs_status ctl_fft(ctl *c, const char *text);
 vs_status ctl_psd(ctl *c, const char *text);
+vs_status ctl_eye(ctl *c, const char *text);
+/* The same of a text at a place: makes the eye of the current plot, and prints its figures. */
+vs_status ctl_make_eye(ctl *c, const char *text, diag_span at);
 vs_status ctl_spec(ctl *c, const char *text);
 vs_status ctl_fourier(ctl *c, const char *text);
 vs_status ctl_plot(ctl *c, const char *text);

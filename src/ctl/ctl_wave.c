@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ctl_priv.h"
+#include "eye.h"
 #include "fig.h"
 #include "four.h"
 #include "stream.h"
@@ -92,6 +93,21 @@ vs_status ctl_psd(ctl *c, const char *text)
         return ctl_fail(
             c, "psd takes the number of lines to average over, then vectors: psd 4 v(out)");
     return spectrum(c, text + n + strspn(text + n, " \t"), true, (int)x);
+}
+
+vs_status ctl_make_eye(ctl *c, const char *text, diag_span at)
+{
+    post_eye_card card;
+    post_plot *made;
+    if (!post_eye_read(&c->e, text, at, &card) || !post_eye_make(&c->e, &card, &made))
+        return VS_EINPUT;
+    post_eye_print(made, c->out);
+    return VS_OK;
+}
+
+vs_status ctl_eye(ctl *c, const char *text)
+{
+    return ctl_make_eye(c, text, ctl_place(c, text, strlen(text)));
 }
 
 vs_status ctl_spec(ctl *c, const char *text)

@@ -147,8 +147,8 @@ typedef struct net_tok {
     X(HBNOISE, "phasenoise") X(HBSP, "hbsp") X(HBXF, "hbxf") X(LSTB, "lstb")                       \
     X(TRANNOISE, "trannoise")                                                                      \
     X(ACXF, "acxf") X(DCXF, "dcxf") X(DCMATCH, "dcmatch") X(ACMATCH, "acmatch") X(DISTO, "disto")  \
-    X(POST, "four") X(POST, "fft") X(POST, "meas") X(POST, "measure") X(POST, "width")             \
-    X(STEP, "step")                                                                                \
+    X(POST, "four") X(POST, "fft") X(POST, "eye") X(POST, "meas") X(POST, "measure")               \
+    X(POST, "width") X(STEP, "step")                                                               \
     X(IGNORED, "protect") X(IGNORED, "unprotect")       \
     X(IGNORED, "prot") X(IGNORED, "unprot") X(IGNORED, "data") X(IGNORED, "enddata")              \
     X(SPEF, "spef")                                                                                \
@@ -185,7 +185,7 @@ typedef enum net_card_kind {
     NET_CARD_IC,
     NET_CARD_NODESET,
     NET_CARD_SAVE,
-    NET_CARD_POST, /* computed from results: .meas .four .fft .print .plot; read by src/ctl */
+    NET_CARD_POST, /* computed from results: .meas .four .fft .eye .print .plot; read by src/ctl */
     NET_CARD_OP,
     NET_CARD_DC,
     NET_CARD_TRAN,

@@ -237,38 +237,21 @@ async function loadFft(pane) {
 
 // -- eyes --
 
-// {unit, first}: the clock of edges that are a whole number of units apart, but for their jitter: least squares over ever more edges.
-function clockOf(edges, unit) {
-  let first = edges[0];
-  for (let m = Math.min(8, edges.length); ; m = Math.min(2 * m, edges.length)) {
-    const t = edges.slice(0, m), n = t.map((v) => Math.round((v - first) / unit)), mt = mean(t), mn = mean(n);
-    const nn = n.reduce((s, v) => s + (v - mn) ** 2, 0), slope = nn > 0 ? n.reduce((s, v, k) => s + (v - mn) * (t[k] - mt), 0) / nn : unit;
-    if (slope > 0) unit = slope;
-    first = mt - mn * unit;
-    if (m === edges.length) return { unit, first };
-  }
-}
-
+// All curves are folded by the clock of the first.
 async function loadEye(pane) {
-  const c = await fetchCurves(pane, 50000, false), first = c[0];
-  const d = { series: [], axis: 'time', axisUnit: first ? first.head.axisUnit : 's', unit: first ? first.head.unit : '', quantity: quantityOf(first && first.head), facts: [], marks: [], cursors: false, own: true };
-  if (!first) return d;
-  let lo = Infinity, hi = -Infinity;
-  for (const v of first.y) { if (v < lo) lo = v; if (v > hi) hi = v; }
-  const edges = crossings(first.x, first.y, (lo + hi) / 2), all = [...edges.up, ...edges.down].sort((a, b) => a - b), gaps = steps(all);
-  const short = [...gaps].sort((a, b) => a - b)[Math.floor(gaps.length / 20)], guess = median(gaps.filter((g) => g < 1.5 * short)), clock = guess > 0 ? clockOf(all, guess) : null, unit = pane.spec.period || (clock ? clock.unit : NaN);
-  if (!(unit > 0)) { d.facts.push('no edges to find the unit interval from: give it in the settings (g)'); return d; }
-  const start = all.length ? (clock && !pane.spec.period ? clock.first : all[0]) - unit / 2 : first.x[0];
-  for (const s of c)
-    for (let k = 0; start + (k + 2) * unit <= s.x1 + 1e-9 * unit && k < 2000; k++) {
-      const p = cut(s.x, s.y, start + k * unit, start + (k + 2) * unit);
-      d.series.push({ ...s, x: Float64Array.from(p.x, (v) => v - start - k * unit), y: Float64Array.from(p.y), im: null, alpha: 0.35, width: 1.2 });
+  const d = { series: [], axis: 'time', axisUnit: 's', unit: '', quantity: '', facts: [], marks: [], cursors: false, own: true };
+  let clock = null;
+  for (const [k, t] of pane.spec.traces.entries()) {
+    const group = groupOf(t.g), r = viewOf(group.axis), last = Math.min(group.members.length, 16) - 1;
+    for (let m = 0; m <= last; m++) {
+      const f = await ask('eye', { g: group.id, e: t.e, m, x0: r && r[0], x1: r && r[1], ui: clock ? clock.ui : pane.spec.period, offset: clock && clock.offset });
+      clock = clock || f;
+      d.unit = d.unit || f.unit;
+      d.quantity = d.quantity || quantityOf(f);
+      d.series.push({ trace: t, name: t.e, k, colour: colourOf(k, last > 0 ? m / last : null), alpha: 0.35, width: 1.2, x: f.x, y: f.y, im: null });
+      if (!m) d.facts.push(`${t.e}: unit interval ${eng(f.ui, 's')}, height ${eng(f.height, f.unit)} (open ${eng(f.openheight, f.unit)}), width ${eng(f.width, 's')}, jitter ${eng(f.jitter, 's')} rms, ${eng(f.jitterpp, 's')} peak-peak, Q ${plain(f.q, 3)}`);
     }
-  const mid = (lo + hi) / 2, at = d.series.map((s) => valueAt(s.x, s.y, unit));
-  const upper = Math.min(...at.filter((v) => v > mid)), lower = Math.max(...at.filter((v) => v <= mid));
-  d.facts.push(`unit interval ${eng(unit, d.axisUnit)}`, `height ${eng(upper - lower, d.unit)}`);
-  const jitter = d.series.flatMap((s) => { const e = crossings(s.x, s.y, mid); return [...e.up, ...e.down]; }).filter((t) => t > unit && t < 2 * unit);
-  if (jitter.length) d.facts.push(`jitter ${eng(Math.max(...jitter) - Math.min(...jitter), d.axisUnit)} peak-peak`);
+  }
   return d;
 }
 

@@ -44,7 +44,6 @@ function crossings(x, y, level) {
 
 const mean = (a) => (a.length ? a.reduce((s, v) => s + v, 0) / a.length : NaN);
 const steps = (a) => a.slice(1).map((v, k) => v - a[k]);
-const median = (a) => { const s = [...a].sort((p, q) => p - q); return s.length ? (s[(s.length - 1) >> 1] + s[s.length >> 1]) / 2 : NaN; };
 
 // From 10 % to 90 % of the levels: the first edge of that direction.
 function edge(x, y, from, to) {

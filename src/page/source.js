@@ -46,8 +46,10 @@ class ServerSource {
     for (const k of Object.keys(m)) m[k] = m[k] ?? NaN;
     return m;
   }
-  async spectrum(q) {
-    const { buffer, head, at } = await this.numbers('spectrum', q);
+  spectrum(q) { return this.curveOf('spectrum', q); }
+  eye(q) { return this.curveOf('eye', q); }
+  async curveOf(path, q) {
+    const { buffer, head, at } = await this.numbers(path, q);
     head.x = new Float64Array(buffer, at, head.n);
     head.y = new Float64Array(buffer, at + 8 * head.n, head.n);
     return head;
@@ -88,6 +90,7 @@ class DataSource {
     return { ...c, members: c.members.filter((m) => q.m === null || q.m === undefined || q.m < 0 || m.member === q.m) };
   }
   async spectrum() { throw new Wrong({ error: 'spectra need `vsim view`', from: 0, length: 0 }); }
+  async eye() { throw new Wrong({ error: 'eye diagrams need `vsim view`', from: 0, length: 0 }); }
   async point(q) {
     const of = this.data.index.groups[q.g];
     const y = of.names.map((name) => { const c = this.data.curves.find((k) => k.expr === name); return c ? c.members[0].y[0] : NaN; });

@@ -13,9 +13,10 @@
 
 const char *post_word_of(const char *what)
 {
-    static const char *const word[][2] = {
-        {"tran", "tran"},   {"ac", "ac"},     {"dc", "dc"},   {"oper", "op"}, {"noise", "noise"},
-        {"integ", "noise"}, {"sens", "sens"}, {"pole", "pz"}, {"sp ", "sp"},  {"transf", "tf"}};
+    static const char *const word[][2] = {{"tran", "tran"}, {"ac", "ac"},       {"dc", "dc"},
+                                          {"oper", "op"},   {"noise", "noise"}, {"integ", "noise"},
+                                          {"sens", "sens"}, {"pole", "pz"},     {"sp ", "sp"},
+                                          {"transf", "tf"}, {"eye", "eye"}};
     for (size_t i = VS_COUNT(word); i-- > 0;) /* "transf" before "tran" */
         if (!str_ncasecmp(what, word[i][0], strlen(word[i][0])))
             return word[i][1];

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "eye.h"
 #include "meas_priv.h"
 #include "post_priv.h"
 #include "spectrum.h"
@@ -104,6 +105,14 @@ post_word *post_words(post_env *e, const char *text)
         s = end;
     }
     return list;
+}
+
+bool post_wrong_word(post_env *e, diag_span at, const post_word *w, const char *fmt,
+                     const char *what)
+{
+    diag_span span = {at.file, at.off + w->off, w->len};
+    diag_error(e->d, at.len ? span : at, fmt, what, w->value ? w->value : "");
+    return false;
 }
 
 static const post_word *peek(const job *j) { return j->i < vec_len(j->w) ? &j->w[j->i] : NULL; }
@@ -609,12 +618,44 @@ static vs_status figure(job *j, size_t kind)
     return VS_OK;
 }
 
+/* -- the figures of an eye -- */
+
+static vs_status eye_figure(job *j, size_t kind)
+{
+    const post_word *w = peek(j);
+    if (!w || w->value)
+        return wrong(j, w, "the vector of an eye is expected", "", "") ? VS_OK : VS_EINPUT;
+    const char *expr = w->text;
+    j->i++;
+    if ((w = peek(j)))
+        return wrong(j, w, "'%1' is one word too many: the card .eye has the rest", w->text, "")
+                   ? VS_OK
+                   : VS_EINPUT;
+    if (j->plan || j->e->check)
+        return VS_OK;
+    const char *why = post_eye_figure(j->e, expr, kind, &j->m->value);
+    if (why)
+        fail(j, why);
+    else
+        j->m->ok = true;
+    return VS_OK;
+}
+
 /* -- entry -- */
 
-static const char *const forms[] = {"avg",    "rms",    "integ",      "min",   "max",  "pp",
-                                    "min_at", "max_at", "integral",   "trig",  "targ", "find",
-                                    "when",   "deriv",  "derivative", "param", "thd",  "snr",
-                                    "sndr",   "sfdr",   "enob"};
+#define X(id, name, words, unit) name,
+static const char *const forms[] = {"avg",        "rms",
+                                    "integ",      "min",
+                                    "max",        "pp",
+                                    "min_at",     "max_at",
+                                    "integral",   "trig",
+                                    "targ",       "find",
+                                    "when",       "deriv",
+                                    "derivative", "param",
+                                    "thd",        "snr",
+                                    "sndr",       "sfdr",
+                                    "enob",       POST_EYE_FIGURES(X)};
+#undef X
 
 bool post_measure_form(const char *text, size_t n)
 {
@@ -647,6 +688,9 @@ static vs_status dispatch(job *j)
     for (size_t k = 0; k < VS_COUNT(figures); k++)
         if (is(w, figures[k]))
             return figure(j, k);
+    for (size_t k = 0; k < POST_N_EYE; k++)
+        if (is(w, post_eye_word[k]))
+            return eye_figure(j, k);
     wrong(j, w, "'%1' is no form of a measure", w->text, "");
     diag_suggest(j->e->d, w->text, forms, VS_COUNT(forms));
     return VS_EINPUT;

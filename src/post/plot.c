@@ -34,6 +34,7 @@ static void free_plot(post_plot *p)
     for (size_t i = 0; i < vec_len(p->vec); i++)
         free_vec(p->vec[i]);
     vec_free(p->vec);
+    vec_free(p->eye);
     vs_free(p);
 }
 
@@ -135,7 +136,7 @@ static bool is_older(const post_set *s, const char *type, size_t i, size_t newes
 post_plot *post_set_of(const post_set *s, const char *type, const char *const *name, size_t n)
 {
     post_plot *usual = usual_plot(s, type);
-    const bool spectra = !strcmp(type, "fft"); /* each is of a vector of its own */
+    const bool spectra = !strcmp(type, "fft") || !strcmp(type, "eye"); /* each of its own vector */
     size_t newest = vec_len(s->plot);
     if (!usual || !n || has_one(usual, name, n))
         return usual;
@@ -378,6 +379,7 @@ static void plot_image(post_set *s, post_plot *p, image *im)
     IMAGE_WITHIN(im, p->lobe, 0, MOST_LOBE);
     IMAGE_ONE(im, p->tone);
     IMAGE_ONE(im, p->band);
+    IMAGE_VEC(im, p->eye);
     const size_t n = image_count(im, vec_len(p->vec), 1);
     for (size_t i = 0; i < n && !im->wrong; i++) {
         bool scale = !im->giving && p->scale == p->vec[i];

@@ -40,6 +40,7 @@ typedef struct post_plot {
     int lobe;       /* lines on each side that the window spreads a tone over */
     double tone;    /* Hz, the fundamental that the deck names; 0: none */
     double band[2]; /* Hz, the lines that count for figures; NAN: all but the constant */
+    double *eye;    /* vec; figures of an eye diagram (eye.h), NAN: there is none; NULL: no eye */
 } post_plot;
 
 typedef struct post_set {
@@ -62,7 +63,7 @@ post_plot *post_set_find(const post_set *s, const char *name); /* NULL: none */
  * `type` and a number. That is the current plot or the newest one if it has an axis, else the
  * newest that has one, else the newest; if it has none of the vectors, another plot of the newest
  * analysis that has one (noise has a plot of spectra and one of totals), or of any before it for
- * "fft". NULL: there is no such plot. */
+ * "fft" and "eye". NULL: there is no such plot. */
 post_plot *post_set_of(const post_set *s, const char *type, const char *const *name, size_t n);
 
 /* Adds an empty vector at the end, or empties the one with this name. The plot owns it. */

@@ -55,6 +55,9 @@ typedef struct post_word { /* of a card: text, or text=value */
 } post_word;
 /* vec; texts in e->mem. Blanks end a word outside brackets and quotes, unless an '=' is beside. */
 post_word *post_words(post_env *e, const char *text);
+/* Says what is wrong with a word of a card at `at`: fmt has the word and its value. false. */
+bool post_wrong_word(post_env *e, diag_span at, const post_word *w, const char *fmt,
+                     const char *what);
 
 /* -- four.c -- */
 /* The points x, y [v->n] of a real curve over its axis, in e->mem. false: a message was given, in

@@ -11,18 +11,12 @@ enum { LEAST_POINTS = 4, MOST_POINTS = 1 << 24 };
 
 /* -- the card -- */
 
-static bool wrong(post_env *e, diag_span at, const post_word *w, const char *fmt, const char *what)
-{
-    diag_span span = {at.file, at.off + w->off, w->len};
-    diag_error(e->d, at.len ? span : at, fmt, what, w->value ? w->value : "");
-    return false;
-}
-
 static bool read_format(post_env *e, diag_span at, const post_word *w, post_fft_card *c)
 {
     c->as_they_are = !str_casecmp(w->value, "unorm");
     return c->as_they_are || !str_casecmp(w->value, "norm") ||
-           wrong(e, at, w, "'%s' is NORM (parts of the largest line) or UNORM, not '%s'", w->text);
+           post_wrong_word(e, at, w, "'%s' is NORM (parts of the largest line) or UNORM, not '%s'",
+                           w->text);
 }
 
 static bool read_key(post_env *e, diag_span at, const post_word *w, post_fft_card *c)
@@ -35,12 +29,12 @@ static bool read_key(post_env *e, diag_span at, const post_word *w, post_fft_car
     while (k < VS_COUNT(keys) && str_casecmp(w->text, keys[k]))
         k++;
     if (k == VS_COUNT(keys)) {
-        wrong(e, at, w, "'%s' is no word of .fft", w->text);
+        post_wrong_word(e, at, w, "'%s' is no word of .fft", w->text);
         diag_suggest(e->d, w->text, keys, VS_COUNT(keys));
         return false;
     }
     if (!w->value || !*w->value)
-        return wrong(e, at, w, "'%1$s' needs a value: %1$s=...", w->text);
+        return post_wrong_word(e, at, w, "'%1$s' needs a value: %1$s=...", w->text);
     if (k == 10)
         return read_format(e, at, w, c);
     if (k == 9) {
@@ -52,15 +46,15 @@ static bool read_key(post_env *e, diag_span at, const post_word *w, post_fft_car
         return false;
     if (k == 4) {
         if (!(points >= LEAST_POINTS && points <= MOST_POINTS))
-            return wrong(e, at, w, "'%s' is a number of samples from 4 to 16777216, not '%s'",
-                         w->text);
+            return post_wrong_word(
+                e, at, w, "'%s' is a number of samples from 4 to 16777216, not '%s'", w->text);
         for (c->n = LEAST_POINTS; (double)c->n < points;)
             c->n *= 2;
     }
     if (k >= 5 && k <= 7 && !(*number[k] >= 0))
-        return wrong(e, at, w, "'%s' is a frequency, not '%s'", w->text);
+        return post_wrong_word(e, at, w, "'%s' is a frequency, not '%s'", w->text);
     return k != 8 || (c->alfa >= 1 && c->alfa <= 20) ||
-           wrong(e, at, w, "'%s' goes from 1 to 20, not '%s'", w->text);
+           post_wrong_word(e, at, w, "'%s' goes from 1 to 20, not '%s'", w->text);
 }
 
 static const char *usual_key(const char *word)
@@ -108,7 +102,7 @@ bool post_fft_read(post_env *e, const char *text, diag_span at, post_fft_card *c
     return ok;
 }
 
-void post_fft_names(str_pool *names, const char *text, const char ***list)
+void post_first_names(str_pool *names, const char *text, const char ***list)
 {
     arena mem;
     arena_init(&mem);

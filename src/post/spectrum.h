@@ -61,8 +61,8 @@ VS_MUST_USE bool post_fft_of(post_env *e, const post_fft_card *c, const post_sam
  * and the figures. */
 void post_fft_print(post_env *e, const post_fft_card *c, const post_plot *p, FILE *out);
 
-/* Appends the names of the vectors that a card needs to the vec *list, interned. */
-void post_fft_names(str_pool *names, const char *text, const char ***list);
+/* Appends the names of the vectors that a card .fft or .eye needs to the vec *list, interned. */
+void post_first_names(str_pool *names, const char *text, const char ***list);
 
 /* How the figures of a spectrum are taken. */
 typedef struct post_tone_opt {

@@ -102,6 +102,19 @@ static bool put_spectrum(viewer *w, const char *query, FILE *out)
     return q.expr && view_spectrum(w->data, &q, out);
 }
 
+static bool put_eye(viewer *w, const char *query, FILE *out)
+{
+    char expr[TEXT];
+    const view_eye q = {.group = whole_of(query, "g", -1, -1, INT32_MAX),
+                        .member = whole_of(query, "m", 0, 0, INT32_MAX),
+                        .expr = text_of(query, "e", expr),
+                        .from = number_of(query, "x0"),
+                        .to = number_of(query, "x1"),
+                        .ui = number_of(query, "ui"),
+                        .offset = number_of(query, "offset")};
+    return q.expr && view_eye_of(w->data, &q, out);
+}
+
 static bool put_point(viewer *w, const char *query, FILE *out)
 {
     return view_point(w->data, whole_of(query, "g", -1, -1, INT32_MAX),
@@ -126,6 +139,7 @@ static void answer_data(viewer *w, const http_request *q, http_reply *r)
     } numbers_of[] = {{"curve", put_curve, false},
                       {"measure", put_measures, true},
                       {"spectrum", put_spectrum, false},
+                      {"eye", put_eye, false},
                       {"point", put_point, false}};
     const bool list = !strcmp(q->path, "index");
     size_t k = 0;

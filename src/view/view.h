@@ -1,7 +1,7 @@
 /* view.h - answers the requests of the viewer's page from result files.
  * Use:    view_new; view_add for each file; view_build; per request view_index, view_curve,
- *         view_measure, view_point or view_spectrum; view_refresh now and then: files may grow;
- *         view_free.
+ *         view_measure, view_point, view_spectrum or view_eye_of; view_refresh now and then: files
+ *         may grow; view_free.
  * Plots of one file that differ in nothing but the values of a sweep are one group, a family; a
  * request may ask for all its members at once.
  * Answers: JSON, or numbers behind a head of JSON: 4 bytes with the length of the head (a multiple
@@ -86,5 +86,15 @@ typedef struct view_fft {
 /* Writes the amplitudes of a signal over frequency as one curve, with the figures of its largest
  * tone in the head. false: as view_curve. */
 bool view_spectrum(view *v, const view_fft *q, FILE *out);
+
+typedef struct view_eye {
+    int64_t group, member;
+    const char *expr;
+    double from, to;   /* s; NAN: all */
+    double ui, offset; /* s; NAN: from the edges */
+} view_eye;
+/* Writes the eye diagram of a signal as one curve, with NAN between its traces, and its figures
+ * (eye.h) in the head. false: as view_curve. */
+bool view_eye_of(view *v, const view_eye *q, FILE *out);
 
 #endif

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "eye.h"
 #include "fig.h"
 #include "page.h"
 #include "reduce.h"
@@ -530,23 +531,25 @@ bool view_point(view *v, int64_t group, int64_t member, int64_t k, double x, FIL
 
 /* -- spectra -- */
 
-static void put_spectrum(work *w, const post_plot *p, const char *unit)
+/* Answers with numbers named in the head, and the points of a plot's second vector over its axis,
+ * of complex values the modulus. */
+static void put_made(work *w, const post_plot *p, const char *unit, const char *const *name,
+                     const double *value, size_t n_value)
 {
     const post_vec *y = p->vec[1], *x = p->vec[0];
-    const post_val v = {
-        .complex = y->complex, .n = y->n, .v = y->v, .plot = p, .type = y->type, .name = y->name};
-    const post_tone_opt o = {.fmin = p->band[0], .fmax = p->band[1], .lobe = p->lobe};
-    post_tone t;
     char *head;
     size_t n;
-    const char *why = post_tone_of(&w->e, &v, &o, &t);
     FILE *text = stream_text(&head, &n);
     fputs("{\"unit\":", text);
     page_string(text, unit);
-    fprintf(text, ",\"axis\":\"frequency\",\"axisUnit\":\"Hz\",\"n\":%lld", (long long)y->n);
-    const char *const name[] = {"freq", "amplitude", "thd", "snr", "sndr", "sfdr", "enob"};
-    const double value[] = {t.freq, t.amplitude, t.thd, t.snr, t.sndr, t.sfdr, t.enob};
-    for (size_t k = 0; k < VS_COUNT(name) && !why; k++) {
+    fputs(",\"type\":", text);
+    page_string(text, y->type);
+    fputs(",\"axis\":", text);
+    page_string(text, x->name);
+    fputs(",\"axisUnit\":", text);
+    page_string(text, fig_axis_unit(x->name, x->type));
+    fprintf(text, ",\"n\":%lld", (long long)y->n);
+    for (size_t k = 0; k < n_value; k++) {
         fprintf(text, ",\"%s\":", name[k]);
         page_number(text, value[k]);
     }
@@ -555,8 +558,8 @@ static void put_spectrum(work *w, const post_plot *p, const char *unit)
     put_head(w->out, head, n);
     vs_free(head);
     for (int64_t k = 0; k < y->n; k++) {
-        const double hz = x->complex ? x->v[2 * k] : x->v[k];
-        fwrite(&hz, sizeof hz, 1, w->out);
+        const double at = x->complex ? x->v[2 * k] : x->v[k];
+        fwrite(&at, sizeof at, 1, w->out);
     }
     for (int64_t k = 0; k < y->n; k++) {
         const double a = y->complex ? hypot(y->v[2 * k], y->v[2 * k + 1]) : y->v[k];
@@ -564,27 +567,39 @@ static void put_spectrum(work *w, const post_plot *p, const char *unit)
     }
 }
 
-/* The spectrum of a large curve, by samples that pieces give. *done false: the expression needs all
- * points at once. false: a message was given. */
-static bool sample_pieces(work *w, const view_fft *q, size_t plot, const post_fft_card *card,
-                          post_plot **made, const char **type, bool *done)
+static void put_spectrum(work *w, const post_plot *p, const char *unit)
 {
-    const view_question part = {.expr = q->expr, .x0 = q->from, .x1 = q->to};
+    const post_vec *y = p->vec[1];
+    const post_val v = {
+        .complex = y->complex, .n = y->n, .v = y->v, .plot = p, .type = y->type, .name = y->name};
+    const post_tone_opt o = {.fmin = p->band[0], .fmax = p->band[1], .lobe = p->lobe};
+    post_tone t;
+    const bool tone = !post_tone_of(&w->e, &v, &o, &t);
+    const char *const name[] = {"freq", "amplitude", "thd", "snr", "sndr", "sfdr", "enob"};
+    const double value[] = {t.freq, t.amplitude, t.thd, t.snr, t.sndr, t.sfdr, t.enob};
+    put_made(w, p, unit, name, value, tone ? VS_COUNT(name) : 0);
+}
+
+/* Samples of a large curve, by its pieces. *done false: the curve is not large, or the expression
+ * needs all points at once. The caller ends the sampler. false: a message was given. */
+static bool sample_pieces(work *w, const post_fft_card *card, size_t plot, post_sampler *s,
+                          const char **type, bool *done)
+{
+    const view_question part = {.expr = card->expr, .x0 = card->from, .x1 = card->to},
+                        whole = {.expr = card->expr};
     const char *why = "";
     curve ends = {0};
-    post_sampler s;
+    *s = (post_sampler){0};
+    *done = false;
+    if (!is_large(w, &whole, plot))
+        return true;
     if (!find_ends(w, plot, &ends, &why))
         return fail(w, why);
     w->e.set->current = w->f->set.plot[plot];
-    if (!post_sampler_begin(&w->e, card, ends.x0, ends.x1, &s))
+    if (!post_sampler_begin(&w->e, card, ends.x0, ends.x1, s))
         return false;
-    bool good = view_samples(w->f, plot, &w->e, &part, &s, type, done, &why);
-    if (!good && !w->d.n_error)
-        (void)fail(w, why);
-    if (good && *done)
-        good = post_fft_of(&w->e, card, &s, q->expr, *type, made);
-    post_sampler_end(&s);
-    return good;
+    const bool good = view_samples(w->f, plot, &w->e, &part, s, type, done, &why);
+    return good || (w->d.n_error ? false : fail(w, why));
 }
 
 /* false: a message was given. */
@@ -599,29 +614,87 @@ static bool make_spectrum(work *w, const view_fft *q, size_t plot, post_plot **m
                                 .fmax = NAN,
                                 .alfa = 3,
                                 .n = q->n};
-    const view_question whole = {.expr = q->expr};
-    bool done = false;
+    bool done;
     post_val y;
-    if (is_large(w, &whole, plot) && !sample_pieces(w, q, plot, &card, made, type, &done))
-        return false;
-    if (done)
-        return true;
+    post_sampler s;
+    bool good = sample_pieces(w, &card, plot, &s, type, &done);
+    if (good && done)
+        good = post_fft_of(&w->e, &card, &s, q->expr, *type, made);
+    post_sampler_end(&s);
+    if (done || !good)
+        return good;
     if (!value_of(w, plot, q->expr, &y))
         return false;
     *type = y.type;
     return post_fft_make(&w->e, &card, made);
 }
 
+static size_t plot_of_member(const work *w, int64_t member)
+{
+    const size_t n = vec_len(w->g->member);
+    return w->g->member[member >= 0 && (size_t)member < n ? member : 0];
+}
+
 bool view_spectrum(view *v, const view_fft *q, FILE *out)
 {
     work w;
     if (begin(&w, v, q->group, q->expr, out)) {
-        const size_t n = vec_len(w.g->member);
-        const size_t plot = w.g->member[q->member >= 0 && (size_t)q->member < n ? q->member : 0];
         post_plot *made = NULL;
         const char *type = NULL;
-        if (make_spectrum(&w, q, plot, &made, &type))
+        if (make_spectrum(&w, q, plot_of_member(&w, q->member), &made, &type))
             put_spectrum(&w, made, fig_unit(type));
+        if (made)
+            post_plot_destroy(w.e.set, made);
+    }
+    return end(&w);
+}
+
+/* -- eyes -- */
+
+/* Of a large curve by SAMPLES samples of it. false: a message was given. */
+static bool make_eye(work *w, const view_eye *q, size_t plot, post_plot **made, const char **type)
+{
+    enum { SAMPLES = 1 << 22 };
+    const post_eye_card card = {.expr = q->expr,
+                                .ui = q->ui,
+                                .from = q->from,
+                                .to = q->to,
+                                .offset = q->offset,
+                                .threshold = NAN,
+                                .low = NAN,
+                                .high = NAN,
+                                .n = 64,
+                                .periods = 2};
+    const post_fft_card samples = {.expr = q->expr, .from = q->from, .to = q->to, .n = SAMPLES};
+    bool done;
+    post_val y;
+    post_sampler s;
+    bool good = sample_pieces(w, &samples, plot, &s, type, &done);
+    if (good && done) {
+        double *x = arena_array(&w->mem, double, SAMPLES);
+        for (int64_t k = 0; k < SAMPLES; k++)
+            x[k] = s.from + s.span * ((double)k / SAMPLES);
+        post_eye_card all = card;
+        all.from = all.to = NAN;
+        good = post_eye_of(&w->e, &all, x, s.out, SAMPLES, q->expr, *type, made);
+    }
+    post_sampler_end(&s);
+    if (done || !good)
+        return good;
+    if (!value_of(w, plot, q->expr, &y))
+        return false;
+    *type = y.type;
+    return post_eye_make(&w->e, &card, made);
+}
+
+bool view_eye_of(view *v, const view_eye *q, FILE *out)
+{
+    work w;
+    if (begin(&w, v, q->group, q->expr, out)) {
+        post_plot *made = NULL;
+        const char *type = NULL;
+        if (make_eye(&w, q, plot_of_member(&w, q->member), &made, &type))
+            put_made(&w, made, fig_unit(type), post_eye_word, made->eye, POST_N_EYE);
         if (made)
             post_plot_destroy(w.e.set, made);
     }

@@ -429,10 +429,10 @@ class Kinds(Page):
         told = ' '.join(self.facts(p))
         self.assertAlmostEqual(float(re.search(r'unit interval (\S+) ns', told).group(1)), 10, delta=0.02)
         # edges that come after one bit alone begin exp(-4) nearer to the middle: ISI of RC ln(1 / (1 - exp(-4))) and less
-        self.assertLess(float(re.search(r'jitter (\S+) ps', told).group(1)), 1e3 * 2.5 * math.log(1 / (1 - math.exp(-4))) + 20)
-        # half a bit behind the middle of an edge it has gone on by exp(-2) of the half: 1 - exp(-2) of the whole, less the ISI
-        height = float(re.search(r'height (\S+) mV', told).group(1)) / 1e3
-        self.assertAlmostEqual(height, 1 - math.exp(-2), delta=2 * math.exp(-4))
+        self.assertLess(float(re.search(r'(\S+) ps peak-peak', told).group(1)), 1e3 * 2.5 * math.log(1 / (1 - math.exp(-4))) + 20)
+        # 0.4 of a bit behind the middle of an edge it has gone on by exp(-1.6) of the half: 1 - exp(-1.6) of the whole, less the ISI
+        height = float(re.search(r'open (\S+) mV', told).group(1)) / 1e3
+        self.assertAlmostEqual(height, 1 - math.exp(-1.6), delta=2 * math.exp(-4))
         self.looks_like(p, 'eye')
 
     def test_poles_and_zeros(self):

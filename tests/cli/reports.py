@@ -9,6 +9,7 @@ import sys
 import unittest
 
 import folder
+from rawfile import read_raw
 
 VSIM = ''
 DECK = '''* one of each
@@ -60,6 +61,52 @@ class Reports(folder.Folder):
         self.assertIn("did you mean 'window'", said)
         _, said = self.vsim('t\nv1 a 0 1\nr1 a 0 1k\n.op\n.fft v(a)\n')
         self.assertIn('the deck has no .tran analysis', said)
+
+    def test_eyes_of_a_filter(self):
+        """Bits of 10 ns, edges of 1 ps, through r and 1 pF: behind each edge the exponential goes on."""
+        bits = [int(b) for b in '0110100011101000000000101111111101001100010']
+        late, text, was = 5e-9, '0 0', 0
+        for k, b in enumerate(bits):
+            if b != was:
+                text += ' %.15g %d %.15g %d' % (late + k * 1e-8, was, late + k * 1e-8 + 1e-12, b)
+            was = b
+        deck = ('eyes\n.param r=2k\nv1 in 0 pwl(%s)\nr1 in out {r}\nc1 out 0 1p\n.tran 50p 435n\n'
+                '.options reltol=1e-6 vntol=1e-9\n.step param r list 2k 4k 6k\n'
+                '.eye v(out) ui=10n offset=5n points=20\n.eye v(in)\n' % text)
+        names = ('openheight', 'amplitude', 'jitterpp', 'ui')
+        deck += ''.join('.meas eye %s %s v(out)\n' % (n, n) for n in names) + '.meas eye ui_in ui v(in)\n'
+        for k, jobs in enumerate('12'):
+            self.vsim(deck, '--jobs', jobs, '--measures', 'm%d.csv' % k)
+        self.assertEqual(self.read('m0.csv'), self.read('m1.csv'))
+        head, *rows = [line.split(',') for line in self.read('m0.csv').split()]
+        self.assertEqual(len(rows), 3)
+        for row in rows:
+            got = {n.strip('"'): float(x) for n, x in zip(head, row) if re.match('[-0-9.]', x)}
+            tau, y, lows, highs = got['r'] * 1e-12, 0, [], []
+            for b in bits:
+                part = [b + (y - b) * math.exp(-t / tau) for t in (4e-9, 6e-9)]
+                (highs if b else lows).append(min(part) if b else max(part))
+                y = b + (y - b) * math.exp(-1e-8 / tau)
+            # the edge is half a picosecond later than the step, and has steps of 50 ps behind it
+            self.assertAlmostEqual(got['openheight'], min(highs) - max(lows), delta=2 * 0.5e-12 / tau + 1e-5)
+            self.assertAlmostEqual(got['ui'], 1e-8, delta=1e-22)
+            self.assertAlmostEqual(got['ui_in'], 1e-8, delta=1e-16)
+
+    def test_an_eye_in_a_block_and_its_file(self):
+        out, said = self.vsim('eye\nv1 a 0 pulse(0 1 1n 0.1n 0.1n 0.9n 2n)\nr1 a 0 1k\n.tran 10p 20n\n.control\nrun\n'
+                              'eye v(a) points=10\nmeas eye r rise v(a)\nwrite eye.raw v(a)\n'
+                              'print length(v(a))\n.endc\n')
+        self.assertEqual(said, '')
+        self.assertIn('Eye diagram of v(a): 18 traces', out)
+        self.assertRegex(out, r'(?m)^ +rise time, 20 to 80 % +6e-11 s$')
+        self.assertRegex(out, r'(?m)^r +=  6\.000000e-11')
+        _, p = read_raw(self.path('eye.raw'))[-1]
+        for k in range(18):
+            x, y = p['time'][22 * k:22 * k + 22], p['v(a)'][22 * k:22 * k + 22]
+            self.assertEqual([math.isnan(v) for v in y], [False] * 21 + [True])
+            self.assertEqual(x, p['time'][:22])
+            self.assertAlmostEqual(y[5], 0.5, delta=1e-9)  # the crossing
+            self.assertEqual(abs(y[10] - y[20]), 1)  # a clock: the middles of neighbours
 
     def test_phases_of_a_run_add_up(self):
         out, said = self.vsim('phases\nv1 a 0 ac 1 pulse(0 1 0 1n 1n 1u 2u)\nr1 a b 1k\nd1 b 0 dx\n.model dx d cjo=1p\n'

@@ -810,6 +810,55 @@ START_TEST(a_spectrum_of_a_large_plot_is_that_of_all_its_points)
 }
 END_TEST
 
+static double number_in(const char *text, const char *name)
+{
+    const char *at = strstr(text + 4, name);
+    ck_assert_msg(at != NULL, "%s", name);
+    return strtod(at + strlen(name), NULL);
+}
+
+/* A clock of period 2000, edges of 200, in `n` points. 4,194,304 samples of a large file are less
+ * than a point apart: edges are known to the chords beside their corners. */
+START_TEST(an_eye_of_a_file)
+{
+    const int points[] = {20001, 200001};
+    for (size_t i = 0; i < VS_COUNT(points); i++) {
+        out_file *f;
+        char *text;
+        size_t n;
+        ck_assert_int_eq(out_open(&f, path, OUT_RAW), VS_OK);
+        ck_assert_int_eq(out_plot_begin(f, "t", "Transient Analysis", vectors, 3, false), VS_OK);
+        for (int k = 0; k < points[i]; k++) {
+            const double at = k % 2000, edge = fmin(at, 2000 - at) - 450;
+            ck_assert_int_eq(out_point(f, (double[]){k, fmax(0, fmin(1, edge / 100.0)), 7}), VS_OK);
+        }
+        ck_assert_int_eq(out_plot_end(f), VS_OK);
+        ck_assert_int_eq(out_close(&f, NULL), VS_OK);
+        view *v = open_view();
+        view_eye q = {.expr = "v(out)", .from = NAN, .to = NAN, .ui = NAN, .offset = NAN};
+        FILE *out = stream_text(&text, &n);
+        ck_assert(view_eye_of(v, &q, out));
+        stream_close(out);
+        ck_assert(fabs(number_in(text, "\"ui\":") - 1000) < 1e-3);
+        ck_assert(fabs(number_in(text, "\"offset\":") - 500) < 1e-3);
+        ck_assert(fabs(number_in(text, "\"rise\":") - 60) < 1e-3);
+        ck_assert(fabs(number_in(text, "\"openheight\":") - 1) < 1e-9);
+        const double rows = number_in(text, "\"n\":");
+        ck_assert(fmod(rows, 2 * 64 + 2) == 0 && rows / (2 * 64 + 2) >= points[i] / 1000 - 2);
+        ck_assert_int_eq(n - (size_t)((const char *)numbers_of(text) - text),
+                         2 * (size_t)rows * sizeof(double));
+        vs_free(text);
+        q.expr = "v(x1.\xff)";
+        out = stream_text(&text, &n);
+        ck_assert(!view_eye_of(v, &q, out));
+        stream_close(out);
+        ck_assert_ptr_nonnull(strstr(text, "is 7 all the time"));
+        vs_free(text);
+        view_free(&v);
+    }
+}
+END_TEST
+
 int main(void)
 {
     close(mkstemp(path));
@@ -833,6 +882,7 @@ int main(void)
     tcase_add_test(t, values_between_points_are_on_the_line);
     tcase_add_test(t, a_spectrum_has_its_tone);
     tcase_add_test(t, a_spectrum_of_a_large_plot_is_that_of_all_its_points);
+    tcase_add_test(t, an_eye_of_a_file);
     tcase_add_test(t, measures_between_cursors_are_those_of_the_curve);
     tcase_add_test(t, measures_of_extremes_say_so_and_have_exact_values_at_cursors);
     suite_add_tcase(s, t);
