@@ -73,12 +73,15 @@ static int32_t *find_nodes(ctl *c, const evt *e, char **w, const char *command)
     return node;
 }
 
-static void print_row(ctl *c, double t, const int32_t *node, const evt_value *now)
+static void print_row(ctl *c, const evt *e, double t, const int32_t *node, const double *now)
 {
     const double digits = ctl_number_value(c, "numdgt", 9);
-    fprintf(c->out, "%-16.*e", digits >= 1 && digits <= 17 ? (int)digits : 9, t);
+    fprintf(c->out, "%.*e", digits >= 1 && digits <= 17 ? (int)digits : 9, t);
     for (size_t i = 0; i < vec_len(node); i++)
-        fprintf(c->out, "    %s", evt_text(now[node[i]]));
+        if (evt_node_kind(e, node[i]) == EVT_NUMBER)
+            fprintf(c->out, "    %15.6e", now[node[i]]);
+        else
+            fprintf(c->out, "    %s", evt_text((evt_value)now[node[i]]));
     fputc('\n', c->out);
 }
 
@@ -87,18 +90,18 @@ static void print_rows(ctl *c, const evt *e, const int32_t *node)
     const int32_t n_node = evt_n_node(e);
     size_t n;
     const evt_change *r = evt_record(e, &n);
-    evt_value *now = arena_array(&c->scratch, evt_value, n_node);
+    double *now = arena_array(&c->scratch, double, n_node);
     bool *wanted = arena_array(&c->scratch, bool, n_node), any = false;
     memcpy(now, evt_initial(e), (size_t)n_node * sizeof *now);
     memset(wanted, 0, (size_t)n_node * sizeof *wanted);
     for (size_t i = 0; i < vec_len(node); i++)
         wanted[node[i]] = true;
-    print_row(c, 0, node, now);
+    print_row(c, e, 0, node, now);
     for (size_t i = 0; i < n; i++) {
         now[r[i].node] = r[i].value;
         any |= wanted[r[i].node];
         if (any && (i + 1 == n || r[i + 1].t != r[i].t)) {
-            print_row(c, r[i].t, node, now);
+            print_row(c, e, r[i].t, node, now);
             any = false;
         }
     }
@@ -145,7 +148,8 @@ vs_status ctl_edisplay(ctl *c, const char *text)
     fprintf(c->out, "\nList of event nodes in plot %s\n    %-20s: %-5s, %s\n\n", p->name,
             "node name", "type", "number of events");
     for (int32_t i = 0; i < evt_n_node(e); i++)
-        fprintf(c->out, "    %-20s: %-5s, %5lld\n", evt_node_name(e, i), "d", (long long)count[i]);
+        fprintf(c->out, "    %-20s: %-5s, %5lld\n", evt_node_name(e, i),
+                evt_node_kind(e, i) == EVT_NUMBER ? "real" : "d", (long long)count[i]);
     say_dropped(c, e);
     return VS_OK;
 }
@@ -158,8 +162,7 @@ typedef struct signal { /* of a VCD file */
     const double *v; /* [n] over */
     const double *t; /* [n] */
     int64_t n, at;   /* at: the last point before the time under way */
-    evt_value now;
-    double real; /* as written last */
+    double now;      /* as written last: of a node its value, else the vector's */
 } signal;
 typedef struct vcd {
     ctl *c;
@@ -186,13 +189,18 @@ static char bit_of(evt_value v)
     return bit[v];
 }
 
+static bool is_digital(const vcd *x, const signal *s)
+{
+    return s->node >= 0 && evt_node_kind(x->e, s->node) == EVT_DIGITAL;
+}
+
 static void put_signal(const vcd *x, size_t i)
 {
     char id[8];
-    if (x->s[i].node >= 0)
-        fprintf(x->c->out, "%c%s\n", bit_of(x->s[i].now), id_of(id, i));
+    if (is_digital(x, &x->s[i]))
+        fprintf(x->c->out, "%c%s\n", bit_of((evt_value)x->s[i].now), id_of(id, i));
     else
-        fprintf(x->c->out, "r%.16g %s\n", x->s[i].real, id_of(id, i));
+        fprintf(x->c->out, "r%.16g %s\n", x->s[i].now, id_of(id, i));
 }
 
 /* The value of a vector at a time, times rising from call to call. */
@@ -216,7 +224,7 @@ static void put_header(const vcd *x)
                                 : 100,
             unit[x->power / 3]);
     for (size_t i = 0; i < vec_len(x->s); i++)
-        fprintf(x->c->out, "$var %s 1 %s %s $end\n", x->s[i].node >= 0 ? "wire" : "real",
+        fprintf(x->c->out, "$var %s 1 %s %s $end\n", is_digital(x, &x->s[i]) ? "wire" : "real",
                 id_of(id, i), x->s[i].name);
     fputs("$enddefinitions $end\n#0\n$dumpvars\n", x->c->out);
     for (size_t i = 0; i < vec_len(x->s); i++)
@@ -225,19 +233,18 @@ static void put_header(const vcd *x)
 }
 
 /* What differs from what was written goes to the file under the time t. */
-static void put_time(vcd *x, double t, const evt_value *now)
+static void put_time(vcd *x, double t, const double *now)
 {
     bool any = false;
     for (size_t i = 0; i < vec_len(x->s); i++) {
         signal *s = &x->s[i];
-        const double real = s->node >= 0 ? 0 : real_at(s, t);
-        if (s->node >= 0 ? bit_of(now[s->node]) == bit_of(s->now) : real == s->real)
+        const double to = s->node >= 0 ? now[s->node] : real_at(s, t);
+        if (is_digital(x, s) ? bit_of((evt_value)to) == bit_of((evt_value)s->now) : to == s->now)
             continue;
         if (!any)
             fprintf(x->c->out, "#%lld\n", llround(t / x->unit));
         any = true;
-        s->real = real;
-        s->now = s->node >= 0 ? now[s->node] : 0;
+        s->now = to;
         put_signal(x, i);
     }
 }
@@ -247,7 +254,7 @@ static void put_changes(vcd *x)
     size_t n, k = 0;
     const evt_change *r = evt_record(x->e, &n);
     const int32_t n_node = evt_n_node(x->e);
-    evt_value *now = arena_array(&x->c->scratch, evt_value, n_node);
+    double *now = arena_array(&x->c->scratch, double, n_node);
     const signal *axis = NULL;
     memcpy(now, evt_initial(x->e), (size_t)n_node * sizeof *now);
     for (size_t i = 0; i < vec_len(x->s) && x->all && !axis; i++)
@@ -282,7 +289,7 @@ static vs_status add_signal(vcd *x, const char *name)
         s.v = v[0].v;
         s.t = v[0].plot->scale->v;
         s.n = v[0].n;
-        s.real = s.v[0];
+        s.now = s.v[0];
         vec_push(x->s, s);
     } else {
         diag_take_back(x->c->d, before);

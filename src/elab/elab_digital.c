@@ -22,7 +22,8 @@ typedef struct bridge {
     const char *type; /* types that it may have, without %, between blanks; the first by default */
 } bridge;
 
-enum { ADC, DAC, OSC, PWM, N_BRIDGE };
+enum { ADC, DAC, OSC, PWM, RTOV, N_BRIDGE };
+enum { RTOV_GAIN, RTOV_TIME };
 enum { ADC_LOW, ADC_HIGH, ADC_RISE, ADC_FALL };
 enum { DAC_LOW, DAC_HIGH, DAC_UNDEF, DAC_RISE, DAC_FALL };
 enum { OSC_CONTROL, OSC_VALUE, OSC_DUTY, OSC_PHASE };
@@ -74,6 +75,11 @@ static const bridge bridges[N_BRIDGE] = {
                IDLE("fall_delay")}},
              0,
              "v vd i id"},
+    [RTOV] = {{"real_to_v",
+               {{.name = "in", .kind = EVT_NUMBER}, {.name = "out", .out = true}},
+               {NUMBER("gain", 1), TIME("transition_time", 1e-9, 1e-15)}},
+              1,
+              "v vd i id"},
 };
 
 static const struct {
@@ -117,7 +123,7 @@ typedef struct elab_event { /* of a flat node */
     int32_t node;           /* of the evt, -1: no digital port connects it */
     bool analog;            /* something else does */
     int32_t reads, drives;  /* digital inputs and outputs there */
-    diag_span span;         /* of a digital port */
+    diag_span span;         /* of the first digital port */
 } elab_event;
 
 typedef struct wire { /* one connection of a port */
@@ -183,7 +189,9 @@ static bool take_type(digital *x, int port, const char **type)
     const flat_conn *c = elab_conn_at(x->in, x->at);
     if (!c || c->kind != FLAT_CONN_TYPE)
         return true;
-    const char *types = is_analog(x, port) ? x->bridge->type : "d";
+    const char *types = is_analog(x, port)                        ? x->bridge->type
+                        : x->model->port[port].kind == EVT_NUMBER ? "real"
+                                                                  : "d";
     if (!may_be(types, c->type)) {
         if (x->e)
             diag_error(x->e->d, c->span,
@@ -196,6 +204,25 @@ static bool take_type(digital *x, int port, const char **type)
     return true;
 }
 
+/* Whether flat node i carries what the port takes; false: a message was given. */
+static bool is_of_kind(const digital *x, int port, int32_t i)
+{
+    static const char *const word[] = {
+        [EVT_DIGITAL] = "a digital value", [EVT_NUMBER] = "a number"};
+    const evt_port *p = &x->model->port[port];
+    const elab_event *v = x->e ? &x->e->event[i] : NULL;
+    const evt_kind is = v ? evt_node_kind(ckt_digital(x->e->c, true), v->node) : p->kind;
+    if (is == p->kind)
+        return true;
+    diag_error(x->e->d, elab_conn_span(x->in, x->at),
+               "%s: port '%s' of '%s' takes %s, and node '%s' has %s", x->in->name, p->name,
+               x->model->type, word[p->kind], x->e->f->node[i], word[is]);
+    diag_note(x->e->d, v->span, "that is so because of this connection%s",
+              p->kind == EVT_NUMBER && !p->out ? "; a 'd_to_real' makes numbers of digital values"
+                                               : "");
+    return false;
+}
+
 /* connection = ["~"] node | node node | source | "null" */
 static bool take_wire(digital *x, int port, const char *type)
 {
@@ -204,7 +231,7 @@ static bool take_wire(digital *x, int port, const char *type)
     const flat_conn *c = elab_conn_at(x->in, x->at);
     if (c && c->kind == FLAT_CONN_INVERT) {
         if (is_analog(x, port))
-            return refuse(x, "'~' inverts digital nodes only");
+            return refuse(x, "'~' inverts digital nodes and numbers only");
         w.invert = true;
         x->at++;
         c = elab_conn_at(x->in, x->at);
@@ -224,6 +251,8 @@ static bool take_wire(digital *x, int port, const char *type)
         w.ref = x->in->rare->ref[c->index];
     else
         w.node[0] = x->in->node[c->index];
+    if (!is_analog(x, port) && !is_of_kind(x, port, w.node[0]))
+        return false;
     x->at++;
     if (pair) {
         c = elab_conn_at(x->in, x->at);
@@ -329,14 +358,16 @@ static void mark_analog(elab *e, const flat_inst *in)
 }
 
 /* A digital port connects flat node i. */
-static void mark_port(elab *e, int32_t i, bool out, diag_span span)
+static void mark_port(elab *e, int32_t i, const evt_port *p, diag_span span)
 {
     elab_event *v = &e->event[i];
-    if (v->node < 0)
-        v->node = evt_add_node(ckt_digital(e->c, true), ckt_keep_name(e->c, e->f->node[i]));
-    v->span = span;
-    v->drives += out;
-    v->reads += !out;
+    if (v->node < 0) {
+        v->node =
+            evt_add_node(ckt_digital(e->c, true), ckt_keep_name(e->c, e->f->node[i]), p->kind);
+        v->span = span;
+    }
+    v->drives += p->out;
+    v->reads += !p->out;
 }
 
 /* The port of a gate that its pin k belongs to. */
@@ -352,7 +383,7 @@ static void mark_logic(elab *e, const flat_inst *in)
         const evt_model *m = evt_find_model(gate[i].type);
         for (size_t k = 0; k < vec_len(gate[i].pin); k++)
             if (gate[i].pin[k].at >= 0)
-                mark_port(e, in->node[gate[i].pin[k].at], m->port[port_of(&gate[i], k)].out,
+                mark_port(e, in->node[gate[i].pin[k].at], &m->port[port_of(&gate[i], k)],
                           gate[i].pin[k].span);
     }
 }
@@ -369,7 +400,7 @@ static void mark_digital(elab *e, const flat_inst *in)
             if (is_analog(&x, w->port))
                 e->event[w->node[k]].analog = true;
             else
-                mark_port(e, w->node[k], x.model->port[w->port].out, w->span);
+                mark_port(e, w->node[k], &x.model->port[w->port], w->span);
         }
     }
     vec_free(x.wire);
@@ -740,11 +771,31 @@ static bool add_osc(const digital *x, numbers *n)
     return true;
 }
 
+static bool add_real_to_v(const digital *x, const numbers *n)
+{
+    const wire *in = wire_at(x, 0, 0), *out = wire_at(x, 1, 0);
+    const evt_pin pin = pin_of(x, in);
+    if (out->node[0] < 0)
+        return true;
+    const nat_dac d = {
+        .name = x->in->name,
+        .span = x->in->span,
+        .out = {x->e->node[out->node[0]], out->node[1] < 0 ? 0 : x->e->node[out->node[1]]},
+        .gain = n->par[RTOV_GAIN],
+        .ramp = {fmax(n->par[RTOV_TIME], SHORTEST), fmax(n->par[RTOV_TIME], SHORTEST)},
+        .pin = &pin,
+        .n_bit = 1,
+        .m = x->in->m};
+    ckt_add_dac(x->e->c, &d, out->type[0] == 'i');
+    return true;
+}
+
 static vs_status add_bridge(const digital *x, numbers *n)
 {
-    const bool ok = x->bridge == &bridges[ADC]   ? add_adc(x, n)
-                    : x->bridge == &bridges[DAC] ? add_dac(x, n)
-                                                 : add_osc(x, n);
+    const bool ok = x->bridge == &bridges[ADC]    ? add_adc(x, n)
+                    : x->bridge == &bridges[DAC]  ? add_dac(x, n)
+                    : x->bridge == &bridges[RTOV] ? add_real_to_v(x, n)
+                                                  : add_osc(x, n);
     return ok ? VS_OK : VS_EINPUT;
 }
 
@@ -792,7 +843,8 @@ vs_status elab_logic(elab *e, const flat_inst *in)
         return VS_EINPUT;
     for (size_t i = 0; i < vec_len(l->inner); i++) {
         const char *name = elab_printf(e, "%s.%s", in->name, l->inner[i]);
-        vec_push(inner, evt_add_node(ckt_digital(e->c, true), ckt_keep_name(e->c, name)));
+        vec_push(inner,
+                 evt_add_node(ckt_digital(e->c, true), ckt_keep_name(e->c, name), EVT_DIGITAL));
     }
     for (size_t i = 0; i < vec_len(l->gate); i++) {
         const flat_gate *g = &l->gate[i];
@@ -847,8 +899,20 @@ static void add_automatic(elab *e, size_t i)
 
 vs_status elab_digital_end(elab *e)
 {
-    for (size_t i = 1; i < vec_len(e->event); i++)
-        if (e->event[i].node >= 0 && e->event[i].analog)
+    vs_status st = VS_OK;
+    for (size_t i = 1; i < vec_len(e->event); i++) {
+        const elab_event *v = &e->event[i];
+        if (v->node < 0 || !v->analog)
+            continue;
+        if (evt_node_kind(ckt_digital(e->c, true), v->node) == EVT_DIGITAL) {
             add_automatic(e, i);
-    return VS_OK;
+            continue;
+        }
+        diag_error(e->d, v->span,
+                   "node '%s' has numbers, and analog elements or expressions connect it: a "
+                   "'real_to_v' belongs between",
+                   e->f->node[i]);
+        st = VS_EINPUT;
+    }
+    return st;
 }

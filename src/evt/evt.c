@@ -2,13 +2,14 @@
 #include "evt_priv.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 enum {
     MOST_PASSES = 1000,       /* at one time: so many calls without delay are a loop */
     MOST_EVENTS = 1 << 22,    /* pending at one time */
-    MOST_RECORD = 1 << 24,    /* changes in the record: 400 MB */
+    MOST_RECORD = 1 << 23,    /* changes in the record: 256 MB */
     COMPACT_JOURNAL = 1 << 12 /* committed entries, before they are dropped */
 };
 
@@ -42,7 +43,7 @@ evt_value evt_resolve(evt_value a, evt_value b)
 
 static const evt_code *find_code(const char *type)
 {
-    const evt_code *const all[] = {evt_gate_code, evt_flip_code, evt_table_code};
+    const evt_code *const all[] = {evt_gate_code, evt_flip_code, evt_table_code, evt_number_code};
     for (size_t k = 0; k < VS_COUNT(all); k++)
         for (const evt_code *c = all[k]; c->type; c++)
             if (!strcmp(c->type, type))
@@ -88,10 +89,10 @@ void evt_free(evt **pe)
     vs_free(e);
 }
 
-int32_t evt_add_node(evt *e, const char *name)
+int32_t evt_add_node(evt *e, const char *name, evt_kind kind)
 {
     assert(!e->finished);
-    vec_push(e->node, (node){.name = name});
+    vec_push(e->node, (node){.name = name, .kind = kind});
     return (int32_t)vec_len(e->node) - 1;
 }
 
@@ -197,6 +198,7 @@ void evt_finish(evt *e)
 
 int32_t evt_n_node(const evt *e) { return (int32_t)vec_len(e->node); }
 const char *evt_node_name(const evt *e, int32_t at) { return e->node[at].name; }
+evt_kind evt_node_kind(const evt *e, int32_t at) { return e->node[at].kind; }
 
 int32_t evt_find_node(const evt *e, const char *name)
 {
@@ -208,10 +210,11 @@ int32_t evt_find_node(const evt *e, const char *name)
 
 /* -- the journal -- */
 
-static void note(evt *e, undo_kind kind, int32_t at, int32_t old)
+/* old: slots and words are exact in it too. */
+static void note(evt *e, undo_kind kind, int32_t at, double old)
 {
     if (!e->is_static)
-        vec_push(e->journal, (undo){.t = e->horizon, .kind = kind, .at = at, .old.i = old});
+        vec_push(e->journal, (undo){.t = e->horizon, .old = old, .kind = kind, .at = at});
 }
 
 int32_t evt_get_word(const evt *e, const part *p, int32_t k)
@@ -240,9 +243,7 @@ void evt_set_real(evt *e, const part *p, int32_t k, double v)
 {
     assert(k < p->n_real);
     double *r = &e->real[p->real + k];
-    if (!e->is_static)
-        vec_push(e->journal,
-                 (undo){.t = e->horizon, .kind = UNDO_REAL, .at = p->real + k, .old.d = *r});
+    note(e, UNDO_REAL, p->real + k, *r);
     *r = v;
 }
 
@@ -318,7 +319,7 @@ static void set_pending(evt *e, int32_t o, int32_t slot)
 }
 
 /* Events of an output at or behind the new one are removed: what a part decides later counts. */
-static void post(evt *e, int32_t o, evt_value v, double t)
+static void post(evt *e, int32_t o, double v, double t)
 {
     int32_t before = -1, at = e->output[o].pending;
     while (at >= 0 && e->event[at].t < t) {
@@ -362,7 +363,7 @@ static void mark_part(evt *e, int32_t at)
     vec_push(e->called, at);
 }
 
-static void set_output(evt *e, int32_t o, evt_value v)
+static void set_output(evt *e, int32_t o, double v)
 {
     if (e->output[o].value == v)
         return;
@@ -371,9 +372,15 @@ static void set_output(evt *e, int32_t o, evt_value v)
     mark_node(e, e->output[o].node);
 }
 
-static evt_value driven(const output *o, evt_value v)
+/* What an output that is connected drives. */
+static double driven(const evt *e, const output *o, double v)
 {
-    return o->invert ? evt_of(evt_not(evt_state(v)), evt_strength(v)) : v;
+    if (!o->invert)
+        return v;
+    if (e->node[o->node].kind == EVT_NUMBER)
+        return -v;
+    const evt_value d = (evt_value)v;
+    return evt_of(evt_not(evt_state(d)), evt_strength(d));
 }
 
 int evt_in(const evt *e, const part *p, int port, int32_t i)
@@ -383,11 +390,18 @@ int evt_in(const evt *e, const part *p, int port, int32_t i)
     const evt_pin pin = p->in[p->first[port] + i];
     if (pin.node < 0)
         return EVT_0;
-    const int s = evt_state(e->node[pin.node].value);
+    const int s = evt_state((evt_value)e->node[pin.node].value);
     return pin.invert ? evt_not(s) : s;
 }
 
-void evt_put_at(evt *e, const part *p, int port, int32_t i, evt_value v, double t)
+double evt_in_number(const evt *e, const part *p, int port)
+{
+    const evt_pin pin = p->in[p->first[port]];
+    const double v = e->node[pin.node].value;
+    return pin.invert ? -v : v;
+}
+
+void evt_put_at(evt *e, const part *p, int port, int32_t i, double v, double t)
 {
     if (i >= p->n[port])
         return;
@@ -395,22 +409,30 @@ void evt_put_at(evt *e, const part *p, int port, int32_t i, evt_value v, double 
     if (e->output[o].node < 0)
         return;
     if (e->is_static)
-        set_output(e, o, driven(&e->output[o], v));
+        set_output(e, o, driven(e, &e->output[o], v));
     else
-        post(e, o, driven(&e->output[o], v), t);
+        post(e, o, driven(e, &e->output[o], v), t);
 }
 
-void evt_put(evt *e, const part *p, int port, int32_t i, evt_value v, double delay)
+void evt_put(evt *e, const part *p, int port, int32_t i, double v, double delay)
 {
     evt_put_at(e, p, port, i, v, e->horizon + delay);
 }
 
-static evt_value resolved(const evt *e, const node *n)
+static double resolved(const evt *e, const node *n)
 {
-    evt_value v = e->output[n->driver[0]].value;
-    for (size_t k = 1; k < vec_len(n->driver); k++)
-        v = evt_resolve(v, e->output[n->driver[k]].value);
+    double v = e->output[n->driver[0]].value;
+    for (size_t k = 1; k < vec_len(n->driver); k++) {
+        const double other = e->output[n->driver[k]].value;
+        v = n->kind == EVT_NUMBER ? v + other : evt_resolve((evt_value)v, (evt_value)other);
+    }
     return v;
+}
+
+static void note_overflow(evt *e, const node *n)
+{
+    e->culprit = (evt_culprit){.node = n->name, .time = e->horizon, .overflow = true};
+    e->failed = true;
 }
 
 /* Nodes whose drivers changed, and the parts behind them. Returns whether a watched one changed. */
@@ -419,14 +441,18 @@ static bool pass_nodes(evt *e)
     bool watched = false;
     for (size_t i = 0; i < vec_len(e->changed); i++) {
         node *n = &e->node[e->changed[i]];
-        const evt_value v = resolved(e, n);
+        const double v = resolved(e, n);
         n->marked = false;
         if (v == n->value)
             continue;
+        if (!isfinite(v)) {
+            note_overflow(e, n);
+            continue;
+        }
         watched |= n->watched;
         note(e, UNDO_NODE, e->changed[i], n->value);
         if (!e->is_static)
-            vec_push(e->record, (evt_change){e->horizon, e->changed[i], v, n->value});
+            vec_push(e->record, (evt_change){e->horizon, v, n->value, e->changed[i]});
         n->value = v;
         for (size_t k = 0; k < vec_len(n->reader); k++)
             mark_part(e, n->reader[k]);
@@ -501,9 +527,10 @@ void evt_begin(evt *e)
     e->is_static = e->first = true;
     e->horizon = e->committed = 0;
     for (size_t i = 0; i < vec_len(e->node); i++)
-        e->node[i].value = e->initial[i] = e->shown[i] = none;
+        e->node[i].value = e->initial[i] = e->shown[i] = e->node[i].kind == EVT_NUMBER ? 0 : none;
     for (size_t i = 0; i < vec_len(e->output); i++)
-        e->output[i].value = none;
+        e->output[i].value =
+            e->output[i].node >= 0 ? e->node[e->output[i].node].value : (double)none;
     if (e->word)
         memset(e->word, 0, vec_len(e->word) * sizeof *e->word);
     if (e->real)
@@ -516,10 +543,16 @@ void evt_begin(evt *e)
     e->dropped = 0;
 }
 
+static void set_driver(evt *e, int32_t driver, evt_value v)
+{
+    if (e->output[driver].node >= 0)
+        set_output(e, driver, driven(e, &e->output[driver], v));
+}
+
 void evt_drive(evt *e, int32_t driver, evt_value v)
 {
     assert(e->is_static);
-    set_output(e, driver, driven(&e->output[driver], v));
+    set_driver(e, driver, v);
 }
 
 vs_status evt_settle(evt *e)
@@ -539,7 +572,7 @@ vs_status evt_settle(evt *e)
     return VS_NOCONV;
 }
 
-evt_value evt_now(const evt *e, int32_t at) { return e->node[at].value; }
+double evt_now(const evt *e, int32_t at) { return e->node[at].value; }
 
 /* -- transients -- */
 
@@ -609,9 +642,11 @@ static vs_status run_time(evt *e, bool *changed)
         if (!is_due(e))
             return VS_OK;
     }
-    const bool queue = e->failed;
-    note_loop(e);
-    e->culprit.queue = queue;
+    if (!e->culprit.overflow) {
+        const bool queue = e->failed;
+        note_loop(e);
+        e->culprit.queue = queue;
+    }
     drop_work(e);
     e->failed = true;
     return VS_NOCONV;
@@ -639,18 +674,17 @@ vs_status evt_run(evt *e, double until, int most, bool *changed)
 static void take_back(evt *e, const undo *u)
 {
     switch (u->kind) {
-    case UNDO_NODE: e->node[u->at].value = (evt_value)u->old.i; break;
-    case UNDO_OUTPUT: e->output[u->at].value = (evt_value)u->old.i; break;
-    case UNDO_WORD: e->word[u->at] = u->old.i; break;
-    case UNDO_REAL: e->real[u->at] = u->old.d; break;
+    case UNDO_NODE: e->node[u->at].value = u->old; break;
+    case UNDO_OUTPUT: e->output[u->at].value = u->old; break;
+    case UNDO_WORD: e->word[u->at] = (int32_t)u->old; break;
+    case UNDO_REAL: e->real[u->at] = u->old; break;
     case UNDO_POP: heap_push(e, u->at); break;
-    case UNDO_POST:
+    case UNDO_POST: /* nobody refers to it: it goes when its time has come */
         e->event[u->at].removed = true;
-        break; /* nobody refers to it: it goes when its
-                                                            * time has come */
+        break;
     case UNDO_REMOVE: e->event[u->at].removed = false; break;
-    case UNDO_PENDING: e->output[u->at].pending = u->old.i; break;
-    case UNDO_NEXT: e->event[u->at].next = u->old.i; break;
+    case UNDO_PENDING: e->output[u->at].pending = (int32_t)u->old; break;
+    case UNDO_NEXT: e->event[u->at].next = (int32_t)u->old; break;
     }
 }
 
@@ -675,12 +709,14 @@ void evt_rollback(evt *e, double t)
         forget_change(e);
     e->horizon = fmin(e->horizon, t);
     e->failed = false;
+    e->culprit = (evt_culprit){0};
 }
 
 void evt_post(evt *e, int32_t driver, evt_value v, double at)
 {
     assert(!e->is_static && at >= e->horizon);
-    post(e, driver, driven(&e->output[driver], v), at);
+    if (e->output[driver].node >= 0)
+        post(e, driver, driven(e, &e->output[driver], v), at);
 }
 
 /* There is room for so many changes; of more the oldest half goes. */
@@ -745,11 +781,11 @@ double evt_change_from(const evt *e, double t)
     return lo < vec_len(e->record) && r[lo].t <= e->committed ? r[lo].t : INFINITY;
 }
 
-const evt_value *evt_initial(const evt *e) { return e->initial; }
+const double *evt_initial(const evt *e) { return e->initial; }
 
 double evt_dropped(const evt *e) { return e->dropped; }
 
-evt_value evt_before(evt *e, int32_t at, double t)
+double evt_before(evt *e, int32_t at, double t)
 {
     for (; e->n_shown < vec_len(e->record) && e->record[e->n_shown].t < t; e->n_shown++)
         e->shown[e->record[e->n_shown].node] = e->record[e->n_shown].value;
@@ -759,6 +795,21 @@ evt_value evt_before(evt *e, int32_t at, double t)
 }
 
 /* -- images -- */
+
+static evt_kind kind_of(const evt *e, int32_t o)
+{
+    return e->output[o].node < 0 ? EVT_DIGITAL : e->node[e->output[o].node].kind;
+}
+
+static void value_image(image *im, double *v, evt_kind kind)
+{
+    const bool number = kind == EVT_NUMBER;
+    IMAGE_WITHIN(im, *v, number ? -DBL_MAX : 0, number ? DBL_MAX : EVT_N_VALUE - 1);
+    if (im->giving && !number && *v != trunc(*v)) {
+        *v = 0;
+        image_refuse(im);
+    }
+}
 
 /* Live events only, in their order; slots are numbered anew on both sides, so that both go on in
  * the same way. */
@@ -770,7 +821,7 @@ static void queue_image(evt *e, image *im)
         if (!e->event[slot].removed)
             vec_push(live, e->event[slot]);
     }
-    size_t n = image_count(im, vec_len(live), sizeof(double) + sizeof(int32_t) + 1);
+    size_t n = image_count(im, vec_len(live), 2 * sizeof(double) + sizeof(int32_t));
     if (im->giving && n)
         vec_extend(live, n);
     const double horizon = e->horizon;
@@ -780,7 +831,8 @@ static void queue_image(evt *e, image *im)
         IMAGE_WITHIN(im, live[i].t, horizon, INFINITY);
         IMAGE_WITHIN(im, live[i].output, -(int32_t)vec_len(e->part),
                      (int32_t)vec_len(e->output) - 1);
-        IMAGE_WITHIN(im, live[i].value, 0, EVT_N_VALUE - 1);
+        value_image(im, &live[i].value,
+                    live[i].output < 0 ? EVT_DIGITAL : kind_of(e, live[i].output));
     }
     e->is_static = true; /* no journal */
     for (size_t i = 0; i < n && !im->wrong; i++) {
@@ -796,11 +848,11 @@ static void queue_image(evt *e, image *im)
 static void values_image(evt *e, image *im)
 {
     for (size_t i = 0; i < vec_len(e->node); i++) {
-        IMAGE_WITHIN(im, e->node[i].value, 0, EVT_N_VALUE - 1);
-        IMAGE_WITHIN(im, e->initial[i], 0, EVT_N_VALUE - 1);
+        value_image(im, &e->node[i].value, e->node[i].kind);
+        value_image(im, &e->initial[i], e->node[i].kind);
     }
     for (size_t i = 0; i < vec_len(e->output); i++)
-        IMAGE_WITHIN(im, e->output[i].value, 0, EVT_N_VALUE - 1);
+        value_image(im, &e->output[i].value, kind_of(e, (int32_t)i));
     IMAGE_ARRAY(im, e->word, vec_len(e->word));
     IMAGE_ARRAY(im, e->real, vec_len(e->real));
 }
@@ -808,7 +860,7 @@ static void values_image(evt *e, image *im)
 static void record_image(evt *e, image *im)
 {
     const int32_t n_node = (int32_t)vec_len(e->node);
-    const size_t n = image_count(im, vec_len(e->record), sizeof(double) + sizeof(int32_t) + 2);
+    const size_t n = image_count(im, vec_len(e->record), 3 * sizeof(double) + sizeof(int32_t));
     if (im->giving) {
         vec_clear(e->record);
         if (n)
@@ -818,8 +870,10 @@ static void record_image(evt *e, image *im)
         evt_change *c = &e->record[i];
         IMAGE_WITHIN(im, c->t, i ? e->record[i - 1].t : 0, e->horizon);
         IMAGE_WITHIN(im, c->node, 0, n_node - 1);
-        IMAGE_WITHIN(im, c->value, 0, EVT_N_VALUE - 1);
-        IMAGE_WITHIN(im, c->old, 0, EVT_N_VALUE - 1);
+        if (im->wrong)
+            break;
+        value_image(im, &c->value, e->node[c->node].kind);
+        value_image(im, &c->old, e->node[c->node].kind);
     }
     if (im->wrong)
         vec_clear(e->record);
@@ -850,6 +904,8 @@ void evt_identity(const evt *e, image *im)
     const uint64_t n[] = {vec_len(e->part), vec_len(e->output), vec_len(e->node), vec_len(e->word),
                           vec_len(e->real)};
     IMAGE_SAME(im, n, other);
+    for (size_t i = 0; i < vec_len(e->node) && !im->wrong; i++)
+        IMAGE_SAME(im, e->node[i].kind, other);
     for (size_t i = 0; i < vec_len(e->output) && !im->wrong; i++) {
         const int32_t o[] = {e->output[i].node, e->output[i].invert, e->output[i].part};
         IMAGE_SAME(im, o, other);

@@ -21,7 +21,11 @@
 #include "image.h"
 #include "vs.h"
 
-/* A value: state + 3 strength. */
+/* What a node carries and a port takes; only those of one kind may be connected. */
+typedef enum evt_kind { EVT_DIGITAL, EVT_NUMBER } evt_kind;
+
+/* A digital value: state + 3 strength. Nodes have their values as doubles: a digital one this
+ * number, one of numbers the sum of what drives it. */
 typedef uint8_t evt_value;
 enum { EVT_0, EVT_1, EVT_U, EVT_N_STATE };
 enum { EVT_STRONG, EVT_RESISTIVE, EVT_HIZ, EVT_UNDETERMINED, EVT_N_STRENGTH };
@@ -50,6 +54,7 @@ typedef struct evt_port {
     const char *name; /* NULL: there are no more */
     bool out, vector, null_ok;
     int least, most; /* connections of a vector; most 0: any number */
+    evt_kind kind;
 } evt_port;
 typedef enum evt_param_kind {
     EVT_REAL,
@@ -80,7 +85,7 @@ const evt_model *evt_model_at(size_t i);
 
 typedef struct evt_pin {
     int32_t node; /* -1: not connected */
-    bool invert;
+    bool invert;  /* of numbers: the sign */
 } evt_pin;
 typedef struct evt_table { /* what stands in a file or a string; copied */
     const double *number;  /* [n_number]: d_source: times; d_state: state, next state of each row */
@@ -103,8 +108,8 @@ typedef struct evt_part {
 evt *evt_new(void);
 void evt_free(evt **e);
 /* name: outlives the evt. */
-int32_t evt_add_node(evt *e, const char *name);
-/* A driver from outside of a node. Returns its number for evt_drive and evt_post. */
+int32_t evt_add_node(evt *e, const char *name, evt_kind kind);
+/* A driver from outside of a digital node. Returns its number for evt_drive and evt_post. */
 int32_t evt_add_driver(evt *e, const char *name, evt_pin pin);
 /* Everything in it but names is copied. */
 void evt_add_part(evt *e, const evt_part *p);
@@ -114,11 +119,12 @@ void evt_finish(evt *e);
 
 int32_t evt_n_node(const evt *e);
 const char *evt_node_name(const evt *e, int32_t node);
+evt_kind evt_node_kind(const evt *e, int32_t node);
 int32_t evt_find_node(const evt *e, const char *name); /* -1: none */
 
 /* -- static analyses -- */
 
-/* All nodes 0u, no part was called, nothing is pending. */
+/* All nodes 0u or 0, no part was called, nothing is pending. */
 void evt_begin(evt *e);
 /* A driver's value, for the next evt_settle. */
 void evt_drive(evt *e, int32_t driver, evt_value v);
@@ -126,11 +132,12 @@ void evt_drive(evt *e, int32_t driver, evt_value v);
  * Status: VS_OK; VS_NOCONV: they do not settle, evt_culprit names a node and a part of the loop. */
 VS_MUST_USE vs_status evt_settle(evt *e);
 /* Values now: of static analyses, and of the time that evt_run has come to. */
-evt_value evt_now(const evt *e, int32_t node);
+double evt_now(const evt *e, int32_t node);
 typedef struct evt_culprit {
     const char *node, *part;
     double time;
-    bool queue; /* there are too many events; else a loop without delay */
+    bool queue;    /* there are too many events; else a loop without delay, */
+    bool overflow; /* or the node's number is too large */
 } evt_culprit;
 evt_culprit evt_blame(const evt *e);
 
@@ -159,8 +166,8 @@ void evt_commit(evt *e, double t);
 
 typedef struct evt_change {
     double t;
+    double value, old;
     int32_t node;
-    uint8_t value, old;
 } evt_change;
 /* Changes of nodes since evt_start in order of time, up to the committed time: [*n]; those at time
  * 0 are not among them. */
@@ -168,12 +175,12 @@ const evt_change *evt_record(const evt *e, size_t *n);
 /* The time of the first of them that is not before t; infinite if there is none. */
 double evt_change_from(const evt *e, double t);
 /* Values at time 0 [evt_n_node]. */
-const evt_value *evt_initial(const evt *e);
+const double *evt_initial(const evt *e);
 /* Changes before this time were dropped, because there were too many; 0: none. */
 double evt_dropped(const evt *e);
 /* A node's value at a time up to the horizon, changes at just that time left out. Calls with times
  * near each other are cheap. */
-evt_value evt_before(evt *e, int32_t node, double t);
+double evt_before(evt *e, int32_t node, double t);
 
 /* -- a run that goes on elsewhere -- */
 

@@ -1,5 +1,5 @@
 /* evt_model.c - ports and parameters of the digital models, in the order of their connections and
- * of the numbers that their code (evt_gate.c, evt_flip.c, evt_table.c) uses.
+ * of the numbers that their code (evt_gate.c, evt_flip.c, evt_table.c, evt_number.c) uses.
  * Source: ngspice manual, chapter "Digital models"; defaults as there. */
 #include "evt.h"
 
@@ -12,9 +12,13 @@
 #define OUTPUT_OPTION(text) {.name = text, .out = true, .null_ok = true}
 #define OUTPUTS(text) {.name = text, .out = true, .vector = true, .least = 1}
 
+#define NUMBER_INPUT(text) {.name = text, .kind = EVT_NUMBER}
+#define NUMBER_OUTPUT(text) {.name = text, .out = true, .kind = EVT_NUMBER}
+
 #define LEAST_DELAY 0
 #define MOST_DELAY 1e30
 #define DELAY(text) {.name = text, .absent = 1e-9, .min = LEAST_DELAY, .max = MOST_DELAY}
+#define SAMPLE_DELAY {.name = "delay", .absent = 1e-9, .min = 1e-15, .max = MOST_DELAY}
 #define LOAD(text) {.name = text, .absent = 1e-12, .idle = true}
 #define FAMILY {.name = "family", .kind = EVT_WORDS, .idle = true}
 #define WHOLE(text, value, lo, hi) \
@@ -117,6 +121,17 @@ static const evt_model models[] = {
       {.name = "input_delay", .kind = EVT_LIST, .min = LEAST_DELAY, .max = MOST_DELAY},
       {.name = "input_load", .kind = EVT_LIST, .idle = true},
       {.name = "table_values", .kind = EVT_WORDS}}},
+    {"d_to_real",
+     {INPUT("in"), OPTION("enable"), NUMBER_OUTPUT("out")},
+     {{.name = "zero"}, {.name = "one", .absent = 1}, SAMPLE_DELAY}},
+    {"real_gain",
+     {NUMBER_INPUT("in"), NUMBER_OUTPUT("out")},
+     {{.name = "in_offset"},
+      {.name = "gain", .absent = 1},
+      {.name = "out_offset"},
+      SAMPLE_DELAY,
+      {.name = "ic"}}},
+    {"real_delay", {NUMBER_INPUT("in"), INPUT("clk"), NUMBER_OUTPUT("out")}, {SAMPLE_DELAY}},
 };
 
 const evt_model *evt_find_model(const char *type)

@@ -28,25 +28,26 @@ typedef struct output { /* a driver of a node */
     bool invert;
     int32_t part;     /* -1: from outside */
     const char *name; /* of the driver from outside */
-    evt_value value;
+    double value;
     int32_t pending; /* the first of its events, -1: none */
 } output;
 
 typedef struct node {
     const char *name;
+    evt_kind kind;
     int32_t *driver; /* vec of outputs */
     int32_t *reader; /* vec of parts, each once */
-    evt_value value;
+    double value;
     bool watched, marked;
 } node;
 
 typedef struct event {
     double t;
     uint64_t seq;
+    double value;
     int32_t output; /* >= 0; -1 - part: a part is called */
     int32_t next;   /* event of the same output, -1: none */
-    evt_value value;
-    bool removed; /* a later post has replaced it */
+    bool removed;   /* a later post has replaced it */
     bool free;
 } event;
 
@@ -63,12 +64,9 @@ typedef enum undo_kind {
 } undo_kind;
 typedef struct undo {
     double t; /* horizon when it was done */
+    double old;
     undo_kind kind;
     int32_t at;
-    union {
-        int32_t i;
-        double d;
-    } old;
 } undo;
 
 struct evt {
@@ -86,7 +84,7 @@ struct evt {
     undo *journal; /* vec; [0 .. n_done) are committed */
     size_t n_done;
     evt_change *record; /* vec */
-    evt_value *initial; /* vec */
+    double *initial;    /* vec */
     double dropped;
     double horizon, committed;
     bool is_static, first;     /* time 0; no part was called yet */
@@ -95,8 +93,8 @@ struct evt {
     evt_culprit culprit;
     bool failed;
     /* values as evt_before has them */
-    evt_value *shown; /* [nodes] vec */
-    size_t n_shown;   /* changes of the record that are in `shown` */
+    double *shown;  /* [nodes] vec */
+    size_t n_shown; /* changes of the record that are in `shown` */
 };
 
 /* What a model does. `call` reads inputs and posts outputs; at time 0 (e->is_static) outputs pass
@@ -108,19 +106,23 @@ typedef struct evt_code {
     void (*call)(evt *e, const part *p);
     void (*start)(evt *e, const part *p); /* the first events of a transient; NULL: none */
 } evt_code;
-extern const evt_code evt_gate_code[], evt_flip_code[], evt_table_code[]; /* type NULL at the end */
+/* type NULL at the end: */
+extern const evt_code evt_gate_code[], evt_flip_code[], evt_table_code[], evt_number_code[];
 
 static inline double evt_time(const evt *e) { return e->horizon; }
 /* The state of connection i of an input port; EVT_0 if the port is not connected. */
 int evt_in(const evt *e, const part *p, int port, int32_t i);
+/* The number at an input port. */
+double evt_in_number(const evt *e, const part *p, int port);
 int32_t evt_get_word(const evt *e, const part *p, int32_t k);
 void evt_set_word(evt *e, const part *p, int32_t k, int32_t v);
 double evt_get_real(const evt *e, const part *p, int32_t k);
 void evt_set_real(evt *e, const part *p, int32_t k, double v);
-/* Connection i of an output port gets a value: at once at time 0, else `delay` later. */
-void evt_put(evt *e, const part *p, int port, int32_t i, evt_value v, double delay);
+/* Connection i of an output port gets an evt_value, or a number: at once at time 0, else `delay`
+ * later. */
+void evt_put(evt *e, const part *p, int port, int32_t i, double v, double delay);
 /* The same at a time of a transient. */
-void evt_put_at(evt *e, const part *p, int port, int32_t i, evt_value v, double t);
+void evt_put_at(evt *e, const part *p, int port, int32_t i, double v, double t);
 /* The part is called at that time. */
 void evt_wake(evt *e, const part *p, double t);
 

@@ -185,14 +185,23 @@ static void place(nat_set *set, const csc *a, bool reactive)
 
 static int state_of(const events *s, evt_pin pin)
 {
-    const int state = evt_state(evt_now(s->e, pin.node));
+    const int state = evt_state((evt_value)evt_now(s->e, pin.node));
     return pin.invert && state != EVT_U ? !state : state;
+}
+
+static bool takes_number(const events *s, const dac *d)
+{
+    return evt_node_kind(s->e, d->o.pin[0].node) == EVT_NUMBER;
 }
 
 /* What it tends to, as the nodes are now. */
 static double target(const events *s, const dac *d)
 {
     double part = 0;
+    if (takes_number(s, d)) {
+        const double v = evt_now(s->e, d->o.pin[0].node);
+        return d->o.gain * (d->o.pin[0].invert ? -v : v);
+    }
     if (d->o.n_bit == 1) {
         const int state = state_of(s, d->o.pin[0]);
         return state == EVT_1 ? d->o.high : state == EVT_0 ? d->o.low : d->o.undef;
@@ -233,6 +242,10 @@ static void turn(events *s, double t)
         const double to = target(s, d), from = dac_at(d, t), whole = d->o.high - d->o.low;
         if (to == vec_last(d->ramp).to)
             continue;
+        if (takes_number(s, d)) {
+            vec_push(d->ramp, (ramp){t, from, t + d->o.ramp[0], to});
+            continue;
+        }
         const bool up = (to > from) == (whole > 0);
         const double length =
             whole != 0 ? d->o.ramp[up] * fabs((to - from) / whole) : d->o.ramp[up];
@@ -459,10 +472,23 @@ static void begin_osc(osc *o, double v)
 
 /* -- static -- */
 
-static double number(evt_value v)
+/* The number by which results have a value of a node. */
+static double number(const events *s, int32_t node, double v)
 {
-    const int state = evt_state(v);
+    if (evt_node_kind(s->e, node) == EVT_NUMBER)
+        return v;
+    const int state = evt_state((evt_value)v);
     return state == EVT_U ? 0.5 : state;
+}
+
+static double number_now(const events *s, int32_t node)
+{
+    return number(s, node, evt_now(s->e, node));
+}
+
+static double number_at(const events *s, int32_t node, double t)
+{
+    return number(s, node, evt_before(s->e, node, t));
 }
 
 /* x NULL: the analog circuit is at 0. */
@@ -508,6 +534,10 @@ static vs_status refuse(events *s)
         diag_error(s->set.host->d, DIAG_NOWHERE,
                    "at %.9g s there are more digital events on their way than memory is meant for",
                    c.time);
+    else if (c.overflow)
+        diag_error(s->set.host->d, DIAG_NOWHERE,
+                   "at %.9g s the numbers at the node '%s' have become too large for a double",
+                   c.time, c.node);
     else if (still)
         diag_error(s->set.host->d, DIAG_NOWHERE,
                    "operating point: the digital node '%s' does not come to rest: a loop through "
@@ -527,7 +557,7 @@ static bool has_changed(const events *s)
     for (size_t i = 0; i < vec_len(s->dac); i++)
         changed |= s->dac[i].used != target(s, &s->dac[i]);
     for (size_t i = 0; i < vec_len(s->show); i++)
-        changed |= s->show[i].used != number(evt_now(s->e, s->show[i].node));
+        changed |= s->show[i].used != number_now(s, s->show[i].node);
     return changed;
 }
 
@@ -568,7 +598,7 @@ void nat_event_shown(nat_list *l, double t, double *x)
 {
     events *s = events_of(l->set[NAT_EVENT]);
     for (size_t i = 0; i < vec_len(s->show); i++)
-        x[s->show[i].unknown] = number(evt_before(s->e, s->show[i].node, t));
+        x[s->show[i].unknown] = number_at(s, s->show[i].node, t);
 }
 
 /* -- loads -- */
@@ -576,8 +606,7 @@ void nat_event_shown(nat_list *l, double t, double *x)
 static double shown_value(events *s, const shown *w, const nat_env *env)
 {
     const bool runs = env->mode == NAT_TRAN && s->started;
-    return env->srcfact *
-           number(runs ? evt_before(s->e, w->node, env->time) : evt_now(s->e, w->node));
+    return env->srcfact * (runs ? number_at(s, w->node, env->time) : number_now(s, w->node));
 }
 
 static void load_dac(events *s, dac *d, const nat_env *env, const double *x, nat_sums *to)
@@ -627,7 +656,7 @@ static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to
         shown *w = &s->show[i];
         const double v = shown_value(s, w, env);
         if (env->mode == NAT_STATIC)
-            w->used = number(evt_now(s->e, w->node));
+            w->used = number_now(s, w->node);
         to->f[w->unknown] += x[w->unknown] - v;
         to->fmax[w->unknown] = fmax(fabs(x[w->unknown]), fabs(v));
     }
@@ -784,7 +813,7 @@ static void identity(const nat_set *set, image *im)
     }
     for (size_t i = 0; i < vec_len(s->dac) && !im->wrong; i++) {
         const nat_dac *o = &s->dac[i].o;
-        const double v[] = {o->low, o->high, o->undef, o->ramp[0], o->ramp[1], o->m};
+        const double v[] = {o->low, o->high, o->undef, o->gain, o->ramp[0], o->ramp[1], o->m};
         const int32_t k[] = {o->out[0], o->out[1], o->k, o->n_bit};
         IMAGE_SAME(im, v, other);
         IMAGE_SAME(im, k, other);

@@ -1,9 +1,10 @@
 /* nat_event.h - native devices: bridges between the analog circuit and its digital part (evt.h).
  *
  *   adc   reads a voltage (or another unknown) and drives a digital node by its level
- *   dac   a source whose value follows digital nodes along ramps
+ *   dac   a source whose value follows digital nodes, or one of numbers, along ramps
  *   osc   drives a digital node with a period or a duty cycle that a voltage gives
- *   show  an unknown whose value is 0, 1 or 0.5 as the state of a digital node is
+ *   show  an unknown whose value is 0, 1 or 0.5 as the state of a digital node is, or the number of
+ *         a node of numbers
  *
  * One set has all of them, and the evt. In static analyses nat_settle lets levels pass through the
  * digital part after each solution; whoever solves repeats it until nothing changes. In transients
@@ -37,7 +38,9 @@ typedef struct nat_dac {
     int32_t out[2]; /* unknowns of its nodes */
     int32_t k;      /* unknown of its current; 0: it is a current source from out[0] to out[1] */
     double low, high, undef;
-    double ramp[2];     /* s, down, up, of the whole way from low to high; > 0 */
+    double gain;        /* V or A of the number 1, where the pin is a node of numbers */
+    double ramp[2];     /* s, down, up, of the whole way from low to high; > 0. Of numbers: [0] is
+                         * the length of any way */
     const evt_pin *pin; /* [n_bit] several bits: a fraction of high - low, the first bit is 1/2 */
     int32_t n_bit;
     double m; /* devices in parallel */

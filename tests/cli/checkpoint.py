@@ -125,7 +125,7 @@ cb c2 b1 1n
 .end
 """
 
-DIGITAL = """a modulator, an oscillator, a memory
+DIGITAL = """a modulator, an oscillator, a memory, a filter of numbers
 v1 in 0 sin(0.5 0.3 0.1meg)
 r1 in x 10k
 r2 fb x 10k
@@ -141,6 +141,16 @@ aram [qd] [dout] [div clk] div [one] ram
 aup one up
 adac2 [div dout qd] [o2] dac2
 ro o2 0 1k
+anum q div num tonum
+asum num sum gain
+aback sum sum gain
+asamp sum clk held sample
+aout held o3 tov
+ro3 o3 0 1k
+.model tonum d_to_real(zero=-1)
+.model gain real_gain(gain=0.4 delay=3n)
+.model sample real_delay
+.model tov real_to_v(gain=0.3 transition_time=5n)
 .model adc adc_bridge(in_low=0.5 in_high=0.5 rise_delay=2n fall_delay=3n)
 .model osc d_osc(cntl_array=[0 1] freq_array=[5meg 15meg] duty_cycle=0.4)
 .model ff d_dff

@@ -171,7 +171,126 @@ adac [nq] [fb] dac
 """
 
 
+FILTER = """a sampled low-pass: the numbers of a divided clock
+ven ena 0 pulse(0 1 25n 2n 2n 1 2)
+aadc [ena] [en] adc
+aclk [en clk] clk nd
+adiv q clk null null null q ff
+ain q en x toreal
+asum x s g1
+afb y s g2
+az s clk z zm
+ag z y g3
+am ~z m g4
+aout y out tov
+rout out 0 1k
+.model adc adc_bridge(in_low=0.5 in_high=0.5)
+.model nd d_nand(rise_delay=10n fall_delay=10n)
+.model ff d_dff
+.model toreal d_to_real(zero=-1 one=1)
+.model g1 real_gain(gain=0.25)
+.model g2 real_gain(gain=0.5 delay=0.5n)
+.model g3 real_gain(in_offset=0.125 out_offset=-0.0625 ic=0.75)
+.model g4 real_gain(delay=2n)
+.model zm real_delay(delay=0.7n)
+.model tov real_to_v(gain=2 transition_time=0.4n)
+"""
+
+
 class Exact(Case):
+    def test_a_filter_of_numbers(self):
+        """Samples at the clock's edges to 1, each y = z + 1/16, z = x/4 + y/2: sums of powers of 2, exact. out
+        is 2 y, 0.4 ns behind it, in a line; while y is up to 0.1 ns old it is up to a quarter of the way."""
+        self.vsim(FILTER + """
+.control
+tran 0.5n 1.5u 0 0.5n
+eprint clk q x z y m > o.txt
+wrdata w.txt v(out) v(y)
+eprvcd y > y.vcd
+.endc
+.end
+""")
+        rows = self.events('o.txt')
+        clock, z, seen, x = rows[0][1][0], 0.0, 0, 0.0
+        due = None
+        for t, v in rows:
+            if due is not None and t >= due[0] - 1e-15:
+                z, due = due[1], None
+                seen += 1
+            self.assertEqual(float(v[3]), float('%.6e' % z), t)
+            if v[0] == '1s' and clock == '0s':
+                due = (t + 0.7e-9, x / 4 + (z + 0.0625) / 2)
+            clock, x = v[0], float(v[2])
+        self.assertGreater(seen, 60)
+        with open(self.path('w.txt'), encoding='utf-8') as f:
+            a = [[float(w) for w in line.split()] for line in f]
+        change = [t for (t, v), (_, before) in zip(rows[1:], rows) if v[4] != before[4]]
+        still = [r for r in a if not any(0 <= r[0] - t <= 0.4001e-9 for t in change)]
+        self.assertGreater(len(still), 1000)
+        for t, out, _, number in still:
+            self.assertAlmostEqual(out, 2 * number, delta=2e-9)  # digits of wrdata
+        with open(self.path('y.vcd'), encoding='utf-8') as f:
+            vcd = f.read()
+        self.assertIn('$var real 1 ! y $end', vcd)
+        self.assertIn('$dumpvars\nr0.75 !\n', vcd)
+
+    def test_numbers_stand_in_results(self):
+        m = self.measures(self.vsim(FILTER + """
+.tran 0.5n 1.5u 0 0.5n
+.meas tran first find v(y) at=3n
+.meas tran start find v(y) at=1n
+.end
+"""))
+        self.assertEqual(m['start'], 0.75)
+        self.assertEqual(m['first'], 0.0625)
+
+    def test_numbers_that_grow_without_end_are_told(self):
+        """-2^k at k + 1 ns: 2^1024 is none."""
+        said = self.vsim("""grows
+a1 y y g
+.model g real_gain(gain=-2 ic=1)
+.tran 10n 3u
+.end
+""", fails=True)
+        self.assertIn("the numbers at the node 'y' have become too large for a double", said)
+        self.assertIn('at 1.025e-06 s', said)
+
+    def test_numbers_and_digital_values_do_not_mix(self):
+        said = self.vsim("""mixed
+a1 y y g
+a2 y z inv
+a3 z z2 g
+b1 b 0 v=v(y)
+r1 b 0 1
+.model g real_gain
+.model inv d_inverter
+.tran 10n 3u
+.end
+""", fails=True)
+        self.assertIn("deck.sp:3:4: error: a2: port 'in' of 'd_inverter' takes a digital value, and node 'y' "
+                      "has a number", said)
+        self.assertIn("deck.sp:4:4: error: a3: port 'in' of 'real_gain' takes a number, and node 'z' has a "
+                      "digital value", said)
+        self.assertIn("; a 'd_to_real' makes numbers of digital values", said)
+        said = self.vsim("""mixed
+a1 y y g
+b1 b 0 v=v(y)
+r1 b 0 1
+.model g real_gain
+.tran 10n 3u
+.end
+""", fails=True)
+        self.assertIn("node 'y' has numbers, and analog elements or expressions connect it: a 'real_to_v' "
+                      "belongs between", said)
+        said = self.vsim("""types
+a1 %int y z g
+.model g real_gain(delay=0)
+.tran 10n 3u
+.end
+""", fails=True)
+        self.assertIn("port 'in' of 'real_gain' is not of type '%int'; it may be: real", said)
+        self.assertIn("'delay' is 0; it may be from 1e-15", said)
+
     def test_ring_has_the_period_of_its_delays(self):
         """Both edges go through three gates: (3 + 1 + 1.5) + (2 + 1.5 + 1) ns; the first falls of out begins
         when ena passes 1 V (10 + 2/3 ns) + 1 + 3 + 1 + 1.5 ns later, and is at half of it 0.2 ns later."""
@@ -226,15 +345,15 @@ a2 x z inv
             self.assertAlmostEqual(m[name], t, delta=2e-9 / 4096)
 
     def test_bits_do_not_depend_on_lanes_threads_or_pieces(self):
-        deck = MODULATOR + '.tran 5n 10u\n.end\n'
-        files = []
-        for k, (args, env) in enumerate([((), {}), (('--threads', '4'), {}), ((), {'VSIM_LANES': '1'}),
-                                         ((), {'VSIM_LANES': '2'})]):
-            self.vsim(deck, '-r', 'o%d.raw' % k, *args, env=env)
-            with open(self.path('o%d.raw' % k), 'rb') as f:
-                files.append(re.sub(rb'(?m)^Date:.*$', b'', f.read()))
-        for f in files[1:]:
-            self.assertEqual(f, files[0])
+        for deck in (MODULATOR + '.tran 5n 10u\n.end\n', FILTER + '.tran 1n 1u\n.end\n'):
+            files = []
+            for k, (args, env) in enumerate([((), {}), (('--threads', '4'), {}), ((), {'VSIM_LANES': '1'}),
+                                             ((), {'VSIM_LANES': '2'})]):
+                self.vsim(deck, '-r', 'o%d.raw' % k, *args, env=env)
+                with open(self.path('o%d.raw' % k), 'rb') as f:
+                    files.append(re.sub(rb'(?m)^Date:.*$', b'', f.read()))
+            for f in files[1:]:
+                self.assertEqual(f, files[0])
 
     def test_modulator_follows_its_input(self):
         """As test_example_follows_its_input, over ten periods of 5 us."""
@@ -390,8 +509,8 @@ eprvcd -t 100p x > o2.vcd
 .endc
 .end
 """)
-        self.assertIn('0.000000000e+00     0s    1s\n1.000000000e-08     1s    1s\n'
-                      '1.250000000e-08     1s    0z\n1.250000010e-08     Us    0z\n', said)
+        self.assertIn('0.000000000e+00    0s    1s\n1.000000000e-08    1s    1s\n'
+                      '1.250000000e-08    1s    0z\n1.250000010e-08    Us    0z\n', said)
         self.assertRegex(said, r'x +: d +, +3\n +y +: d +, +2\n')
         with open(self.path('o.vcd'), encoding='utf-8') as f:
             vcd = f.read()
@@ -487,6 +606,9 @@ eprint %s > %s.txt
 
     def test_gates(self):
         self.compare(GATES, ' '.join(['a', 'b', 'c'] + ['g%d' % k for k in range(1, 15)]), '0.1n', '400n', 0.1e-9)
+
+    def test_filter_of_numbers(self):
+        self.compare(FILTER, 'clk q x s z y m', '0.1n', '0.6u', 0.1e-9)
 
     def test_modulator(self):
         """The loop is chaotic in its bits, not in its means."""

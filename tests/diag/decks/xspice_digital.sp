@@ -10,6 +10,10 @@ a6 %vd(a 0) dosc osc1
 a7 [%i dq] [a] dac1
 a8 [dq dn] [oa ob oc] dac1
 a9 da [dq] inv1
+a10 da num1 gain1
+a11 num1 ~da gain1
+a12 %int num1 num2 gain1
+a13 num1 %d a tov1
 .model prog d_process(process_file="prog")
 .model gate1 d_and(rise_delay=-1n inertal_delay=true)
 .model ff1 d_dff(ic=3)
@@ -17,5 +21,7 @@ a9 da [dq] inv1
 .model osc1 d_osc(cntl_array=[0 1 2] freq_array=[1k 2k])
 .model dac1 dac_bridge(t_rise=-1n)
 .model inv1 d_inverter
+.model gain1 real_gain(delay=0)
+.model tov1 real_to_v(gian=2)
 .op
 .end

@@ -23,13 +23,24 @@ a11 [y div] [o1 o2] da
 r1 o1 0 1k
 c1 o2 0 1p
 r2 o2 auto 1k
+an1 y d num tonum
+an2 num ~sum gain
+an3 %real sum sum gain
+an4 sum q held sample
+an5 held o3 tov
+r3 o3 0 1k
+.model tonum d_to_real(zero=-1 delay=2n)
+.model gain real_gain(gain=0.4 in_offset=0.1 ic=0.3)
+.model sample real_delay
+.model tov real_to_v(gain=-2 transition_time=3n)
 a12 auto w inv
 .model inv d_inverter
 .tran 1n 200n
 .meas tran m1 trig v(q) val=0.5 rise=1 targ v(o1) val=1.5 rise=1
 .control
 run
-eprint q y div
+eprint q y div sum
+eprvcd sum held q
 edisplay
 .endc
 .end

@@ -28,7 +28,7 @@ static bench new_bench(const char *type, const int32_t *n, const double *par,
     for (int i = 0; i < EVT_MOST_PORTS && p.model->port[i].name; i++) {
         p.n[i] = n[i];
         for (int32_t k = 0; k < n[i]; k++) {
-            const int32_t node = evt_add_node(b.e, names[at]);
+            const int32_t node = evt_add_node(b.e, names[at], EVT_DIGITAL);
             pin[at++] = (evt_pin){node, false};
             if (p.model->port[i].out)
                 b.out[b.n_out++] = node;
@@ -62,7 +62,10 @@ static void step(bench *b, double t, const char *in)
     evt_commit(b->e, (t + 50) * 1e-9);
 }
 
-static char state(const bench *b, int k) { return "01U"[evt_state(evt_now(b->e, b->out[k]))]; }
+static char state(const bench *b, int k)
+{
+    return "01U"[evt_state((evt_value)evt_now(b->e, b->out[k]))];
+}
 
 /* -- gates -- */
 
@@ -124,7 +127,7 @@ static void check_values(const char *type, const char *const (*t)[2], size_t n_r
     for (size_t i = 0; i < n_row; i++) {
         bench b = new_bench(type, n, NULL, NULL);
         drive(&b, t[i][0]);
-        ck_assert_str_eq(evt_text(evt_now(b.e, b.out[0])), t[i][1]);
+        ck_assert_str_eq(evt_text((evt_value)evt_now(b.e, b.out[0])), t[i][1]);
         evt_free(&b.e);
     }
 }
@@ -301,7 +304,7 @@ START_TEST(look_up_tables_count_inputs_from_the_lowest)
     evt_start(b.e);
     step(&b, 1, "01");
     ck_assert_int_eq(state(&b, 0), '0');
-    ck_assert_str_eq(evt_text(evt_now(b.e, b.out[1])), "Uz");
+    ck_assert_str_eq(evt_text((evt_value)evt_now(b.e, b.out[1])), "Uz");
     evt_free(&b.e);
 }
 END_TEST
@@ -315,7 +318,7 @@ START_TEST(a_source_plays_its_rows)
     bench b = new_bench("d_source", n, NULL, &t);
     bool changed;
     drive(&b, "");
-    ck_assert_str_eq(evt_text(evt_now(b.e, b.out[0])), "0s");
+    ck_assert_str_eq(evt_text((evt_value)evt_now(b.e, b.out[0])), "0s");
     evt_start(b.e);
     ck_assert_int_eq(evt_run(b.e, 1, 100, &changed), VS_OK);
     evt_commit(b.e, 1);
@@ -361,11 +364,11 @@ START_TEST(a_memory_reads_what_was_written)
     static const char *const in[] = {"1011", "1001", "0111", "0101", "0001", "0000", "00U1"};
     static const char *const want[] = {"1z", "1s", "0z", "0s", "1s", "Uz", "0z"};
     drive(&b, "0001");
-    ck_assert_str_eq(evt_text(evt_now(b.e, b.out[0])), "Us");
+    ck_assert_str_eq(evt_text((evt_value)evt_now(b.e, b.out[0])), "Us");
     evt_start(b.e);
     for (size_t i = 0; i < VS_COUNT(in); i++) {
         step(&b, 100 * (double)i + 1, in[i]);
-        ck_assert_str_eq(evt_text(evt_now(b.e, b.out[0])), want[i]);
+        ck_assert_str_eq(evt_text((evt_value)evt_now(b.e, b.out[0])), want[i]);
     }
     evt_free(&b.e);
 }
@@ -376,7 +379,7 @@ START_TEST(pins_invert)
 {
     for (int by = 0; by < 4; by++) {
         evt *e = evt_new();
-        const int32_t a = evt_add_node(e, "a"), y = evt_add_node(e, "y"),
+        const int32_t a = evt_add_node(e, "a", EVT_DIGITAL), y = evt_add_node(e, "y", EVT_DIGITAL),
                       in = evt_add_driver(e, "in", (evt_pin){a, false});
         const evt_pin pin[] = {{a, by & 1}, {y, by >> 1}};
         evt_add_part(
@@ -397,10 +400,10 @@ START_TEST(a_wired_and_needs_all)
     for (int in = 0; in < 4; in++) {
         evt *e = evt_new();
         const double par[] = {1e-9, 1e-9, 0};
-        const int32_t y = evt_add_node(e, "y");
+        const int32_t y = evt_add_node(e, "y", EVT_DIGITAL);
         const evt_pin out = {y, false};
         for (int k = 0; k < 2; k++) {
-            const int32_t a = evt_add_node(e, k ? "b" : "a");
+            const int32_t a = evt_add_node(e, k ? "b" : "a", EVT_DIGITAL);
             (void)evt_add_driver(e, "in", (evt_pin){a, false});
             add_gate(e, "d_open_c", &a, 1, y, par);
         }
@@ -411,7 +414,7 @@ START_TEST(a_wired_and_needs_all)
         for (int32_t k = 0; k < 2; k++)
             evt_drive(e, 2 * k, in >> k & 1);
         ck_assert_int_eq(evt_settle(e), VS_OK);
-        ck_assert_str_eq(evt_text(evt_now(e, y)), in == 3 ? "1r" : "0s");
+        ck_assert_str_eq(evt_text((evt_value)evt_now(e, y)), in == 3 ? "1r" : "0s");
         evt_free(&e);
     }
 }

@@ -56,9 +56,9 @@ static chain new_chain(bool inertial)
 {
     chain x = {.e = evt_new()};
     const double slow[] = {2e-9, 2e-9, inertial}, fast[] = {1e-9, 1e-9, inertial};
-    x.a = evt_add_node(x.e, "a");
-    x.b = evt_add_node(x.e, "b");
-    x.c = evt_add_node(x.e, "c");
+    x.a = evt_add_node(x.e, "a", EVT_DIGITAL);
+    x.b = evt_add_node(x.e, "b", EVT_DIGITAL);
+    x.c = evt_add_node(x.e, "c", EVT_DIGITAL);
     x.driver = evt_add_driver(x.e, "in", (evt_pin){x.a, false});
     add_gate(x.e, "d_buffer", &x.a, 1, x.b, fast);
     add_gate(x.e, "d_buffer", &x.b, 1, x.c, slow);
@@ -217,7 +217,8 @@ START_TEST(a_loop_without_delay_is_named)
     evt *e = evt_new();
     bool changed;
     const double none[] = {0, 0, 0};
-    const int32_t n = evt_add_node(e, "ring"), in[] = {n, evt_add_node(e, "go")};
+    const int32_t n = evt_add_node(e, "ring", EVT_DIGITAL),
+                  in[] = {n, evt_add_node(e, "go", EVT_DIGITAL)};
     const int32_t go = evt_add_driver(e, "go", (evt_pin){in[1], false});
     add_gate(e, "d_nand", in, 2, n, none);
     evt_finish(e);
@@ -294,9 +295,154 @@ START_TEST(a_damaged_image_is_refused_or_runs)
 }
 END_TEST
 
+/* A bit becomes -1 or 1, y = 2 x + y/4 with a delay of 2 ns, and z is -y at each edge to 1. */
+typedef struct filter {
+    evt *e;
+    int32_t driver, y, z;
+} filter;
+
+static filter new_filter(void)
+{
+    filter f = {.e = evt_new()};
+    const int32_t a = evt_add_node(f.e, "a", EVT_DIGITAL), x = evt_add_node(f.e, "x", EVT_NUMBER);
+    f.y = evt_add_node(f.e, "y", EVT_NUMBER);
+    f.z = evt_add_node(f.e, "z", EVT_NUMBER);
+    f.driver = evt_add_driver(f.e, "in", (evt_pin){a, false});
+    const struct {
+        const char *type;
+        evt_pin pin[3];
+        int32_t n[3];
+        double par[5];
+    } part[] = {{"d_to_real", {{a, false}, {x, false}}, {1, 0, 1}, {-1, 1, 1e-9}},
+                {"real_gain", {{x, false}, {f.y, false}}, {1, 1}, {0, 2, 0, 2e-9, 0}},
+                {"real_gain", {{f.y, false}, {f.y, false}}, {1, 1}, {0, 0.25, 0, 2e-9, 0}},
+                {"real_delay", {{f.y, false}, {a, false}, {f.z, true}}, {1, 1, 1}, {1e-9}}};
+    for (size_t i = 0; i < VS_COUNT(part); i++) {
+        evt_part p = {
+            .name = part[i].type, .model = evt_find_model(part[i].type), .pin = part[i].pin};
+        memcpy(p.n, part[i].n, sizeof part[i].n);
+        memcpy(p.par, part[i].par, sizeof part[i].par);
+        evt_add_part(f.e, &p);
+    }
+    evt_finish(f.e);
+    evt_drive(f.e, f.driver, S0);
+    ck_assert_int_eq(evt_settle(f.e), VS_OK);
+    evt_start(f.e);
+    return f;
+}
+
+/* Values of y and z up to 40 ns, going back again and again or not. */
+static size_t filtered(filter *f, bool back, evt_change *to, size_t most)
+{
+    for (int i = 1; i < 5; i++)
+        evt_post(f->e, f->driver, i % 2 ? S1 : S0, i * 7.3e-9);
+    for (int i = 1; i <= 40; i++) {
+        if (back)
+            run(f->e, (i + 17) * 1e-9);
+        evt_rollback(f->e, (i - 1) * 1e-9);
+        run(f->e, i * 1e-9);
+        evt_commit(f->e, i * 1e-9);
+    }
+    size_t n;
+    const evt_change *c = evt_record(f->e, &n);
+    ck_assert_uint_le(n, most);
+    memcpy(to, c, n * sizeof *c);
+    return n;
+}
+
+START_TEST(numbers_pass_and_are_taken_back)
+{
+    static evt_change a[400], b[400];
+    filter f = new_filter(), g = new_filter();
+    const size_t n = filtered(&f, false, a, VS_COUNT(a)), m = filtered(&g, true, b, VS_COUNT(b));
+    ck_assert_uint_eq(n, m);
+    double y = 0, z = 0;
+    int edges = 0;
+    for (size_t i = 0; i < n; i++) {
+        ck_assert(a[i].t == b[i].t && a[i].node == b[i].node && a[i].value == b[i].value);
+        if (a[i].node == f.z) {
+            ck_assert_double_eq(a[i].value, z);
+            edges++;
+        }
+        y = a[i].node == f.y ? a[i].value : y;
+        z = a[i].node == 0 && a[i].value == EVT_1 ? -y : z;
+    }
+    ck_assert_int_eq(edges, 2);
+    /* x is -1 from 30.2 ns on, y tends to 2 x (1 + 1/4 + ...), and has taken four steps */
+    ck_assert_double_eq_tol(y, -8.0 / 3, 16.0 / 3 * pow(0.25, 4));
+    evt_free(&f.e);
+    evt_free(&g.e);
+}
+END_TEST
+
+START_TEST(an_image_of_numbers_goes_on_or_is_refused)
+{
+    filter f = new_filter();
+    evt_post(f.e, f.driver, S1, 2e-9);
+    evt_post(f.e, f.driver, S0, 9e-9);
+    run(f.e, 6e-9);
+    evt_commit(f.e, 6e-9);
+    image im = image_take();
+    evt_image(f.e, &im);
+    const size_t size = image_size(&im);
+    run(f.e, 60e-9);
+    evt_commit(f.e, 60e-9);
+    size_t n, m;
+    const evt_change *c = evt_record(f.e, &n);
+    for (size_t i = 0; i <= size; i++) {
+        filter g = new_filter();
+        if (i < size)
+            im.bytes[i] ^= 0xff;
+        image back = image_give(im.bytes, size);
+        evt_image(g.e, &back);
+        bool changed;
+        const vs_status st = evt_run(g.e, 60e-9, 1000, &changed);
+        ck_assert(st == VS_OK || st == VS_NOCONV);
+        if (i < size) {
+            im.bytes[i] ^= 0xff;
+        } else {
+            evt_commit(g.e, 60e-9);
+            const evt_change *d = evt_record(g.e, &m);
+            ck_assert_uint_eq(n, m);
+            ck_assert_double_eq(c[n - 1].value, d[n - 1].value);
+            ck_assert_double_eq(c[n - 1].t, d[n - 1].t);
+        }
+        evt_free(&g.e);
+    }
+    vec_free(im.bytes);
+    evt_free(&f.e);
+}
+END_TEST
+
+START_TEST(too_large_a_number_is_named)
+{
+    evt *e = evt_new();
+    bool changed;
+    const int32_t y = evt_add_node(e, "y", EVT_NUMBER);
+    const evt_pin pin[] = {{y, false}, {y, false}};
+    evt_add_part(e, &(evt_part){.name = "g",
+                                .model = evt_find_model("real_gain"),
+                                .pin = pin,
+                                .n = {1, 1},
+                                .par = {0, 1e200, 0, 1e-9, 1}});
+    evt_finish(e);
+    ck_assert_int_eq(evt_settle(e), VS_OK);
+    ck_assert_double_eq(evt_now(e, y), 1);
+    evt_start(e);
+    ck_assert_int_eq(evt_run(e, 1, 1000, &changed), VS_NOCONV);
+    ck_assert(evt_blame(e).overflow);
+    ck_assert_str_eq(evt_blame(e).node, "y");
+    ck_assert_double_eq_tol(evt_blame(e).time, 3e-9, 1e-22);
+    evt_free(&e);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("queue");
+    tcase_add_test(tc, numbers_pass_and_are_taken_back);
+    tcase_add_test(tc, an_image_of_numbers_goes_on_or_is_refused);
+    tcase_add_test(tc, too_large_a_number_is_named);
     tcase_add_test(tc, texts_are_read_back);
     tcase_add_test(tc, order_of_two_drivers_does_not_matter);
     tcase_add_test(tc, two_drivers_give_what_the_manual_says);
