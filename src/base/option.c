@@ -28,12 +28,16 @@ static const char *const *words_of(option_range r)
     static const char *const bypass[] = {"auto", "0", "1", NULL};
     static const char *const stepstart[] = {"none", "first", NULL};
     static const char *const errpreset[] = {"moderate", "liberal", "conservative", NULL};
+    static const char *const delays[] = {"0", "1", "2", "3", NULL};
+    static const char *const bridges[] = {"0", "1", "2", NULL};
     switch (r) {
     case OPTION_IS_METHOD: return method;
     case OPTION_IS_LU: return lu;
     case OPTION_IS_BYPASS: return bypass;
     case OPTION_IS_STEPSTART: return stepstart;
     case OPTION_IS_ERRPRESET: return errpreset;
+    case OPTION_IS_DELAYS: return delays;
+    case OPTION_IS_BRIDGES: return bridges;
     default: return NULL;
     }
 }

@@ -24,6 +24,8 @@
     X(LU, "auto, klu, tiny, umfpack, dense or cholesky")               \
     X(BYPASS, "0, 1 or auto")                                          \
     X(STEPSTART, "first or none")                                      \
+    X(DELAYS, "0, 1, 2 or 3")                                          \
+    X(BRIDGES, "0, 1 or 2")                                            \
     X(ERRPRESET, "liberal, moderate or conservative")
 
 /* X(name, C type, default, range, text)
@@ -70,7 +72,9 @@
     X(hbwhole, double, 0, NOT_NEGATIVE, "`.hb`: entries factored as a whole; 0: by size") \
     X(interp, bool, false, SWITCH, "result files of transients have the multiples of `tstep`") \
     X(warn, uint64_t, 0, SEED, "1: tells where devices are beyond limits of their cards (below)")  \
-    X(maxwarns, uint64_t, 5, SEED, "of each sort of limit so many warnings in an analysis")
+    X(maxwarns, uint64_t, 5, SEED, "of each sort of limit so many warnings in an analysis")        \
+    X(digital_delay_type, int, 0, DELAYS, "whether gates swallow short pulses (below)")            \
+    X(auto_bridge, int, 1, BRIDGES, "bridges where a deck leaves them out; 2: a note of each")
 
 #define OPTION_LIST(X) OPTION_MODEL_LIST(X) OPTION_RUN_LIST(X)
 

@@ -296,18 +296,6 @@ static vs_status cmd_nothing(ctl *c, const char *text)
     return VS_OK;
 }
 
-/* esave all | none | node...: chooses the event nodes to save. vsim has no event nodes. */
-static vs_status cmd_esave(ctl *c, const char *text)
-{
-    char **w = ctl_words(c, text);
-    for (size_t i = 0; i < vec_len(w); i++)
-        if (str_casecmp(w[i], "all") && str_casecmp(w[i], "none"))
-            diag_warning(c->d, c->at, "there is no event node '%s': nothing is kept for it", w[i]);
-    const vs_status st = vec_len(w) ? VS_OK : ctl_fail(c, "esave takes all, none, or event nodes");
-    vec_free(w);
-    return st;
-}
-
 static vs_status cmd_version(ctl *c, const char *text)
 {
     (void)text;
@@ -457,7 +445,7 @@ static const command commands[] = {
     {"reshape", ctl_reshape, false},
     {"transpose", ctl_transpose, false},
     {"bg_run", cmd_interactive, false},
-    {"esave", cmd_esave, false},
+    {"esave", ctl_esave, false},
     {"aspice", cmd_interactive, false},
     {"jobs", cmd_interactive, false},
     {"rspice", cmd_interactive, false},

@@ -1,5 +1,5 @@
 /* ctl_event.c - eprint, edisplay, eprvcd: what digital nodes did in the last analysis, at the times
- * of their events.
+ * of their events; esave: of which nodes these three tell.
  * Source: ngspice manual, sections on these commands; IEEE Std 1364-2005, clause 18 (VCD). */
 #include <math.h>
 #include <stdlib.h>
@@ -55,8 +55,6 @@ static void say_dropped(ctl *c, const evt *e)
                      evt_dropped(e));
 }
 
-/* -- eprint -- */
-
 /* The nodes of the words [n], vec; NULL after a message. */
 static int32_t *find_nodes(ctl *c, const evt *e, char **w, const char *command)
 {
@@ -72,6 +70,52 @@ static int32_t *find_nodes(ctl *c, const evt *e, char **w, const char *command)
     }
     return node;
 }
+
+/* -- esave -- */
+
+/* Events of all nodes are recorded, since results need them: esave chooses what is shown. */
+static bool is_kept(const ctl *c, const char *name)
+{
+    for (size_t i = 0; i < vec_len(c->esave); i++)
+        if (!strcmp(c->esave[i], name))
+            return true;
+    return !c->esaves;
+}
+
+static vs_status not_kept(ctl *c, const char *command, const char *name)
+{
+    return ctl_fail(c, "%s: events of '%s' are not kept: esave chose others", command, name);
+}
+
+/* esave all | none | node ... */
+vs_status ctl_esave(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text);
+    const bool alone = vec_len(w) == 1;
+    if (!vec_len(w)) {
+        vec_free(w);
+        return ctl_fail(c, "esave takes all, none, or names of digital nodes");
+    }
+    const bool all = alone && !str_casecmp(w[0], "all"), none = alone && !str_casecmp(w[0], "none");
+    const bool builds = !all && !none && !c->none && !sim_ckt(c->s);
+    const bool ready = !builds || sim_build(c->s) >= 0;
+    evt *e = all || none || !ready ? NULL : digital_of(c, "esave");
+    int32_t *node = e ? find_nodes(c, e, w, "esave") : NULL;
+    const vs_status st = all || none || node ? VS_OK : VS_EINPUT;
+    if (st == VS_OK) {
+        vec_clear(c->esave);
+        c->esaves = !all;
+        for (size_t i = 0; i < vec_len(node); i++) {
+            const char *name = evt_node_name(e, node[i]);
+            vec_push(c->esave, str_intern(c->names, name, strlen(name)));
+        }
+    }
+    vec_free(node);
+    vec_free(w);
+    return st;
+}
+
+/* -- eprint -- */
 
 static void print_row(ctl *c, const evt *e, double t, const int32_t *node, const double *now)
 {
@@ -113,7 +157,11 @@ vs_status ctl_eprint(ctl *c, const char *text)
     char **w = ctl_words(c, text);
     evt *e = vec_len(w) ? digital_of(c, "eprint") : NULL;
     int32_t *node = e ? find_nodes(c, e, w, "eprint") : NULL;
-    if (node) {
+    bool kept = node != NULL;
+    for (size_t i = 0; i < vec_len(node) && kept; i++)
+        if (!(kept = is_kept(c, evt_node_name(e, node[i]))))
+            (void)not_kept(c, "eprint", w[i]);
+    if (kept) {
         fputs("\n**** Results Data ****\n\nTime or Step\n", c->out);
         for (size_t i = 0; i < vec_len(w); i++)
             fprintf(c->out, "%s\n", w[i]);
@@ -122,7 +170,7 @@ vs_status ctl_eprint(ctl *c, const char *text)
         fputs("\n\n", c->out);
         say_dropped(c, e);
     }
-    const vs_status st = node         ? VS_OK
+    const vs_status st = kept         ? VS_OK
                          : vec_len(w) ? VS_EINPUT
                                       : ctl_fail(c, "eprint takes the names of digital nodes");
     vec_free(node);
@@ -148,8 +196,9 @@ vs_status ctl_edisplay(ctl *c, const char *text)
     fprintf(c->out, "\nList of event nodes in plot %s\n    %-20s: %-5s, %s\n\n", p->name,
             "node name", "type", "number of events");
     for (int32_t i = 0; i < evt_n_node(e); i++)
-        fprintf(c->out, "    %-20s: %-5s, %5lld\n", evt_node_name(e, i),
-                evt_node_kind(e, i) == EVT_NUMBER ? "real" : "d", (long long)count[i]);
+        if (is_kept(c, evt_node_name(e, i)))
+            fprintf(c->out, "    %-20s: %-5s, %5lld\n", evt_node_name(e, i),
+                    evt_node_kind(e, i) == EVT_NUMBER ? "real" : "d", (long long)count[i]);
     say_dropped(c, e);
     return VS_OK;
 }
@@ -275,6 +324,8 @@ static void put_changes(vcd *x)
 static vs_status add_signal(vcd *x, const char *name)
 {
     signal s = {.name = name, .node = find_node(x->e, name)};
+    if (s.node >= 0 && !is_kept(x->c, evt_node_name(x->e, s.node)))
+        return not_kept(x->c, "eprvcd", name);
     if (s.node >= 0) {
         s.now = evt_initial(x->e)[s.node];
         vec_push(x->s, s);

@@ -101,6 +101,8 @@ struct ctl {
     bool spent;                     /* the budget of turns is spent, a message said so */
     bool none;    /* there is no circuit: a session has none yet, or a block removed its own */
     bool removed; /* a block removed it: nothing runs behind the block */
+    bool esaves;  /* eprint and its like tell of some nodes only: */
+    const char **esave; /* vec of interned names */
     int n_source; /* circuits that mc_source read from the deck and no remcirc has removed since */
 };
 
@@ -176,6 +178,7 @@ int32_t ctl_own_file(const ctl *c);
 vs_status ctl_eprint(ctl *c, const char *text);
 vs_status ctl_edisplay(ctl *c, const char *text);
 vs_status ctl_eprvcd(ctl *c, const char *text);
+vs_status ctl_esave(ctl *c, const char *text);
 
 /* -- ctl_show.c -- */
 vs_status ctl_show(ctl *c, const char *text);

@@ -98,6 +98,7 @@ void ctl_free_vars(ctl *c)
     for (size_t i = 0; i < vec_len(c->var); i++)
         free_words(c->var[i].word);
     vec_free(c->var);
+    vec_free(c->esave);
 }
 
 /* The folder of the circuit's file, "." where its name has none. */
@@ -378,6 +379,15 @@ static bool effect_of(ctl *c, const char *name, vs_status *st)
         const char *v = ctl_value(c, name);
         if (str_casecmp(v, "ascii") && str_casecmp(v, "binary"))
             *st = ctl_fail(c, "filetype is ascii or binary, not '%s'", v);
+    } else if (!strcmp(name, "digital_delay_type") || !strcmp(name, "auto_bridge")) {
+        ctl_end_run(c);
+        *st = sim_set_option(c->s, arena_printf(&c->scratch, "%s=%s", name, ctl_value(c, name)),
+                             c->at);
+    } else if (!strncmp(name, "auto_bridge_", 12)) {
+        diag_warning(c->d, c->at,
+                     "%s has no effect: automatic bridges are adc_bridge and dac_bridge of the "
+                     "supply 'vcc'; others belong into the netlist",
+                     name);
     } else {
         return false;
     }

@@ -32,6 +32,14 @@ void elab_simparam(double *simparam, const option_set *o);
 /* In forms: without it internal nodes that only noise can move from 0 are not made, since other
  * analyses have 0 there. */
 enum { ELAB_NOISE = 1 << MDL_N_FORM };
+/* Of digital models with a parameter inertial_delay: what it is if it is not given, or is in any
+ * case. In the order of the option digital_delay_type. */
+typedef enum elab_delays {
+    ELAB_TRANSPORT,
+    ELAB_INERTIAL,
+    ELAB_ALL_TRANSPORT,
+    ELAB_ALL_INERTIAL
+} elab_delays;
 typedef struct elab_opt {
     double temp;            /* degrees Celsius */
     const double *simparam; /* [IR_N_SIMPARAM], NULL: defaults */
@@ -43,6 +51,8 @@ typedef struct elab_opt {
     bool lenient;        /* cards of modules that the deck loads may have unknown parameters too */
     bool numbers_move;   /* 0 and 1 in expressions are values like others, which may move */
     bool may_be_empty;   /* a deck without devices is a circuit without unknowns, no error */
+    elab_delays delays;
+    bool no_bridge, tell_bridges; /* automatic ones are not added; are told */
 } elab_opt;
 /* Builds and finishes the circuit of a flat netlist. f, names and lib must outlive it.
  *   c  out  ckt_free by the caller; NULL on failure

@@ -593,6 +593,15 @@ static bool check_part(const digital *x, const evt_part *p)
     return true;
 }
 
+/* What the option digital_delay_type makes of the parameters [EVT_MOST_PARAMS] of a part. */
+static void choose_delays(const elab *e, const evt_model *m, bool given, double *par)
+{
+    const elab_delays d = e->opt.delays;
+    const int k = find_param(m, "inertial_delay");
+    if (k >= 0 && (d >= ELAB_ALL_TRANSPORT || !given))
+        par[k] = d == ELAB_INERTIAL || d == ELAB_ALL_INERTIAL;
+}
+
 static vs_status add_part(const digital *x, const numbers *n)
 {
     evt_part p = {.name = ckt_keep_name(x->e->c, x->in->name), .model = x->model};
@@ -604,6 +613,7 @@ static vs_status add_part(const digital *x, const numbers *n)
     }
     p.pin = pin;
     memcpy(p.par, n->par, sizeof p.par);
+    choose_delays(x->e, x->model, param_of(x, n, "inertial_delay") != NULL, p.par);
     for (int i = 0; i < EVT_MOST_PARAMS; i++) {
         p.list[i] = n->list[i];
         p.n_list[i] = (int32_t)vec_len(n->list[i]);
@@ -855,6 +865,7 @@ vs_status elab_logic(elab *e, const flat_inst *in)
             take_pin(e, in, g, k, inner, &p, &pin);
         p.pin = pin;
         elab_logic_delays(in, g, p.model, p.par);
+        choose_delays(e, p.model, true, p.par);
         evt_add_part(ckt_digital(e->c, true), &p);
         vec_free(pin);
     }
@@ -872,6 +883,9 @@ static void add_automatic(elab *e, size_t i)
     const elab_event *v = &e->event[i];
     const char *name = elab_printf(e, "%s#%s", v->drives ? "auto_dac" : "auto_adc", e->f->node[i]);
     const evt_pin pin = {v->node, false};
+    if (e->opt.tell_bridges)
+        diag_note(e->d, v->span, "%s of %g V at the node '%s'",
+                  v->drives ? "a dac_bridge" : "an adc_bridge", vcc, e->f->node[i]);
     if (v->drives) {
         const nat_dac d = {.name = name,
                            .span = v->span,
@@ -904,15 +918,22 @@ vs_status elab_digital_end(elab *e)
         const elab_event *v = &e->event[i];
         if (v->node < 0 || !v->analog)
             continue;
-        if (evt_node_kind(ckt_digital(e->c, true), v->node) == EVT_DIGITAL) {
+        const bool bits = evt_node_kind(ckt_digital(e->c, true), v->node) == EVT_DIGITAL;
+        if (bits && !e->opt.no_bridge) {
             add_automatic(e, i);
             continue;
         }
-        diag_error(e->d, v->span,
-                   "node '%s' has numbers, and analog elements or expressions connect it: a "
-                   "'real_to_v' belongs between",
-                   e->f->node[i]);
         st = VS_EINPUT;
+        if (bits)
+            diag_error(e->d, v->span,
+                       "node '%s' is digital, and analog elements or expressions connect it: a "
+                       "bridge belongs between, since auto_bridge is 0",
+                       e->f->node[i]);
+        else
+            diag_error(e->d, v->span,
+                       "node '%s' has numbers, and analog elements or expressions connect it: a "
+                       "'real_to_v' belongs between",
+                       e->f->node[i]);
     }
     return st;
 }

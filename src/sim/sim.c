@@ -411,6 +411,9 @@ static vs_status build_circuit(sim *s)
                    .threads = s->opt.threads ? s->opt.threads : s->option.threads,
                    .parallel_min = s->opt.parallel_min,
                    .bypass = (ckt_bypass)s->option.bypass,
+                   .delays = (elab_delays)s->option.digital_delay_type,
+                   .no_bridge = !s->option.auto_bridge,
+                   .tell_bridges = s->option.auto_bridge == 2,
                    .tstep = s->time[0],
                    .tstop = s->time[1]};
     vs_status st =

@@ -325,11 +325,11 @@ class Blocks(Folder):
 
     def test_status_set_and_esave(self):
         out, err = self.run_deck(RC + '.control\nop\nsave v(out)\nstop when v(out) > 2\nstatus\nset mine = 3\nset\n'
-                                 'esave all\nesave none\nesave n1\n.endc\n')
+                                 'esave all\nesave none\nesave n1\n.endc\n', code=1)
         self.assertIn('1   stop when v(out) > 2\n    save v(out)\n', out)
         for line in ('* curplot\top1', '* plots\t( const op1 )', '  mine\t3'):
             self.assertIn(line + '\n', out)
-        self.assertEqual(re.findall('warning: (.*)', err), ["there is no event node 'n1': nothing is kept for it"])
+        self.assertEqual(re.findall('error: (.*)', err), ['esave: the circuit has no digital nodes'])
 
     def test_devhelp_as_a_table_of_commas(self):
         out, _ = self.control('devhelp -csv resistor')

@@ -529,6 +529,81 @@ eprvcd r1 r2 out > o.vcd
         done = self.call(VSIM, 'convert', 'o.vcd', 'o.raw')
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_esave_chooses_what_is_shown(self):
+        said = self.vsim(RING + """.control
+esave r1 R2
+tran 1n 100n
+edisplay
+eprint r1 r2
+eprint r1 r3
+.endc
+.end
+""", fails=True)
+        self.assertEqual(re.findall(r'(?m)^ +(\w+) +: d ', said), ['r1', 'r2'])
+        self.assertIn("eprint: events of 'r3' are not kept: esave chose others", said)
+        said = self.vsim(RING + """.control
+esave none
+tran 1n 100n
+edisplay
+esave all
+edisplay
+esave r4
+.endc
+.end
+""", fails=True)
+        self.assertEqual(re.findall(r'(?m)^ +(\w+) +: d ', said), ['en', 'r3', 'r1', 'r2'])
+        self.assertIn("esave: 'r4' is no digital node", said)
+
+    def test_delays_of_all_gates(self):
+        """A pulse of 1 ns into gates of 2 ns, inertial by the card, not so, and as the option says."""
+        self.write('stimulus.txt', '0n 0s\n10n 1s\n11n 0s\n')
+        deck = """pulse
+a1 [x] src
+a2 x y1 on
+a3 x y2 off
+a4 x y3 open
+.model src d_source(input_file="stimulus.txt")
+.model on d_buffer(rise_delay=2n fall_delay=2n inertial_delay=true)
+.model off d_buffer(rise_delay=2n fall_delay=2n inertial_delay=false)
+.model open d_buffer(rise_delay=2n fall_delay=2n)
+.control
+%stran 1n 30n
+eprint y1 > 1.txt
+eprint y2 > 2.txt
+eprint y3 > 3.txt
+.endc
+.end
+"""
+        for how, passes in (('', '011'), ('set digital_delay_type=0\n', '011'), ('set digital_delay_type=1\n', '010'),
+                            ('option digital_delay_type=2\n', '111'), ('set digital_delay_type=3\n', '000')):
+            self.vsim(deck % how)
+            self.assertEqual(''.join('01'[len(self.events('%d.txt' % k)) == 3] for k in (1, 2, 3)), passes, how)
+        said = self.vsim(deck % 'set digital_delay_type=4\n', fails=True)
+        self.assertIn("digital_delay_type", said)
+        self.assertIn("0, 1, 2 or 3", said)
+
+    def test_automatic_bridges_are_told_or_off(self):
+        deck = """bridges
+v1 in 0 1
+a1 in y inv
+r1 y 0 1k
+.model inv d_inverter
+.param vcc=2
+.option auto_bridge=%d
+.op
+.end
+"""
+        said = self.vsim(deck % 2)
+        self.assertIn("note: an adc_bridge of 2 V at the node 'in'", said)
+        self.assertIn("note: a dac_bridge of 2 V at the node 'y'", said)
+        self.assertNotIn('bridge of', self.vsim(deck % 1))
+        said = self.vsim(deck % 0, fails=True)
+        self.assertIn("deck.sp:3:4: error: node 'in' is digital, and analog elements or expressions connect it: a "
+                      "bridge belongs between, since auto_bridge is 0", said)
+        said = self.vsim(deck.replace('.end\n', '.control\npre_set auto_bridge_d_out = ( ".model x dac_bridge" '
+                                      '"a%%d [ %%s ] [ %%s ] x" )\nop\n.endc\n.end\n') % 1)
+        self.assertIn('warning: auto_bridge_d_out has no effect', said)
+
     def test_unknown_names_and_no_data(self):
         said = self.vsim(RING + """.control
 tran 1n 100n
