@@ -154,13 +154,13 @@ typedef struct krylov {
     ana_shot *s;
     double *in, *out; /* [n+1 + n_tail] */
     double *unit;     /* [n + n_tail] tolerances */
+    double *kept;     /* [2 n_equation] what a product leaves of the state */
     vs_status st;
 } krylov;
 
-static void as_it_is(void *user, const double *x, double *y)
+static size_t n_equation(const ana_shot *s)
 {
-    const krylov *k = user;
-    memcpy(y, x, 2 * ((size_t)k->s->n + k->s->n_tail + (k->s->o.osc ? 1 : 0)) * sizeof *x);
+    return (size_t)s->n + s->n_tail + (s->o.osc ? 1 : 0);
 }
 
 /* Unknowns 1 .. n, the tail, then ln T, all in tolerances. */
@@ -175,7 +175,7 @@ static void multiply(void *user, const double *x, double *y)
     if (k->st == VS_OK)
         k->st = shoot_product(s, k->in, turn, k->out);
     if (k->st != VS_OK) { /* the identity ends GMRES */
-        as_it_is(user, x, y);
+        memcpy(y, x, 2 * n_equation(s) * sizeof *x);
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -186,21 +186,43 @@ static void multiply(void *user, const double *x, double *y)
         y[2 * n] = probe(s, k->out) / probe_tolerance(s);
         y[2 * n + 1] = 0;
     }
+    for (size_t i = 0; i < 2 * n_equation(s); i++)
+        k->kept[i] = x[i] - y[i];
+    recycle_add(&s->known, x, k->kept);
+}
+
+/* Products with M on other steps, or before an update, are near to those of now. */
+static void precondition(void *user, const double *x, double *y)
+{
+    const krylov *k = user;
+    recycle_apply(&k->s->known, x, y);
+}
+
+static void make_preconditioner(ana_shot *s)
+{
+    static const double as_it_is[2] = {1, 0};
+    if (s->known.n != (int64_t)n_equation(s)) {
+        recycle_end(&s->known);
+        recycle_begin(&s->known, (int64_t)n_equation(s));
+    }
+    recycle_prepare(&s->known, as_it_is);
 }
 
 static vs_status solve_krylov(ana_shot *s, const double *r, update *u)
 {
     const size_t n = (size_t)s->n + s->n_tail;
     krylov k = {.s = s};
-    gmres_opt o = {.n = (int64_t)n + (s->o.osc ? 1 : 0),
+    gmres_opt o = {.n = (int64_t)n_equation(s),
                    .restart = s->lines ? MOST_PRODUCTS : 100,
                    .most = MOST_PRODUCTS,
                    .believe = true,
                    .product = multiply,
-                   .precondition = as_it_is,
+                   .precondition = precondition,
                    .user = &k};
     double *b = vs_calloc(4 * (n + 2), sizeof *b), *x = b + 2 * (n + 2), size = 0;
     int32_t made;
+    make_preconditioner(s);
+    k.kept = vs_malloc(2 * (n + 1) * sizeof *k.kept);
     k.in = vs_calloc(3 * (n + 1), sizeof *k.in);
     k.out = k.in + n + 1;
     k.unit = k.out + n + 1;
@@ -220,6 +242,7 @@ static vs_status solve_krylov(ana_shot *s, const double *r, update *u)
     u->turn = s->o.osc ? x[2 * n] * s->reltol : 0;
     vs_free(b);
     vs_free(k.in);
+    vs_free(k.kept);
     return k.st ? k.st : st;
 }
 
@@ -451,7 +474,8 @@ static bool may_forget(const ana_shot *s)
     return n > MANY_STATES && !s->o.osc && !s->lines && s->memory != SHOOT_REMEMBERS;
 }
 
-static vs_status newton(ana_shot *s, report *rep)
+/* Until an update is below `small` tolerances, which is the last one. */
+static vs_status newton(ana_shot *s, double small, report *rep)
 {
     update u = {.dx = vs_calloc(s->n1 + s->n_tail, sizeof(double))};
     double *r = vs_calloc(s->n1 + s->n_tail, sizeof *r);
@@ -473,7 +497,7 @@ static vs_status newton(ana_shot *s, report *rep)
             st = VS_NOCONV;
             break;
         }
-        if (rep->dx <= strict && fabs(u.turn) <= strict_turn) {
+        if (rep->dx <= small && fabs(u.turn) <= strict_turn) {
             double *from = state_of(s);
             move(s, from, s->period, &u, 1);
             vs_free(from);
@@ -494,7 +518,7 @@ static vs_status close_period(ana_shot *s, report *rep)
 {
     bool closed = false;
     const vs_status st = may_forget(s) ? follow(s, rep, &closed) : VS_OK;
-    return st != VS_OK || closed ? st : newton(s, rep);
+    return st != VS_OK || closed ? st : newton(s, strict, rep);
 }
 
 /* -- the grid is fine enough -- */
@@ -670,6 +694,7 @@ void ana_shot_free(ana_shot **shot)
         return;
     shoot_pass_free(s);
     shoot_lines_free(&s->lines);
+    recycle_end(&s->known);
     vs_free(s->tail);
     cycle_fini(&s->c);
     vec_free(s->corner);
@@ -725,12 +750,17 @@ static vs_status begin(ana_shot *s, const ana_orbit *from)
 
 /* -- a state that was found before -- */
 
-enum { N_FACT = 6 }; /* of the image: unknowns, steps, corners, t_0, the period, the level */
+enum {
+    N_FACT = 7
+}; /* of the image: unknowns, steps, corners, t_0, the period, the level, and how
+                      * many products with M are known */
 
 void ana_shot_state(const ana_shot *s, double **to)
 {
     const size_t ns = vec_len(s->step), nc = vec_len(s->corner);
-    const double fact[N_FACT] = {(double)s->n, (double)ns, (double)nc, s->t0, s->period, s->level};
+    const int32_t nb = s->known.n == s->n ? s->known.n_basis : 0;
+    const double fact[N_FACT] = {(double)s->n, (double)ns, (double)nc, s->t0,
+                                 s->period,    s->level,   nb};
     vec_clear(*to);
     for (int k = 0; k < N_FACT; k++)
         vec_push(*to, fact[k]);
@@ -742,6 +772,10 @@ void ana_shot_state(const ana_shot *s, double **to)
         vec_push(*to, s->step[k].fresh ? -s->step[k].end : s->step[k].end);
     for (size_t k = 0; k < nc; k++)
         vec_push(*to, s->corner[k]);
+    for (size_t i = 0; i < (size_t)nb * (size_t)s->n; i++) { /* they are real */
+        vec_push(*to, s->known.v[2 * i]);
+        vec_push(*to, s->known.w[2 * i]);
+    }
 }
 
 /* Sources have no corners but those of the image. */
@@ -762,9 +796,9 @@ static bool take_up(ana_shot *s, const double *from, size_t n_from)
 {
     if (n_from < N_FACT || from[0] != s->n)
         return false;
-    const size_t ns = (size_t)from[1], nc = (size_t)from[2];
-    const double *x = from + N_FACT, *end = x + 2 * s->n1, *corner = end + ns;
-    assert(n_from == N_FACT + 2 * s->n1 + ns + nc);
+    const size_t ns = (size_t)from[1], nc = (size_t)from[2], nb = (size_t)from[6];
+    const double *x = from + N_FACT, *end = x + 2 * s->n1, *corner = end + ns, *known = corner + nc;
+    assert(n_from == N_FACT + 2 * s->n1 + ns + nc + 2 * nb * (size_t)s->n);
     s->t0 = from[3];
     s->period = from[4];
     s->level = from[5];
@@ -778,12 +812,21 @@ static bool take_up(ana_shot *s, const double *from, size_t n_from)
     for (size_t k = 0; k < nc; k++)
         vec_push(s->corner, corner[k]);
     shoot_take_steps(s, end, ns);
+    recycle_begin(&s->known, s->n);
+    for (size_t i = 0; i < nb * (size_t)s->n; i++) {
+        s->known.v[2 * i] = known[2 * i];
+        s->known.w[2 * i] = known[2 * i + 1];
+        s->known.v[2 * i + 1] = s->known.w[2 * i + 1] = 0;
+    }
+    s->known.n_basis = (int32_t)nb;
+    s->known.changed = true;
     return true;
 }
 
 static vs_status settle(ana_shot *s, report *rep)
 {
-    const vs_status st = newton(s, rep);
+    static const double small = 0.1; /* what follows would be a part of it */
+    const vs_status st = newton(s, small, rep);
     return st == VS_OK ? shoot_improve(s) : st;
 }
 

@@ -19,6 +19,7 @@
 
 #include "ana_priv.h"
 #include "cycle.h"
+#include "recycle.h"
 
 enum { SHOOT_STAGES = 5, SHOOT_PROBES = 2 };
 
@@ -99,6 +100,7 @@ struct ana_shot {
     double *row_max, *weight; /* [stride] largest r_max; of held linearisations (nat_env) */
     bool weighed;             /* both are those of a whole pass */
     bool dense;               /* all columns of M are made in the pass */
+    recycle known;            /* else, products with M, in tolerances */
     shoot_memory memory;
     bool probes;   /* the pass carries changes of the state along: */
     double *probe; /* [SHOOT_PROBES][n+1] what the last one left of them, and its size, */

@@ -126,7 +126,7 @@ static void wave_make(ana_shot *s, int32_t n_column)
 }
 
 /* One stage: the columns at its end, from those of the steps before. turn [n+1]: NULL if no column
- * has dlnt. */
+ * has dlnt. With r the right side without what lines do, -G dx and that is alpha C dx - r. */
 static void propagate(ana_shot *s, const shoot_stage *g, shoot_lin *l, const double *turn)
 {
     shoot_wave *w = &s->wave;
@@ -141,12 +141,11 @@ static void propagate(ana_shot *s, const shoot_stage *g, shoot_lin *l, const dou
                 x[i] -= g->w[j] * w->k[j][at + i];
             if (turn)
                 x[i] += w->dlnt[col] * turn[i];
-            k[i] = 0;
+            k[i] = -x[i];
         }
         shoot_lines_drive(s, lines, x);
         lu_solve(&l->lu, x + 1, x + 1);
-        add_product(s, l->g, -1, x, k);
-        shoot_lines_drive(s, lines, k);
+        add_product(s, l->c, g->alpha, x, k);
         if (!g->ends)
             continue;
         memcpy(before, q, s->n1 * sizeof *q);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ckt.h"
+#include "full_z.h"
 #include "gmres.h"
 #include "vec.h"
 
@@ -17,7 +18,9 @@ enum { MOST_ROWS = 1000, MOST_PRODUCTS = 600, RESTART = 100, MOST_LEVELS = 6 };
 enum { FEW = 8 };
 /* What GMRES leaves of a right side; of the first one, what may be left in the end, and while steps
  * are looked for. */
-static const double left = 1e-8, nothing = 1e-13, enough = 1e-9, rough = 1e-6;
+static const double left = 1e-8, nothing = 1e-13, enough = 1e-9, rough = 1e-4;
+/* A product whose factors are made for it costs as much as so many others. */
+enum { FACTORS = 25 };
 /* Where charges alone are to stay, alpha is this many times 1/h. */
 static const double stiff = 1e6;
 /* Steps may miss this part of reltol. */
@@ -32,89 +35,19 @@ static inline hb_cplx times(hb_cplx a, hb_cplx b)
     return CMPLX(ar * br - ai * bi, ar * bi + ai * br);
 }
 
-/* y += by (G + j omega C) v, or its transpose; g NULL: C alone, without j omega. */
-static void add_product(const shoot_small *e, const double *g, const double *c, double omega,
-                        double by, const hb_cplx *v, hb_cplx *y)
+/* y += by C v, or its transpose, of C at entries with charge. */
+static void add_charges(const shoot_small *e, const double *c, double by, const hb_cplx *v,
+                        hb_cplx *y)
 {
-    const csc *j = e->s->a->jac;
-    for (int32_t col = 0; col < j->n; col++)
-        for (int32_t p = j->colptr[col]; p < j->colptr[col + 1] && v[col] != 0; p++)
-            y[j->row[p]] +=
-                times(g ? CMPLX(by * g[p], by * omega * c[p]) : CMPLX(by * c[p], 0), v[col]);
+    for (int32_t k = 0; k < e->n_entry; k++)
+        y[e->at_row[k]] += by * c[k] * v[e->at_col[k]];
 }
 
-static void add_product_t(const shoot_small *e, const double *g, const double *c, double omega,
-                          double by, const hb_cplx *v, hb_cplx *y)
+static void add_charges_t(const shoot_small *e, const double *c, double by, const hb_cplx *v,
+                          hb_cplx *y)
 {
-    const csc *j = e->s->a->jac;
-    for (int32_t col = 0; col < j->n; col++)
-        for (int32_t p = j->colptr[col]; p < j->colptr[col + 1]; p++)
-            y[col] +=
-                times(g ? CMPLX(by * g[p], by * omega * c[p]) : CMPLX(by * c[p], 0), v[j->row[p]]);
-}
-
-/* -- full complex matrices, by rows -- */
-
-/* Factors in place. false: singular. */
-static bool full_factor(hb_cplx *a, int32_t *pivot, int32_t n)
-{
-    for (int32_t k = 0; k < n; k++) {
-        int32_t best = k;
-        for (int32_t i = k + 1; i < n; i++)
-            if (cabs(a[(size_t)i * n + k]) > cabs(a[(size_t)best * n + k]))
-                best = i;
-        pivot[k] = best;
-        hb_cplx *top = a + (size_t)k * n, *other = a + (size_t)best * n;
-        for (int32_t j = 0; j < n && best != k; j++) {
-            const hb_cplx t = top[j];
-            top[j] = other[j];
-            other[j] = t;
-        }
-        if (!(cabs(top[k]) > 0))
-            return false;
-        for (int32_t i = k + 1; i < n; i++) {
-            hb_cplx *row = a + (size_t)i * n;
-            const hb_cplx f = row[k] /= top[k];
-            for (int32_t j = k + 1; j < n && f != 0; j++)
-                row[j] -= times(f, top[j]);
-        }
-    }
-    return true;
-}
-
-static void full_solve_z(const hb_cplx *a, const int32_t *pivot, int32_t n, hb_cplx *b)
-{
-    for (int32_t k = 0; k < n; k++) {
-        const hb_cplx t = b[pivot[k]];
-        b[pivot[k]] = b[k];
-        b[k] = t;
-    }
-    for (int32_t k = 0; k < n; k++)
-        for (int32_t j = 0; j < k; j++)
-            b[k] -= times(a[(size_t)k * n + j], b[j]);
-    for (int32_t k = n - 1; k >= 0; k--) {
-        for (int32_t j = k + 1; j < n; j++)
-            b[k] -= times(a[(size_t)k * n + j], b[j]);
-        b[k] /= a[(size_t)k * n + k];
-    }
-}
-
-/* With the transpose, not conjugated. */
-static void full_solve_zt(const hb_cplx *a, const int32_t *pivot, int32_t n, hb_cplx *b)
-{
-    for (int32_t k = 0; k < n; k++) {
-        b[k] /= a[(size_t)k * n + k];
-        for (int32_t j = k + 1; j < n; j++)
-            b[j] -= times(a[(size_t)k * n + j], b[k]);
-    }
-    for (int32_t k = n - 1; k >= 0; k--)
-        for (int32_t j = 0; j < k; j++)
-            b[j] -= times(a[(size_t)k * n + j], b[k]);
-    for (int32_t k = n - 1; k >= 0; k--) {
-        const hb_cplx t = b[pivot[k]];
-        b[pivot[k]] = b[k];
-        b[k] = t;
-    }
+    for (int32_t k = 0; k < e->n_entry; k++)
+        y[e->at_col[k]] += by * c[k] * v[e->at_row[k]];
 }
 
 /* -- linearisations -- */
@@ -154,13 +87,13 @@ static vs_status load(shoot_small *e, int32_t k, const shoot_stage *st, double *
     return shoot_small_tell(e, st->part, got);
 }
 
-/* G, C of a stage, where they are kept or made again. */
+/* G [nnz], C [n_entry] of a stage, where they are kept or made again. */
 static vs_status values(shoot_small *e, int32_t k, const shoot_stage *st, const double **g,
                         const double **c)
 {
     const size_t nnz = (size_t)nnz_of(e), at = (size_t)k * SHOOT_STAGES + (size_t)st->number;
     *g = e->g ? e->g + at * nnz : e->one;
-    *c = e->g ? e->c + at * nnz : e->one + nnz + 1;
+    *c = e->g ? e->c + at * (size_t)e->n_entry : e->one + nnz + 1;
     return e->g ? VS_OK : load(e, k, st, e->one, e->one + nnz + 1);
 }
 
@@ -179,17 +112,25 @@ static vs_status factor(shoot_small *e, lu_z *lu, const double *g, const double 
                         double omega, double part)
 {
     for (int32_t p = 0; p < nnz_of(e); p++) {
-        e->val[2 * p] = g[p] + alpha * c[p];
-        e->val[2 * p + 1] = omega * c[p];
+        e->val[2 * p] = g[p];
+        e->val[2 * p + 1] = 0;
+    }
+    for (int32_t k = 0; k < e->n_entry; k++) {
+        e->val[2 * e->entry[k]] += alpha * c[k];
+        e->val[2 * e->entry[k] + 1] = omega * c[k];
     }
     vs_status st = VS_OK;
-    if (!lu->fac) {
+    if (!e->order.fac) {
+        ana_lu_z_init(e->s->a, &e->order);
+        st = lu_z_analyze(&e->order, e->s->a->jac);
+    }
+    if (st == VS_OK && !lu->fac) {
         ana_lu_z_init(e->s->a, lu);
-        st = lu_z_analyze(lu, e->s->a->jac);
+        lu_z_share(lu, &e->order);
     }
     if (st == VS_OK)
         st = lu_z_factor(lu, e->val);
-    return st == VS_ESINGULAR ? singular(e, lu, part, omega) : st;
+    return st == VS_ESINGULAR ? singular(e, lu->fac ? lu : &e->order, part, omega) : st;
 }
 
 /* A stage of step k at omega: its G, C and factors. */
@@ -237,20 +178,21 @@ static void carried_free(carried *w)
     vs_free(w->u);
 }
 
-/* One column at a stage: u and k from q_n. b: what sources give, -s; NULL: nothing. */
-static void step_column(const shoot_small *e, const shoot_stage *st, const stage *now, double omega,
+/* One column at a stage: u and k = -B u - s from q_n. b: what sources give, -s; NULL: nothing. */
+static void step_column(const shoot_small *e, const shoot_stage *st, const stage *now,
                         const hb_cplx *q, const hb_cplx *b, carried *w, size_t at)
 {
     const size_t n = (size_t)e->n;
     hb_cplx *u = w->u + at, *k = w->k[st->number] + at;
     for (size_t i = 0; i < n; i++) {
-        u[i] = st->alpha * q[i] + (b ? b[i] : 0);
+        u[i] = st->alpha * q[i];
         for (int32_t j = 0; j < st->number; j++)
             u[i] -= st->w[j] * w->k[j][at + i];
-        k[i] = b ? b[i] : 0;
+        k[i] = -u[i]; /* and alpha C u */
+        u[i] += b ? b[i] : 0;
     }
     lu_z_solve(now->lu, (double *)u);
-    add_product(e, now->g, now->c, omega, -1, u, k);
+    add_charges(e, now->c, st->alpha, u, k);
 }
 
 /* What the step of u missed by the method of order 3, as a change of u, in its tolerances [n]. */
@@ -284,8 +226,7 @@ static vs_status forwards(shoot_small *e, double omega, int32_t m, hb_cplx *q, c
         for (int32_t i = 0; i < SHOOT_STAGES && st == VS_OK; i++) {
             st = prepare(e, k, &g[i], omega, &now);
             for (int32_t c = 0; c < m && st == VS_OK; c++)
-                step_column(e, &g[i], &now, omega, q + (size_t)c * n, c ? NULL : b, &w,
-                            (size_t)c * n);
+                step_column(e, &g[i], &now, q + (size_t)c * n, c ? NULL : b, &w, (size_t)c * n);
         }
         if (st != VS_OK)
             break;
@@ -293,7 +234,7 @@ static vs_status forwards(shoot_small *e, double omega, int32_t m, hb_cplx *q, c
             e->s->step[k].error = missed(e, &now, &w, tol);
         memset(q, 0, (size_t)m * n * sizeof *q);
         for (int32_t c = 0; c < m; c++)
-            add_product(e, NULL, now.c, 0, 1, w.u + (size_t)c * n, q + (size_t)c * n);
+            add_charges(e, now.c, 1, w.u + (size_t)c * n, q + (size_t)c * n);
         if (u)
             memcpy(u + (size_t)(k + 1) * n, w.u, n * sizeof *u);
         if (stopped(e))
@@ -335,18 +276,21 @@ static vs_status backwards(shoot_small *e, double omega, const hb_cplx *v, bool 
             st = prepare(e, k, &g[i], omega, &now);
             if (st != VS_OK)
                 break;
-            memset(u, 0, n * sizeof *u);
+            hb_cplx *to = w.k[i];
+            memset(to, 0, n * sizeof *to);
             if (v)
-                weigh(e, &g[i], k, v, sample, u);
-            if (g[i].ends)
-                add_product_t(e, NULL, now.c, 0, 1, eta, u);
+                weigh(e, &g[i], k, v, sample, to);
+            /* d output / dk takes -B' to u; with that and alpha C' dk - dk follows */
             memset(dk, 0, n * sizeof *dk);
             for (int32_t l = i + 1; l < SHOOT_STAGES; l++)
                 for (size_t r = 0; r < n; r++)
                     dk[r] -= g[l].w[i] * w.k[l][r];
-            add_product_t(e, now.g, now.c, omega, -1, dk, u);
-            memcpy(w.k[i], u, n * sizeof *u);
-            lu_z_solve_t(now.lu, (double *)w.k[i]);
+            for (size_t r = 0; r < n; r++)
+                u[r] = g[i].alpha * dk[r] + (g[i].ends ? eta[r] : 0);
+            add_charges_t(e, now.c, 1, u, to);
+            lu_z_solve_t(now.lu, (double *)to);
+            for (size_t r = 0; r < n; r++)
+                to[r] -= dk[r];
         }
         memset(eta, 0, n * sizeof *eta);
         for (int i = 0; i < SHOOT_STAGES && st == VS_OK; i++)
@@ -368,7 +312,7 @@ typedef struct krylov {
     shoot_small *e;
     double omega;
     bool transposed;
-    hb_cplx *full; /* [n] */
+    hb_cplx *full, *still; /* [n]; P x turned to omega = 0 */
     vs_status st;
 } krylov;
 
@@ -390,29 +334,47 @@ static void gather(const krylov *k, const hb_cplx *full, hb_cplx *x)
         x[i] = k->transposed ? full[e->row[i]] * e->unit[i] : full[e->row[i]] / e->unit[i];
 }
 
+/* P at omega is that of 0 with this factor, but for errors of the steps. */
+static hb_cplx turn_at(const shoot_small *e, double omega)
+{
+    return cexp(-I * fmod(omega * e->s->period, 2 * M_PI));
+}
+
 static void multiply(void *user, const double *x, double *y)
 {
     krylov *k = user;
-    const hb_cplx *from = (const hb_cplx *)x;
+    shoot_small *e = k->e;
+    const hb_cplx *from = (const hb_cplx *)x, back = conj(turn_at(e, k->omega));
     hb_cplx *to = (hb_cplx *)y;
     spread(k, from, k->full);
     if (k->st == VS_OK)
-        k->st = k->transposed ? backwards(k->e, k->omega, NULL, false, k->full, NULL)
-                              : forwards(k->e, k->omega, 1, k->full, NULL, NULL, NULL);
+        k->st = k->transposed ? backwards(e, k->omega, NULL, false, k->full, NULL)
+                              : forwards(e, k->omega, 1, k->full, NULL, NULL, NULL);
     gather(k, k->full, to);
-    for (int32_t i = 0; i < n_row(k->e); i++)
-        to[i] = k->st == VS_OK ? from[i] - to[i] : from[i]; /* the identity ends GMRES */
+    if (k->st != VS_OK) { /* the identity ends GMRES */
+        memcpy(y, x, (size_t)n_row(e) * sizeof *to);
+        return;
+    }
+    for (int32_t i = 0; i < n_row(e); i++)
+        k->still[i] = times(back, to[i]);
+    recycle_add(&e->known[k->transposed], x, (const double *)k->still);
+    for (int32_t i = 0; i < n_row(e); i++)
+        to[i] = from[i] - to[i];
 }
 
 static void precondition(void *user, const double *x, double *y)
 {
     const krylov *k = user;
     const shoot_small *e = k->e;
+    if (!e->m) {
+        recycle_apply(&e->known[k->transposed], x, y);
+        return;
+    }
     memcpy(y, x, (size_t)n_row(e) * sizeof(hb_cplx));
-    if (e->m && k->transposed)
-        full_solve_zt(e->pre, e->pivot, n_row(e), (hb_cplx *)y);
-    else if (e->m)
-        full_solve_z(e->pre, e->pivot, n_row(e), (hb_cplx *)y);
+    if (k->transposed)
+        full_z_solve_t((const double *)e->pre, e->pivot, n_row(e), y);
+    else
+        full_z_solve((const double *)e->pre, e->pivot, n_row(e), y);
 }
 
 static vs_status no_convergence(const shoot_small *e, double omega)
@@ -427,11 +389,12 @@ static vs_status no_convergence(const shoot_small *e, double omega)
 /* Passes that the columns take: two real ones go as one complex one. */
 static int32_t n_pair(const shoot_small *e) { return (n_row(e) + 1) / 2; }
 
-/* Products up to as many as the columns take are tried without them, over all solutions: in all,
- * that is at most twice the work of the better way. */
+/* Products up to as many as the columns take are tried without them: that is at most twice the work
+ * of the better way. */
 static int32_t products_left(const shoot_small *e)
 {
-    return e->m || n_row(e) > MOST_ROWS ? MOST_PRODUCTS : n_pair(e) - e->n_product;
+    const int32_t trial = e->n_lu > 1 ? n_pair(e) : n_pair(e) / FACTORS;
+    return e->m || n_row(e) > MOST_ROWS ? MOST_PRODUCTS : trial - e->n_product;
 }
 
 /* P of omega = 0, which is real, all columns at once. Those of the first steps that need them
@@ -466,13 +429,17 @@ static void forget_columns(shoot_small *e)
     e->pivot = NULL;
 }
 
-static vs_status make_preconditioner(shoot_small *e, double omega)
+static vs_status make_preconditioner(shoot_small *e, double omega, bool transposed)
 {
     const size_t n = (size_t)n_row(e);
-    const hb_cplx turn = cexp(-I * fmod(omega * e->s->period, 2 * M_PI));
-    for (size_t i = 0; e->m && i < n * n; i++)
+    const hb_cplx turn = turn_at(e, omega);
+    if (!e->m) {
+        recycle_prepare(&e->known[transposed], (const double *)&turn);
+        return VS_OK;
+    }
+    for (size_t i = 0; i < n * n; i++)
         e->pre[i] = (i / n == i % n) - times(turn, e->m[i]);
-    return !e->m || full_factor(e->pre, e->pivot, (int32_t)n) ? VS_OK : no_convergence(e, omega);
+    return full_z_factor((double *)e->pre, e->pivot, (int32_t)n) ? VS_OK : no_convergence(e, omega);
 }
 
 /* A pass from q, or from eta, with sources or weights; to where it ends. */
@@ -500,11 +467,11 @@ static double size_of(const hb_cplx *x, int32_t n)
 }
 
 /* The columns, if it is time for them, and what preconditions at omega. */
-static vs_status get_ready(shoot_small *e, double omega)
+static vs_status get_ready(shoot_small *e, double omega, bool transposed)
 {
-    const bool columns = products_left(e) < FEW && n_row(e) > 0;
+    const bool columns = !e->m && products_left(e) < FEW && n_row(e) > 0;
     const vs_status st = columns ? find_columns(e) : VS_OK;
-    return st == VS_OK ? make_preconditioner(e, omega) : st;
+    return st == VS_OK ? make_preconditioner(e, omega, transposed) : st;
 }
 
 /* The state that a pass leaves as it was. Each round solves for what the last pass missed, so that
@@ -517,7 +484,6 @@ static vs_status repeat(const sweep *w)
     krylov k = {.e = e, .omega = w->omega, .transposed = w->transposed};
     gmres_opt o = {.n = n,
                    .restart = RESTART,
-                   .tol = left,
                    .believe = true,
                    .product = multiply,
                    .precondition = precondition,
@@ -525,8 +491,10 @@ static vs_status repeat(const sweep *w)
     hb_cplx *x = vs_calloc(3 * (size_t)n + 3, sizeof *x), *r = x + n + 1, *dx = r + n + 1,
             *state = vs_calloc((size_t)e->n + 1, sizeof *state);
     double first = 0, rest = 0;
-    vs_status st = get_ready(e, w->omega);
+    vs_status st = VS_OK;
     k.full = vs_calloc((size_t)e->n + 1, sizeof *k.full);
+    k.still = vs_calloc((size_t)n + 1, sizeof *k.still);
+    e->n_product = 0;
     for (int round = 0; st == VS_OK; round++) {
         spread(&k, x, state);
         st = pass(w, state);
@@ -535,25 +503,28 @@ static vs_status repeat(const sweep *w)
             r[i] -= x[i];
         rest = size_of(r, n);
         first = first > 0 ? first : rest;
-        if (st != VS_OK || rest == 0 || (round >= LEAST && rest <= nothing * first) ||
-            (e->draft && rest <= rough * first) || round == ROUNDS)
+        const double target = (e->draft ? rough : nothing) * first;
+        if (st != VS_OK || rest == 0 || (rest <= target && (e->draft || round >= LEAST)) ||
+            round == ROUNDS)
+            break;
+        st = get_ready(e, w->omega, w->transposed);
+        if (st != VS_OK)
             break;
         int32_t made;
         o.most = products_left(e);
+        o.tol = fmin(fmax(left, 0.5 * target / rest), 0.1);
         memset(dx, 0, (size_t)n * sizeof *dx);
         const vs_status got = gmres(&o, (const double *)r, (double *)dx, &made);
         st = got == VS_NOCONV ? k.st : got; /* `rest` says how far it got */
+        const bool trial = !e->m && got == VS_NOCONV;
         /* Where GMRES is stuck, more products do not help. */
-        if (!e->m)
-            e->n_product = got == VS_NOCONV ? n_pair(e) : e->n_product + made;
+        e->n_product = trial ? n_pair(e) : e->n_product + made;
         for (int32_t i = 0; i < n; i++)
             x[i] += dx[i];
-        if (st == VS_OK && !e->m && products_left(e) < FEW) {
-            st = get_ready(e, w->omega);
-            round -= got == VS_NOCONV; /* that was the trial */
-        }
+        round -= trial && n <= MOST_ROWS;
     }
     vs_free(k.full);
+    vs_free(k.still);
     vs_free(state);
     vs_free(x);
     return st != VS_OK || rest <= (e->draft ? rough : enough) * first ? st
@@ -619,7 +590,7 @@ vs_status shoot_small_errors(shoot_small *e, double f, const hb_cplx *b, const h
     shoot_stages(e->s, e->n_step - 1, g);
     vs_status st = prepare(e, e->n_step - 1, &g[SHOOT_STAGES - 1], omega, &now);
     if (st == VS_OK) {
-        add_product(e, NULL, now.c, 0, 1, u, q);
+        add_charges(e, now.c, 1, u, q);
         st = forwards(e, omega, 1, q, b, NULL, tol);
     }
     if (st == VS_OK)
@@ -648,7 +619,7 @@ static vs_status density_at(shoot_small *e, double omega, int32_t k, const hb_cp
     if (st != VS_OK)
         return st;
     memset(lambda, 0, n * sizeof *lambda);
-    add_product_t(e, NULL, cv, 0, 1, eta, lambda);
+    add_charges_t(e, cv, 1, eta, lambda);
     for (size_t i = 0; i < n; i++) /* alpha mu - j omega mu + v / T, all times T */
         lambda[i] = times(CMPLX(alpha, -omega), lambda[i]) * e->s->period + (v ? v[i] : 0);
     lu_z_solve_t(lu, (double *)lambda);
@@ -671,7 +642,7 @@ static vs_status density_before(shoot_small *e, int32_t k, const hb_cplx *v, hb_
     memcpy(direct, v, n * sizeof *v);
     lu_z_solve_t(lu, (double *)direct);
     if (st == VS_OK) { /* what v weighs of charges */
-        add_product_t(e, NULL, cv, 0, alpha, direct, mu);
+        add_charges_t(e, cv, alpha, direct, mu);
         for (size_t i = 0; i < n; i++)
             mu[i] *= alpha * e->s->period;
         lu_z_solve_t(lu, (double *)mu);
@@ -713,7 +684,8 @@ static void forget(shoot_small *e)
         lu_z_fini(&e->lu[k]);
     for (int32_t k = 0; k < e->n_node; k++)
         lu_z_fini(&e->node[k]);
-    void *const own[] = {e->g, e->c, e->one, e->val, e->lu, e->node, e->at, e->unit};
+    void *const own[] = {e->g,    e->c,  e->one,   e->val,    e->lu,    e->node,
+                         e->unit, e->at, e->entry, e->at_row, e->at_col};
     for (size_t i = 0; i < VS_COUNT(own); i++)
         vs_free(own[i]);
     vec_free(e->row);
@@ -724,7 +696,36 @@ void shoot_small_end(shoot_small *e)
 {
     forget(e);
     forget_columns(e);
+    lu_z_fini(&e->order);
+    recycle_end(&e->known[0]);
+    recycle_end(&e->known[1]);
     *e = (shoot_small){0};
+}
+
+/* The entries of the matrix that have charge at a stage: c [stages][nnz], which becomes
+ * [stages][n_entry]; NULL: any may have. */
+static void find_entries(shoot_small *e, double *c, size_t stages)
+{
+    const csc *j = e->s->a->jac;
+    const size_t nnz = (size_t)nnz_of(e);
+    bool *any = vs_calloc(nnz + 1, sizeof *any);
+    for (size_t at = 0; at < stages * nnz && c; at++)
+        any[at % nnz] |= c[at] != 0;
+    e->entry = vs_calloc(nnz + 1, sizeof *e->entry);
+    e->at_row = vs_calloc(nnz + 1, sizeof *e->at_row);
+    e->at_col = vs_calloc(nnz + 1, sizeof *e->at_col);
+    e->n_entry = 0;
+    for (int32_t col = 0; col < j->n; col++)
+        for (int32_t p = j->colptr[col]; p < j->colptr[col + 1]; p++)
+            if (!c || any[p]) {
+                e->entry[e->n_entry] = p;
+                e->at_row[e->n_entry] = j->row[p];
+                e->at_col[e->n_entry++] = col;
+            }
+    for (size_t k = 0, to = 0; k < stages && c; k++)
+        for (int32_t i = 0; i < e->n_entry; i++)
+            c[to++] = c[k * nnz + (size_t)e->entry[i]];
+    vs_free(any);
 }
 
 /* G, C of all stages, if there is room. */
@@ -733,9 +734,11 @@ static vs_status load_all(shoot_small *e)
     const size_t nnz = (size_t)nnz_of(e), all = (size_t)e->n_step * SHOOT_STAGES;
     shoot_stage st[SHOOT_STAGES];
     vs_status got = VS_OK;
-    if (16.0 * (double)nnz * (double)all > most_bytes)
+    if (16.0 * (double)nnz * (double)all > most_bytes) {
+        find_entries(e, NULL, 0);
         return VS_OK;
-    double *g = vs_malloc((nnz * all + 1) * sizeof *g), *c = vs_malloc((nnz * all + 1) * sizeof *c);
+    }
+    double *g = vs_malloc((nnz * all + 1) * sizeof *g), *c = vs_calloc(nnz * all + 1, sizeof *c);
     for (int32_t k = 0; k < e->n_step && got == VS_OK; k++) {
         shoot_stages(e->s, k, st);
         for (int32_t i = 0; i < SHOOT_STAGES && got == VS_OK; i++) {
@@ -745,23 +748,22 @@ static vs_status load_all(shoot_small *e)
             memcpy(c + at, e->one + nnz + 1, nnz * sizeof *c);
         }
     }
+    find_entries(e, c, all);
     e->g = g;
-    e->c = c;
+    e->c = vs_realloc(c, (all * (size_t)e->n_entry + 1) * sizeof *c);
     return got;
 }
 
 /* Rows that have charge at t_0, and how much of it the tolerances of unknowns are. */
 static vs_status find_rows(shoot_small *e)
 {
-    const csc *j = e->s->a->jac;
     shoot_stage st[SHOOT_STAGES];
     const double *g, *c;
     double *size = vs_calloc((size_t)e->n + 1, sizeof *size), *unit = NULL;
     shoot_stages(e->s, e->n_step - 1, st);
     const vs_status got = values(e, e->n_step - 1, &st[SHOOT_STAGES - 1], &g, &c);
-    for (int32_t col = 0; col < j->n && got == VS_OK; col++)
-        for (int32_t p = j->colptr[col]; p < j->colptr[col + 1]; p++)
-            size[j->row[p]] += fabs(c[p]) * e->s->tol_x[col + 1];
+    for (int32_t k = 0; k < e->n_entry && got == VS_OK; k++)
+        size[e->at_row[k]] += fabs(c[k]) * e->s->tol_x[e->at_col[k] + 1];
     for (int32_t i = 0; i < e->n; i++)
         if (size[i] > 0) {
             vec_push(e->row, i);
@@ -800,6 +802,10 @@ static vs_status make(shoot_small *e)
         st = find_rows(e);
     if (n_row(e) != rows)
         forget_columns(e);
+    for (int k = 0; k < 2 && e->known[k].n != n_row(e); k++) {
+        recycle_end(&e->known[k]);
+        recycle_begin(&e->known[k], n_row(e));
+    }
     return st;
 }
 

@@ -7,8 +7,9 @@
  *   (B + alpha C) u = alpha q_n - sum_j w_j k_j - s,   k = -B u - s
  * so that a constant envelope, of a circuit that the orbit does not modulate, is exact whatever the
  * steps are, and else the error is of order 4. q(T) = P q(0) + r is solved by GMRES, with few
- * products where a period forgets. Else, as P is M of omega = 0 turned by -omega T but for errors
- * of the steps, columns of that M, made once for all frequencies, precondition it.
+ * products where a period forgets. As P is M of omega = 0 turned by -omega T but for errors of the
+ * steps, products made at one frequency and on one set of steps precondition at others (recycle.h).
+ * If that would not do, columns of that M are made once for all frequencies.
  * The adjoint of an output goes through the same stages from the last to the first: eta_n is its
  * derivative by q_n, and the density lambda(t) of what a source in each row gives to it obeys, at
  * ends of steps,
@@ -25,6 +26,7 @@
 #define SHOOT_SMALL_H
 
 #include "lu_z.h"
+#include "recycle.h"
 #include "shoot.h"
 
 #include "hb.h" /* last: it brings `complex`, a name in headers */
@@ -63,20 +65,24 @@ typedef struct shoot_small {
     const ana_table *t; /* progress and stop */
     int32_t n, n_step;
     int32_t sample;  /* node at which a sample is taken, -1: none */
-    double *g, *c;   /* [stages][nnz]; NULL: made again from the path at each use */
-    double *one;     /* [2][nnz + 1] of a stage */
-    double *val;     /* [2 nnz] */
-    int32_t n_lu;    /* of all stages, or one; products take those at each pass */
-    int32_t n_node;  /* of all steps, or one; an answer takes each once */
-    lu_z *lu, *node; /* factors at stages; of G + alpha C at ends of steps, alpha large */
-    double *at;      /* [n_lu] omega of the factors, NAN: none */
-    int32_t *row;    /* vec: rows with charge at t_0, from 0 */
-    double *unit;    /* [rows] C, in which these are measured */
-    hb_cplx *m;      /* [rows][rows] P of omega = 0; NULL: too many rows, or not worth it yet */
-    hb_cplx *pre;    /* [rows][rows] factors of 1 - P */
-    int32_t *pivot;  /* [rows] */
+    double *g, *c;   /* [stages][nnz], [n_entry]; NULL: made again from the path at each use */
+    int32_t n_entry; /* of the matrix that have charge at a stage: */
+    int32_t *entry, *at_row, *at_col;
+    double *one;      /* [2][nnz + 1] of a stage */
+    double *val;      /* [2 nnz] */
+    int32_t n_lu;     /* of all stages, or one; products take those at each pass */
+    int32_t n_node;   /* of all steps, or one; an answer takes each once */
+    lu_z order;       /* the ordering of all */
+    lu_z *lu, *node;  /* factors at stages; of G + alpha C at ends of steps, alpha large */
+    double *at;       /* [n_lu] omega of the factors, NAN: none */
+    int32_t *row;     /* vec: rows with charge at t_0, from 0 */
+    double *unit;     /* [rows] C, in which these are measured */
+    hb_cplx *m;       /* [rows][rows] P of omega = 0; NULL: too many rows, or not worth it yet */
+    hb_cplx *pre;     /* [rows][rows] factors of 1 - P */
+    int32_t *pivot;   /* [rows] */
+    recycle known[2]; /* products with P turned to omega = 0, and with its transpose */
     shoot_quad quad;
-    int32_t n_product; /* that were made without m */
+    int32_t n_product; /* of the solution at hand, without m */
     bool draft;        /* steps are still looked for: answers need not be exact to rounding */
     int level;         /* refinements that were made */
 } shoot_small;

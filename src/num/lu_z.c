@@ -14,7 +14,7 @@ static const double much_work = 2e7;   /* multiplications that may take a tenth 
 
 struct lu_z_fac {
     klu_common common;
-    klu_symbolic *sym;
+    klu_symbolic *sym, *own_sym; /* that may be another one's; NULL then */
     klu_numeric *num;
     const csc *a;
     const lu_umfz_calls *umf; /* NULL: KLU */
@@ -38,8 +38,8 @@ static void drop(void *what, size_t n)
         f->umf->free_symbolic(&f->umf_sym);
     if (f->num)
         klu_z_free_numeric(&f->num, &f->common);
-    if (f->sym)
-        klu_free_symbolic(&f->sym, &f->common);
+    if (f->own_sym)
+        klu_free_symbolic(&f->own_sym, &f->common);
 }
 
 void lu_z_fini(lu_z *lu)
@@ -125,7 +125,7 @@ static void solve_umfpack(struct lu_z_fac *f, int system, double *x)
 
 /* -- KLU -- */
 
-vs_status lu_z_analyze(lu_z *lu, const csc *a)
+static struct lu_z_fac *make(lu_z *lu, const csc *a)
 {
     lu_z_fini(lu);
     struct lu_z_fac *f = lu->fac = vs_calloc(1, sizeof *f);
@@ -134,7 +134,13 @@ vs_status lu_z_analyze(lu_z *lu, const csc *a)
     f->common.tol = 1e-3; /* as lu.h */
     f->common.scale = 2;
     f->a = a;
-    f->sym = klu_analyze(a->n, a->colptr, a->row, &f->common);
+    return f;
+}
+
+vs_status lu_z_analyze(lu_z *lu, const csc *a)
+{
+    struct lu_z_fac *f = make(lu, a);
+    f->sym = f->own_sym = klu_analyze(a->n, a->colptr, a->row, &f->common);
     if (!f->sym && f->common.status != KLU_SINGULAR)
         vs_no_memory();
     if (!f->sym || (f->sym->structural_rank >= 0 && f->sym->structural_rank < a->n))
@@ -142,6 +148,14 @@ vs_status lu_z_analyze(lu_z *lu, const csc *a)
     if (expected_work(f) > LU_UMFPACK_WORK * (f->sym->lnz + f->sym->unz))
         start_umfpack(f);
     return VS_OK;
+}
+
+void lu_z_share(lu_z *lu, const lu_z *of)
+{
+    struct lu_z_fac *f = make(lu, of->fac->a);
+    f->sym = of->fac->sym;
+    if (of->fac->umf)
+        start_umfpack(f);
 }
 
 /* New values, old pivots; false: the pivots are no longer good. */

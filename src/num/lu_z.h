@@ -1,8 +1,8 @@
 /* lu_z.h - sparse LU of a complex matrix G + j omega C, on KLU, or on UMFPACK where much fill is
  * expected (harmonic balance as a whole) and it is installed: its dense blocks are many times as
  * fast there, and it chooses pivots each time.
- * Use:    lu_z_init, lu_z_analyze (pattern, once), lu_z_factor (new values; old pivots are kept as
- *         long as they are good), lu_z_solve / lu_z_solve_t, lu_z_fini
+ * Use:    lu_z_init, lu_z_analyze (pattern, once) or lu_z_share, lu_z_factor (new values; old
+ *         pivots are kept as long as they are good), lu_z_solve / lu_z_solve_t, lu_z_fini
  * Source: as lu.h. Complex vectors and values are pairs of doubles, re and im in turn. */
 #ifndef LU_Z_H
 #define LU_Z_H
@@ -24,6 +24,9 @@ void lu_z_fini(lu_z *lu);
 /* Ordering for the pattern of `a` (its values are not read), which must stay alive until lu_z_fini.
  * Status: VS_OK; VS_ESINGULAR: no set of pivots exists. */
 VS_MUST_USE vs_status lu_z_analyze(lu_z *lu, const csc *a);
+
+/* The ordering of `of`, which was analysed and must stay as it is until lu_z_fini of this one. */
+void lu_z_share(lu_z *lu, const lu_z *of);
 
 /* Factors of the matrix with the values val [2 nnz], which are not used afterwards. Allocates only
  * when pivots are chosen anew. Status: VS_OK; VS_ESINGULAR (lu->singular). */
