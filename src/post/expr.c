@@ -268,19 +268,24 @@ static bool find_in(post_env *e, const post_plot *plot, const char *name, post_v
     return v != NULL;
 }
 
-static bool find_vector(post_env *e, const char *name, post_val *out)
+/* "tran1.v(a)" of a plot, "gain.r1" of the newest gradient of a measure. */
+static bool find_of(post_env *e, const char *name, post_val *out)
 {
     const char *dot = strchr(name, '.');
+    if (!dot || dot == name)
+        return false;
+    const char *of = arena_strndup(e->mem, name, (size_t)(dot - name));
+    return find_in(e, post_set_find(e->set, of), dot + 1, out) ||
+           find_in(e, post_set_gradient(e->set, of), dot + 1, out);
+}
+
+static bool find_vector(post_env *e, const char *name, post_val *out)
+{
     if (find_in(e, e->set->current, name, out) ||
-        find_in(e, post_set_find(e->set, "const"), name, out))
+        find_in(e, post_set_find(e->set, "const"), name, out) || find_of(e, name, out))
         return true;
-    if (dot && dot != name) {
-        const char *plot = arena_strndup(e->mem, name, (size_t)(dot - name));
-        if (find_in(e, post_set_find(e->set, plot), dot + 1, out))
-            return true;
-        if (!str_casecmp(plot, "const"))
-            name = dot + 1;
-    }
+    if (!str_ncasecmp(name, "const.", 6))
+        name += 6;
     double c[2];
     bool complex;
     if (constant(name, c, &complex)) {
@@ -523,7 +528,7 @@ static bool call(parser *p, const char *name, const char *start, post_val *out)
             if (close &&
                 !strpbrk(arena_strndup(p->e->mem, inside, (size_t)(close - inside)), "+*/(, ")) {
                 const char *whole = arena_strndup(p->e->mem, start, (size_t)(close + 1 - start));
-                if (find_in(p->e, p->e->set->current, whole, out)) {
+                if (find_in(p->e, p->e->set->current, whole, out) || find_of(p->e, whole, out)) {
                     p->s = close + 1;
                     return true;
                 }

@@ -95,6 +95,21 @@ post_plot *post_set_find(const post_set *s, const char *name)
     return NULL;
 }
 
+/* "Gradient of gain", "Gradient of gain, r=1k" of a family */
+post_plot *post_set_gradient(const post_set *s, const char *measure)
+{
+    static const char begin[] = "Gradient of ";
+    const size_t n = strlen(measure);
+    for (size_t i = vec_len(s->plot); i-- > 0;) {
+        const char *what = s->plot[i]->what;
+        if (!strncmp(what, begin, strlen(begin)) &&
+            !str_ncasecmp(what + strlen(begin), measure, n) &&
+            (!what[strlen(begin) + n] || what[strlen(begin) + n] == ','))
+            return s->plot[i];
+    }
+    return NULL;
+}
+
 static bool is_of(const post_plot *p, const char *type)
 {
     const size_t n = strlen(type);

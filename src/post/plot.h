@@ -59,6 +59,8 @@ void post_set_fini(post_set *s);
 post_plot *post_plot_new(post_set *s, const char *type, const char *title, const char *what);
 void post_plot_destroy(post_set *s, post_plot *p); /* the newest one left becomes current */
 post_plot *post_set_find(const post_set *s, const char *name); /* NULL: none */
+/* The newest plot of a gradient (.sens) of that measure; NULL: none. */
+post_plot *post_set_gradient(const post_set *s, const char *measure);
 /* The plot that a card looks at which names an analysis, and vectors name[n]: one whose name is
  * `type` and a number. That is the current plot or the newest one if it has an axis, else the
  * newest that has one, else the newest; if it has none of the vectors, another plot of the newest

@@ -436,6 +436,29 @@ class Analyses(Cases):
         for m, w in zip(json.loads(self.read('m.json')), want):
             self.assertLessEqual(abs(m['value'] - abs(w)), 1e-14 * abs(w), m)
 
+    def test_gradients_have_the_names_of_their_measures(self):
+        # a vector of each plot by the prefix, whichever was made last; over a family that of its point
+        by = ['r1', 'dd(is)', '@d1[area]', 'temp']
+        meas = ''.join('.meas sens %s%d find %s.%s\n' % (m, k, m, v) for m in ('top', 'mean') for k, v in enumerate(by))
+        deck = (DIODE + '.param r=1k\n.tran 20n 1u\n.meas tran top max v(out)\n.meas tran mean avg v(out)\n'
+                '.sens tran top mean param=%s\n' % ' '.join(by) + meas +
+                '.meas sens ratio param="top.r1/mean.r1"\n.print sens TOP.r1 mean.r1\n')
+        for more, n in (('', 1), ('.step param r list 1k 1.2k\n', 2)):
+            said = self.run_deck(deck + more + '.end\n', '--measures', 'm.csv')
+            with open(self.path('m.csv'), newline='', encoding='utf-8') as f:
+                got = list(csv.DictReader(f)) # of a family a line for each point
+            got = got if more else [{line['name']: line['value'] for line in got}]
+            plots = [(name, p) for name, p in self.raw() if name.startswith('Gradient')]
+            self.assertEqual((len(got), len(plots)), (n, 2 * n))
+            for i in range(n):
+                mine = {name: float(got[i][name]) for name in got[i] if name[-1].isdigit() or name == 'ratio'}
+                for m, (name, p) in zip(('top', 'mean'), plots[2 * i:2 * i + 2]):
+                    self.assertTrue(name.startswith('Gradient of ' + m))
+                    for k, v in enumerate(by):
+                        self.assertLessEqual(abs(mine[m + str(k)] - p[v][0]), 1e-14 * abs(p[v][0]))
+                self.assertLessEqual(abs(mine['ratio'] * mine['mean0'] / mine['top0'] - 1), 1e-14)
+            self.assertEqual(len(re.findall(r'(?im)^(top|mean)\.r1 = ', said)), 2 * n)
+
     def test_each_spectrum_is_measured(self):
         deck = ''.join('v%d %s 0 sin(0 %d 1meg)\nr%d %s 0 1k\n' % (k, n, k + 1, k, n) for k, n in enumerate('abc'))
         deck += ''.join('.fft v(%s) np=256\n.meas fft m%s find vm(%s) at=1meg\n' % (n, n, n) for n in 'abc')
