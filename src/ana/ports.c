@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "full.h"
+
 static const double boltzmann = 1.380649e-23, t0_kelvin = 290; /* IEEE reference of noise figures */
 
 void ports_begin(ports *w, const ana_port *port, int32_t np)
@@ -20,37 +22,23 @@ void ports_end(ports *w)
         vs_free(m[k]);
 }
 
-/* m X = b for square m and b [n][n], in place of b; NaN if m is singular. Gauss with row pivots. */
+/* X of m X = b, all [n][n], in place of b; m is destroyed. NaN if m is singular. */
 static void solve_dense(int32_t n, ports_cplx *m, ports_cplx *b)
 {
-    for (int32_t k = 0; k < n; k++) {
-        int32_t p = k;
-        for (int32_t i = k + 1; i < n; i++)
-            if (cabs(m[i * n + k]) > cabs(m[p * n + k]))
-                p = i;
-        for (int32_t j = 0; j < n && p != k; j++) {
-            const ports_cplx t = m[k * n + j], u = b[k * n + j];
-            m[k * n + j] = m[p * n + j];
-            m[p * n + j] = t;
-            b[k * n + j] = b[p * n + j];
-            b[p * n + j] = u;
-        }
-        const bool singular = cabs(m[k * n + k]) < 1e-13; /* entries are of the size of 1 */
-        for (int32_t i = 0; i < n; i++) {
-            if (i == k)
-                continue;
-            const ports_cplx f = singular ? NAN : m[i * n + k] / m[k * n + k];
-            for (int32_t j = 0; j < n; j++) {
-                m[i * n + j] -= f * m[k * n + j];
-                b[i * n + j] -= f * b[k * n + j];
-            }
-        }
-        if (singular)
-            m[k * n + k] = NAN;
+    static const double least = 1e-13; /* of a pivot: entries are of the size of 1 */
+    int32_t *pivot = vs_calloc((size_t)n + 1, sizeof *pivot);
+    ports_cplx *x = vs_calloc((size_t)n + 1, sizeof *x);
+    const bool good = full_z_factor(m, pivot, n, least);
+    for (int32_t j = 0; j < n; j++) {
+        for (int32_t i = 0; i < n; i++)
+            x[i] = good ? b[i * n + j] : NAN;
+        if (good)
+            full_z_solve(m, pivot, n, x);
+        for (int32_t i = 0; i < n; i++)
+            b[i * n + j] = x[i];
     }
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t j = 0; j < n; j++)
-            b[i * n + j] /= m[i * n + i];
+    vs_free(pivot);
+    vs_free(x);
 }
 
 void ports_y_z(ports *w)

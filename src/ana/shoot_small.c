@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ckt.h"
-#include "full_z.h"
+#include "full.h"
 #include "gmres.h"
 #include "vec.h"
 
@@ -372,9 +372,9 @@ static void precondition(void *user, const double *x, double *y)
     }
     memcpy(y, x, (size_t)n_row(e) * sizeof(hb_cplx));
     if (k->transposed)
-        full_z_solve_t((const double *)e->pre, e->pivot, n_row(e), y);
+        full_z_solve_t(e->pre, e->pivot, n_row(e), (hb_cplx *)y);
     else
-        full_z_solve((const double *)e->pre, e->pivot, n_row(e), y);
+        full_z_solve(e->pre, e->pivot, n_row(e), (hb_cplx *)y);
 }
 
 static vs_status no_convergence(const shoot_small *e, double omega)
@@ -439,7 +439,7 @@ static vs_status make_preconditioner(shoot_small *e, double omega, bool transpos
     }
     for (size_t i = 0; i < n * n; i++)
         e->pre[i] = (i / n == i % n) - times(turn, e->m[i]);
-    return full_z_factor((double *)e->pre, e->pivot, (int32_t)n) ? VS_OK : no_convergence(e, omega);
+    return full_z_factor(e->pre, e->pivot, (int32_t)n, 0) ? VS_OK : no_convergence(e, omega);
 }
 
 /* A pass from q, or from eta, with sources or weights; to where it ends. */

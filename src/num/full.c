@@ -3,6 +3,13 @@
 
 #include <math.h>
 
+#include <complex.h> /* last: `complex` is a name in headers */
+
+typedef double _Complex cplx;
+#ifndef CMPLX /* glibc's for gcc alone */
+#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
+#endif
+
 bool full_solve(double *a, double *b, int32_t n)
 {
     for (int32_t k = 0; k < n; k++) {
@@ -32,4 +39,74 @@ bool full_solve(double *a, double *b, int32_t n)
         b[k] /= a[k * n + k];
     }
     return true;
+}
+
+/* -- complex -- */
+
+/* Without the checks for infinity of the language. */
+static inline cplx times(cplx a, cplx b)
+{
+    const double ar = creal(a), ai = cimag(a), br = creal(b), bi = cimag(b);
+    return CMPLX(ar * br - ai * bi, ar * bi + ai * br);
+}
+
+bool full_z_factor(cplx *a, int32_t *pivot, int32_t n, double least)
+{
+    for (int32_t k = 0; k < n; k++) {
+        int32_t best = k;
+        for (int32_t i = k + 1; i < n; i++)
+            if (cabs(a[(size_t)i * n + k]) > cabs(a[(size_t)best * n + k]))
+                best = i;
+        pivot[k] = best;
+        cplx *top = a + (size_t)k * n, *other = a + (size_t)best * n;
+        for (int32_t j = 0; j < n && best != k; j++) {
+            const cplx t = top[j];
+            top[j] = other[j];
+            other[j] = t;
+        }
+        if (!(cabs(top[k]) > least))
+            return false;
+        for (int32_t i = k + 1; i < n; i++) {
+            cplx *row = a + (size_t)i * n;
+            const cplx f = row[k] /= top[k];
+            for (int32_t j = k + 1; j < n && f != 0; j++)
+                row[j] -= times(f, top[j]);
+        }
+    }
+    return true;
+}
+
+static void swap(cplx *b, int32_t i, int32_t k)
+{
+    const cplx t = b[i];
+    b[i] = b[k];
+    b[k] = t;
+}
+
+void full_z_solve(const cplx *a, const int32_t *pivot, int32_t n, cplx *b)
+{
+    for (int32_t k = 0; k < n; k++)
+        swap(b, pivot[k], k);
+    for (int32_t k = 0; k < n; k++)
+        for (int32_t j = 0; j < k; j++)
+            b[k] -= times(a[(size_t)k * n + j], b[j]);
+    for (int32_t k = n - 1; k >= 0; k--) {
+        for (int32_t j = k + 1; j < n; j++)
+            b[k] -= times(a[(size_t)k * n + j], b[j]);
+        b[k] /= a[(size_t)k * n + k];
+    }
+}
+
+void full_z_solve_t(const cplx *a, const int32_t *pivot, int32_t n, cplx *b)
+{
+    for (int32_t k = 0; k < n; k++) {
+        b[k] /= a[(size_t)k * n + k];
+        for (int32_t j = k + 1; j < n; j++)
+            b[j] -= times(a[(size_t)k * n + j], b[k]);
+    }
+    for (int32_t k = n - 1; k >= 0; k--)
+        for (int32_t j = 0; j < k; j++)
+            b[j] -= times(a[(size_t)k * n + j], b[k]);
+    for (int32_t k = n - 1; k >= 0; k--)
+        swap(b, pivot[k], k);
 }

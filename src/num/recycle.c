@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "full_z.h"
+#include "full.h"
 #include "vec.h"
 
 #include <complex.h> /* last: `complex` is a name in headers */
@@ -143,7 +143,7 @@ void recycle_prepare(recycle *r, const double turn[2])
         ((cplx *)r->factor)[i] = (i / m == i % m) - times(t, ((cplx *)r->core)[i]);
     r->turn[0] = turn[0];
     r->turn[1] = turn[1];
-    if (!full_z_factor(r->factor, r->pivot, m))
+    if (!full_z_factor((cplx *)r->factor, r->pivot, m, 0))
         r->n_basis = 0;
 }
 
@@ -155,7 +155,7 @@ void recycle_apply(const recycle *r, const double *x, double *to)
     cplx *y = (cplx *)to, *c = vs_malloc(((size_t)m + 1) * sizeof *c);
     for (int32_t i = 0; i < m; i++)
         c[i] = dot(row(r, r->v, i), (const cplx *)x, n);
-    full_z_solve(r->factor, r->pivot, m, (double *)c);
+    full_z_solve((const cplx *)r->factor, r->pivot, m, c);
     memcpy(to, x, (size_t)n * sizeof *y);
     for (int32_t i = 0; i < m; i++)
         add(times(t, c[i]), row(r, r->w, i), y, n);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "full_z.h"
 #include "recycle.h"
 
 #include <complex.h> /* last: `complex` is a name in headers */
@@ -48,34 +47,6 @@ static double missed(const recycle *r, const cplx *p, cplx t, const cplx *x)
         most = fmax(most, cabs(y[i] - t * py[i] - x[i]));
     return most;
 }
-
-START_TEST(factors_solve_and_solve_transposed)
-{
-    cplx a[N * N], f[N * N], x[N], b[N];
-    int32_t pivot[N];
-    srand(3);
-    for (int transposed = 0; transposed < 2; transposed++) {
-        fill(a, N * N);
-        fill(x, N);
-        a[0] = 0; /* no pivot */
-        memcpy(f, a, sizeof f);
-        for (int i = 0; i < N; i++) {
-            b[i] = 0;
-            for (int j = 0; j < N; j++)
-                b[i] += (transposed ? a[j * N + i] : a[i * N + j]) * x[j];
-        }
-        ck_assert(full_z_factor((double *)f, pivot, N));
-        if (transposed)
-            full_z_solve_t((const double *)f, pivot, N, (double *)b);
-        else
-            full_z_solve((const double *)f, pivot, N, (double *)b);
-        for (int i = 0; i < N; i++)
-            ck_assert_double_le(cabs(b[i] - x[i]), 1e-11);
-    }
-    memset(f, 0, sizeof f);
-    ck_assert(!full_z_factor((double *)f, pivot, N));
-}
-END_TEST
 
 START_TEST(without_products_it_is_the_identity)
 {
@@ -170,7 +141,6 @@ int main(void)
 {
     Suite *s = suite_create("recycle");
     TCase *t = tcase_create("recycle");
-    tcase_add_test(t, factors_solve_and_solve_transposed);
     tcase_add_test(t, without_products_it_is_the_identity);
     tcase_add_test(t, what_is_known_is_solved);
     tcase_add_test(t, a_later_product_corrects_an_earlier_one);
