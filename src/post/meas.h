@@ -41,6 +41,7 @@ typedef struct post_slope {
  *         plot having these alone; post_slopes_end, when the results of all measures stand behind
  *         the vectors, in the order in which they were added; post_slopes_of, for any piece;
  *         post_slopes_free. The pieces may be others each time: no bit depends on them.
+ *         AT, FROM and the like may name measures before, if there is one piece.
  * Status of all: VS_OK; VS_EINPUT (message): the measure has no derivatives, or an expression needs
  *         all points while there are several pieces. The measure itself must not have failed. */
 typedef struct post_slopes post_slopes;

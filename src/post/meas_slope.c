@@ -39,7 +39,7 @@ typedef struct extreme {
 } extreme;
 
 typedef struct measure {
-    const char *name;
+    const char *name, *text;
     diag_span at;
     meas_plan plan;
     place a, b;
@@ -589,23 +589,29 @@ static vs_status range_turned(work *w, const measure *m, const double *y)
 
 /* -- slopes of forms -- */
 
+/* Of what FIND looks at; what lies at a point counts to the piece behind. */
+static window window_of(const measure *m, double t)
+{
+    window at = m->y.w;
+    if (at.k > 0 && t == at.x[at.at] && at.at + 1 < at.n) {
+        at.k++;
+        at.at++;
+    }
+    return at;
+}
+
 static vs_status find(work *w, const measure *m)
 {
     if (!w->x) /* of an operating point */
         return add_curve(w, m->plan.expr, (double[]){1});
     if (w->s->turned)
         return find_turned(w, m);
-    window at = m->y.w;
     const double t = time_of(&m->a);
+    const window at = window_of(m, t);
     double *weight = arena_array(w->e.mem, double, w->n + 1), part = 0;
     if (at.k < 1) { /* a curve of one point */
         put(w, weight, 0, 1);
         return add_curve(w, m->plan.expr, weight);
-    }
-    if (t == at.x[at.at] &&
-        at.at + 1 < at.n) { /* what lies at a point counts to the piece behind */
-        at.k++;
-        at.at++;
     }
     part = part_at(&at, t);
     put(w, weight, at.k - 1, 1 - part);
@@ -759,6 +765,65 @@ static vs_status param(work *w, measure *m)
     return st;
 }
 
+/* -- numbers of other measures -- */
+
+/* A measure, and the time of a FIND ... AT, with the values that other measures have now. */
+static vs_status measure_again(work *w, const measure *m, double *y, double *at)
+{
+    post_meas now;
+    meas_plan plan;
+    vs_status st = meas_read(&w->e, m->text, m->at, &now, &plan);
+    *at = plan.a.at;
+    if (st == VS_OK)
+        st = post_measure(&w->e, m->text, m->at, &now);
+    *y = st == VS_OK && now.ok ? now.value : NAN;
+    return st;
+}
+
+static bool names(const work *w, const measure *m, const char *other)
+{
+    const char **name = NULL;
+    bool found = false;
+    post_measure_names(w->e.set->names, m->text, &name);
+    for (size_t i = 0; i < vec_len(name) && !found; i++)
+        found = !str_casecmp(name[i], other);
+    vec_free(name);
+    return found;
+}
+
+/* m->chain by AT, FROM, TO, TD that name measures before it. The line that FIND has between points
+ * is wrong in first order of its length, so that AT takes the slope of a place. */
+static vs_status others(work *w, measure *m)
+{
+    const size_t n_vec = vec_len(w->s->most), n = vec_len(w->s->of);
+    const bool at = m->plan.kind == MEAS_FIND && !m->plan.a.expr && m->y.w.k > 0 && !w->s->turned;
+    vs_status st = VS_OK;
+    for (size_t i = 0; &w->s->of[i] < m && st == VS_OK; i++) {
+        if (!names(w, m, w->s->of[i].name))
+            continue;
+        const arena_pos mark = arena_mark(w->e.mem);
+        double *v = w->p->vec[n_vec + i]->v, hi = NAN, lo = NAN, at_hi = NAN, at_lo = NAN;
+        const double was = *v, h = was != 0 ? fabs(was) * STEP : STEP;
+        *v = was + h;
+        st = measure_again(w, m, &hi, &at_hi);
+        *v = was - h;
+        if (st == VS_OK)
+            st = measure_again(w, m, &lo, &at_lo);
+        *v = was;
+        double d = (hi - lo) / (2 * h);
+        if (at) {
+            const window y = window_of(m, m->plan.a.at);
+            d = slope_at(y.x, y.y, y.n, y.at, m->plan.a.at) * (at_hi - at_lo) / (2 * h);
+        }
+        arena_release(w->e.mem, mark);
+        if (st == VS_OK && !isfinite(d))
+            st = refuse(w, "it has none beside the value of '%s'", w->s->of[i].name);
+        for (size_t k = 0; k < n && st == VS_OK; k++)
+            m->chain[k] += w->s->of[i].chain[k] * d;
+    }
+    return st;
+}
+
 /* -- the run -- */
 
 post_slopes *post_slopes_new(void)
@@ -810,6 +875,7 @@ vs_status post_slopes_add(post_slopes *s, const post_env *e, const char *text, d
     if (st != VS_OK)
         return st;
     m.name = read.name;
+    m.text = arena_strndup(&s->mem, text, strlen(text));
     vec_push(s->of, m);
     const work w = {.s = s, .m = &vec_last(s->of), .e = *e};
     return check(&w, &m.plan);
@@ -860,10 +926,12 @@ vs_status post_slopes_end(post_slopes *s, const post_env *e)
         measure *m = &s->of[i];
         m->chain = arena_array(&s->mem, double, n);
         w.m = m;
-        if (m->plan.kind == MEAS_PARAM)
+        if (m->plan.kind == MEAS_PARAM) {
             st = param(&w, m);
-        else
+        } else {
             m->chain[i] = 1;
+            st = s->n_piece > 1 ? VS_OK : others(&w, m); /* there they name none: meas.h */
+        }
     }
     return st;
 }

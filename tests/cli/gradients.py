@@ -619,6 +619,54 @@ i0 0 1 dc 0 pulse(0 10u 1n 1n 1n 1n)
 .end
 """, 4 * 256)
 
+    OTHERS = """a discharge: v = exp(-t / rc)
+.param rr=1k
+c1 out 0 1n ic=1
+r1 out 0 {rr}
+.tran 1n 4u 0 1n uic
+.meas tran t1 when v(out)=0.5
+.meas tran av avg v(out) from=t1 to=3u
+.meas tran area integ v(out) from=t1 to='2*t1'
+.meas tran rm rms v(out) from=0 to=t1
+.meas tran late find v(out) at='2*t1'
+.meas tran dt trig at=t1 targ v(out) val=0.25
+.meas tran top max v(out) from=t1 to=3u
+.meas tran ef param='av+area/1u'
+.ac dec 100 1k 10meg
+.meas ac corner when vr(in)=0.5
+.meas ac half find vr(in) at=corner
+.meas ac low find vr(in) at='corner/2'
+vin s 0 0 ac 1
+r2 s in {rr}
+c2 in 0 1n
+.sens tran t1 av area rm late dt top ef param=rr MEMORY
+.sens ac corner half low param=rr
+.end
+"""
+
+    def check_others(self, got):
+        # The derivatives of closed forms; trapezoidal steps and lines between points are of order 2,
+        # (h / rc)^2 = 1e-6. Steps along a maximum at FROM have the slope of their line: h / (2 rc) = 5e-4.
+        # Between 100 points a decade lines miss 7e-5.
+        r, c, log2 = 1e3, 1e-9, math.log(2)
+
+        def avg(rr):
+            return rr * c * (0.5 - math.exp(-3e-6 / (rr * c))) / (3e-6 - rr * c * log2)
+        d_avg = (avg(r * 1.0001) - avg(r / 1.0001)) / (r * 1.0001 - r / 1.0001)
+        for name, want, scale, tol in (('t1', c * log2, c, 1e-5), ('av', d_avg, 1e-3, 1e-5), ('area', c / 4, c, 1e-5),
+                                       ('rm', 0, 1e-3, 1e-5), ('late', 0, 1e-3, 1e-5), ('dt', c * log2, c, 1e-5),
+                                       ('top', 0, 1e-3, 1e-3), ('ef', d_avg + c / 4 / 1e-6, 1e-3, 1e-5)):
+            self.assertLessEqual(abs(got[name]['rr'] - want), tol * scale, (name, got[name]['rr'], want))
+
+    def test_measures_that_name_others(self):
+        got = self.gradients(self.OTHERS.replace('MEMORY', ''))
+        self.check_others(got)
+        # vr = 1 / (1 + (f/fc)^2): 1/2 at fc, 4/5 at fc/2 whatever r is
+        fc = 1 / (2 * math.pi * 1e-6)
+        self.assertLessEqual(abs(got['corner']['rr'] / -(fc / 1e3) - 1), 2e-4)
+        for name in ('half', 'low'):
+            self.assertLessEqual(abs(got[name]['rr']), 2e-4 * 1e-3)
+
     def test_gradients_need_no_memory_for_steps(self):
         def peak(end):
             deck = self.LONG.replace('30u TSTART', end + ' 0 1n').replace('sqrt(v(out))', 'v(out)')
