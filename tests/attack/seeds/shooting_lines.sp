@@ -8,5 +8,6 @@ T2 b 0 e 0 z0=70 f=1g nl=0.25
 R3 e 0 100
 .pss 0.5g 4n c 16 5 method=shooting halvings=1
 .hbac dec 1 1k 1meg
-.hbsp lin 2 1k 2k
+.hbsp lin 2 1k 2k harms=(1 -1)
+.hbxf v(c,e) lin 2 1k 2k sideband=1
 .end

@@ -9,6 +9,7 @@ c1 out 0 1p
 r1 x 0 1k
 .pss 1meg 5u out 64 8 method=shooting halvings=1
 .hbac dec 1 1k 100k sidebands=1
+.hbxf v(out) dec 1 1k 100k sidebands=2 sideband=-1
 .hbnoise v(out) v1 dec 1 1k 100k strobe=0.3u
 .op
 .sens op op1 param=r1
