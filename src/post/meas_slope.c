@@ -780,14 +780,11 @@ static vs_status measure_again(work *w, const measure *m, double *y, double *at)
     return st;
 }
 
-static bool names(const work *w, const measure *m, const char *other)
+static bool is_among(const char *const *name, const char *other)
 {
-    const char **name = NULL;
     bool found = false;
-    post_measure_names(w->e.set->names, m->text, &name);
     for (size_t i = 0; i < vec_len(name) && !found; i++)
         found = !str_casecmp(name[i], other);
-    vec_free(name);
     return found;
 }
 
@@ -797,9 +794,11 @@ static vs_status others(work *w, measure *m)
 {
     const size_t n_vec = vec_len(w->s->most), n = vec_len(w->s->of);
     const bool at = m->plan.kind == MEAS_FIND && !m->plan.a.expr && m->y.w.k > 0 && !w->s->turned;
+    const char **name = NULL;
     vs_status st = VS_OK;
+    post_measure_names(w->e.set->names, m->text, &name);
     for (size_t i = 0; &w->s->of[i] < m && st == VS_OK; i++) {
-        if (!names(w, m, w->s->of[i].name))
+        if (!is_among(name, w->s->of[i].name))
             continue;
         const arena_pos mark = arena_mark(w->e.mem);
         double *v = w->p->vec[n_vec + i]->v, hi = NAN, lo = NAN, at_hi = NAN, at_lo = NAN;
@@ -821,6 +820,7 @@ static vs_status others(work *w, measure *m)
         for (size_t k = 0; k < n && st == VS_OK; k++)
             m->chain[k] += w->s->of[i].chain[k] * d;
     }
+    vec_free(name);
     return st;
 }
 

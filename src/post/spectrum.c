@@ -62,7 +62,7 @@ static const char *usual_key(const char *word)
     return !str_casecmp(word, "from") ? "start" : !str_casecmp(word, "to") ? "stop" : word;
 }
 
-/* Warns once, when cards are checked. */
+/* Warns once, when cards are checked. w: words of the card alone. */
 static void check_keys(post_env *e, diag_span at, const post_word *w)
 {
     for (size_t i = 1; i < vec_len(w); i++)
@@ -90,10 +90,10 @@ bool post_fft_read(post_env *e, const char *text, diag_span at, post_fft_card *c
         diag_error(e->d, at, "a vector is expected first: .fft v(out) np=1024 window=hann");
     else
         c->expr = w[0].text;
-    if (ok && e->check)
-        check_keys(e, at, w);
     for (size_t i = 1; i < n && ok; i++)
         ok = read_key(e, at, &w[i], c);
+    if (ok && e->check)
+        check_keys(e, at, w);
     if (ok && c->from >= c->to) {
         diag_error(e->d, at, "start=%g is not before stop=%g", c->from, c->to);
         ok = false;
