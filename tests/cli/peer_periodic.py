@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """Periodic analyses and loop gain in vsim and VACASK, on equal equations.
 
-    peer_periodic.py VSIM        exit code 77 if VACASK is not installed (tests/peers.txt)
+    peer_periodic.py VSIM [CASE...]      exit code 77 if VACASK is not installed (tests/peers.txt)
 
 VACASK takes about twice as many harmonics, for its samples are fewer: at equal numbers it is off by
 what folds back (docs/analyses.md). Errors are relative to the largest line. Where a circuit has a
-closed form both are held against it too, so that a difference says who is wrong. Large amplitudes
-of three tones are compared with closed forms only (periodic.py): VACASK needs minutes for the
-harmonics that it would take."""
+closed form both are held against it too, so that a difference says who is wrong.
+
+Three tones: without `immax` its diamond is the whole box, and with it what is cut folds back
+greatly. So it gets circuits whose products end within what it keeps ("cubic", "mixer", "switch");
+where they do not end ("... 7, 9, 10"), the tones are multiples of 1 MHz, and it gets that one tone
+with many harmonics: lines of ours at one frequency are added up."""
 import cmath
 import functools
+import itertools
 import math
 import os
 import subprocess
@@ -36,6 +40,9 @@ model square sp_mos1(type=1 vto=0.5 kp=2e-3)
 model npn sp_bjt(type=1 is=1e-16)
 model conductance conductance(g0=1m g1=0.5m)
 model gate gate(sharp=3)
+model cubic cubic(g2=1m g3=0.5m)
+model isource isource
+model stage sp_bjt(type=1 is=1e-16 bf=100 cje=1p)
 """
 CELLS = """`include "disciplines.vams"
 module conductance(p, n, c); inout p, n, c; electrical p, n, c;
@@ -46,6 +53,10 @@ module gate(p, i, c); inout p, i, c; electrical p, i, c;
 parameter real sharp = 1;
 analog V(p) <+ V(i) * exp(sharp * (V(c) - 1));
 endmodule
+module cubic(i, o); inout i, o; electrical i, o;
+parameter real g2 = 1m, g3 = 1m;
+analog I(o) <+ g2 * V(i) * V(i) + g3 * V(i) * V(i) * V(i);
+endmodule
 """
 MODEL = """.hdl cell.va
 .model dd d is=1e-14 cjo=2p rs=5 n=1.1
@@ -54,6 +65,8 @@ MODEL = """.hdl cell.va
 .model npn npn is=1e-16
 .model conductance conductance(g0=1m g1=0.5m)
 .model gate gate(sharp=3)
+.model cubic cubic(g2=1m g3=0.5m)
+.model stage npn is=1e-16 bf=100 cje=1p
 """
 OPTIONS = '  options reltol=1e-9 vntol=1e-12 abstol=1e-15\n'
 
@@ -156,6 +169,105 @@ m1 (out g s s) square w=10u l=10u
 r2 (out 0) r r=1k
 c1 (out 0) c c=100p
 """, 'hb freq=[1M, 1.1M, 1.13M] nharm=2 truncate="diamond"', 'hb'),
+    # no product is above the third order
+    'cubic': ("""i1 0 i sin(0.2m 0.2m 1meg)
+i2 0 i sin(0 0.3m 1.1meg)
+i3 0 i sin(0 0.1m 1.13meg)
+r1 i 0 1k
+n1 i out cubic
+r2 out 0 1k
+c1 out 0 100p
+.hb tones=1meg 1.1meg 1.13meg nharms=3 3 3 intmodmax=3
+""", """i1 (0 i) isource type="sine" sinedc=0.2m ampl=0.2m freq=1M
+i2 (0 i) isource type="sine" sinedc=0 ampl=0.3m freq=1.1M
+i3 (0 i) isource type="sine" sinedc=0 ampl=0.1m freq=1.13M
+r1 (i 0) r r=1k
+n1 (i out) cubic
+r2 (out 0) r r=1k
+c1 (out 0) c c=100p
+""", 'hb freq=[1M, 1.1M, 1.13M] nharm=3 immax=3 truncate="diamond"', 'hb'),
+    # one tone opens and closes what the other two go through: they have no products
+    'mixer': ("""v1 in2 0 sin(0.5 0.2 1.1meg)
+v2 in in2 sin(0 0.3 1.13meg)
+v3 lo 0 sin(0 1 1meg)
+n1 in out lo conductance
+r2 out 0 1k
+c1 out 0 200p
+.hb tones=1meg 1.1meg 1.13meg nharms=8 2 2
+""", """v1 (in2 0) vsource type="sine" sinedc=0.5 ampl=0.2 freq=1.1M
+v2 (in in2) vsource type="sine" sinedc=0 ampl=0.3 freq=1.13M
+v3 (lo 0) vsource type="sine" sinedc=0 ampl=1 freq=1M
+n1 (in out lo) conductance
+r2 (out 0) r r=1k
+c1 (out 0) c c=200p
+""", 'hb freq=[1M, 1.1M, 1.13M] nharm=[8, 2, 2] truncate="box"', 'hb'),
+    'switch': ("""v1 in2 0 sin(0 0.2 1.1meg)
+v2 in in2 sin(0 0.3 1.13meg)
+v3 lo 0 sin(0 1 1meg)
+n1 out in lo gate
+r2 out 0 1k
+.hb tones=1meg 1.1meg 1.13meg nharms=16 1 1
+""", """v1 (in2 0) vsource type="sine" sinedc=0 ampl=0.2 freq=1.1M
+v2 (in in2) vsource type="sine" sinedc=0 ampl=0.3 freq=1.13M
+v3 (lo 0) vsource type="sine" sinedc=0 ampl=1 freq=1M
+n1 (out in lo) gate
+r2 (out 0) r r=1k
+""", 'hb freq=[1M, 1.1M, 1.13M] nharm=[16, 1, 1] truncate="box"', 'hb'),
+    'diode 7, 9, 10': ("""i1 0 a sin(1m 0.15m 7meg)
+i2 0 a sin(0 0.1m 9meg)
+i3 0 a sin(0 50u 10meg)
+r1 a 0 1k
+d1 a out dd
+r2 out 0 100
+c1 out 0 10p
+.hb tones=7meg 9meg 10meg nharms=10 10 10 intmodmax=10
+""", """i1 (0 a) isource type="sine" sinedc=1m ampl=0.15m freq=7M
+i2 (0 a) isource type="sine" sinedc=0 ampl=0.1m freq=9M
+i3 (0 a) isource type="sine" sinedc=0 ampl=50u freq=10M
+r1 (a 0) r r=1k
+d1 (a out) dd
+r2 (out 0) r r=100
+c1 (out 0) c c=10p
+""", 'hb freq=[1M] nharm=110', 'hb'),
+    'npn 7, 9, 10': ("""i1 0 b sin(0.7m 20u 7meg)
+i2 0 b sin(0 15u 9meg)
+i3 0 b sin(0 10u 10meg)
+r1 b 0 1k
+q1 out b 0 stage
+r2 out vc 1k
+v9 vc 0 2
+c1 out 0 10p
+.hb tones=7meg 9meg 10meg nharms=7 7 7 intmodmax=7
+""", """i1 (0 b) isource type="sine" sinedc=0.7m ampl=20u freq=7M
+i2 (0 b) isource type="sine" sinedc=0 ampl=15u freq=9M
+i3 (0 b) isource type="sine" sinedc=0 ampl=10u freq=10M
+r1 (b 0) r r=1k
+q1 (out b 0 0) stage
+r2 (out vc) r r=1k
+v9 (vc 0) vsource dc=2
+c1 (out 0) c c=10p
+""", 'hb freq=[1M] nharm=80', 'hb'),
+    # the source's resistance makes products of all orders
+    'mos 7, 9, 10': ("""i1 0 g sin(1.5m 0.2m 7meg)
+i2 0 g sin(0 0.3m 9meg)
+i3 0 g sin(0 0.1m 10meg)
+r1 g 0 1k
+m1 out g s 0 square w=10u l=10u
+r3 s 0 300
+r2 out vd 500
+v9 vd 0 3
+c1 out 0 20p
+.hb tones=7meg 9meg 10meg nharms=7 7 7 intmodmax=7
+""", """i1 (0 g) isource type="sine" sinedc=1.5m ampl=0.2m freq=7M
+i2 (0 g) isource type="sine" sinedc=0 ampl=0.3m freq=9M
+i3 (0 g) isource type="sine" sinedc=0 ampl=0.1m freq=10M
+r1 (g 0) r r=1k
+m1 (out g s 0) square w=10u l=10u
+r3 (s 0) r r=300
+r2 (out vd) r r=500
+v9 (vd 0) vsource dc=3
+c1 (out 0) c c=20p
+""", 'hb freq=[1M] nharm=80', 'hb'),
     'conversion': ("""v1 in 0 dc 0.5 ac 1
 v2 lo 0 sin(0 1 1meg)
 n1 in out lo conductance
@@ -306,8 +418,44 @@ def squared(f):
     return (2 if f else 1) * -current * parallel(f, 1e3, 100e-12)
 
 
+def cubed(f):
+    """g2 v^2 + g3 v^3 of a constant and three sines."""
+    k, drive, current = line(f, 1e6, 1.1e6, 1.13e6), {(0, 0, 0): 0.2}, 0
+    for i, a in enumerate((0.2, 0.3, 0.1)):
+        for sign in (1, -1):
+            drive[tuple(sign * (i == j) for j in range(3))] = sign * a / 2j
+    square = {}
+    for (p, x), (q, y) in itertools.product(drive.items(), repeat=2):
+        at = tuple(m + n for m, n in zip(p, q))
+        square[at] = square.get(at, 0) + x * y
+    current = 1e-3 * square.get(k, 0)
+    for (p, x), (q, y) in itertools.product(drive.items(), square.items()):
+        if tuple(m + n for m, n in zip(p, q)) == k:
+            current += 0.5e-3 * x * y
+    return (2 if f else 1) * -current * parallel(f, 1e3, 100e-12)
+
+
+# what v1 and v2 of 'mixer' and 'switch' are: (frequency, amplitude), with the constant
+MIXED = ((0, 0.5), (1.1e6, 0.2 / 1j), (1.13e6, 0.3 / 1j))
+
+
+def mixed(f, through, of):
+    """Each tone goes to the sidebands k of the first, where f may be below 0."""
+    total = 0
+    for tone, a in of:
+        for side in (f, -f) if f else (f,):
+            k = round((side - tone) / 1e6)
+            if abs(tone + k * 1e6 - side) < 1:
+                line_of = a * through(tone, k)
+                total += line_of if side >= 0 else line_of.conjugate()
+    return total if f else total.real
+
+
 # name: value of the line at f, of the sideband k of .hbac at f
 EXACT = {
+    'cubic': cubed,
+    'mixer': lambda f: mixed(f, converted, MIXED),
+    'switch': lambda f: mixed(f, EXACT['sampler'], MIXED[1:]),
     'rectifier': rectified,
     'conductance': lambda f: converted(0, round(f / 1e6)) * (1 if f else 0.5),
     'bipolar': amplified,
@@ -329,13 +477,22 @@ def run(args, folder):
         sys.exit(f'{args}: exit code {done.returncode}\n{done.stdout}{done.stderr}')
 
 
+def added(frequency, values):
+    """Lines of one frequency as one; at 0 Hz, where a line and its conjugate meet, the real part."""
+    out = {}
+    for f, v in zip(frequency, values):
+        f = round(f.real)
+        out[f] = out.get(f, 0) + (v if f else v.real)
+    return out
+
+
 def groups(kind, ours, theirs, exact):
     """[(ours, theirs, closed form or None)] of what both have; the lists are of one size, for one scale."""
     find = {name: columns for name, columns in ours}
     if kind == 'hb':
-        v, f = find['Harmonic Balance']['v(out)'], find['Harmonic Balance']['frequency']
-        at = {round(x.real): k for k, x in enumerate(theirs['frequency'])}
-        return [[(v[k], theirs['out'][at[round(x.real)]], exact and exact(x.real)) for k, x in enumerate(f)]]
+        p = find['Harmonic Balance']
+        peer = added(theirs['frequency'], theirs['out'])
+        return [[(v, peer[f], exact and exact(f)) for f, v in added(p['frequency'], p['v(out)']).items()]]
     if kind == 'hbac':
         p, group = find['Periodic AC Analysis'], []
         for k in range(-3, 4):
@@ -356,10 +513,12 @@ def apart(group, i, j):
 
 def main():
     vsim, peer, worst = os.path.abspath(sys.argv[1]), vacask(), 0
+    names = sys.argv[2:] or CASES
     if not peer:
         print('VACASK is not installed (./bootstrap test installs it)')
         return 77
-    for name, (deck, circuit, analysis, kind) in CASES.items():
+    for name in names:
+        deck, circuit, analysis, kind = CASES[name]
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, 'a.sp'), 'w') as f:
                 f.write(f'{name}\n{deck}{MODEL}.options reltol=1e-6 vntol=1e-9 abstol=1e-15\n.end\n')
