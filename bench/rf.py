@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Radio-frequency designs on the IHP SG13G2 kit (bench/rf): what the periodic analyses give, and
-the processor time and memory that they take.
+"""Radio-frequency designs on the kits IHP SG13G2 and, `sky130_...`, SKY130 (bench/rf): what the
+periodic analyses give, and the processor time and memory that they take.
 
-    rf.py VSIM [NAME...]     exit code 77 if the kit is not in $VSIM_PEERS (./bootstrap test)
+    rf.py VSIM [NAME...]     exit code 77 if a kit is not in $VSIM_PEERS (./bootstrap test)
 
 NAME: a deck's name without its ending; all if none is given. Each deck runs twice, the first time to
 fill the cache of compiled models. The loop gain of `pll` takes the gain of the oscillator of `ring`
@@ -30,8 +30,10 @@ class Run:
         raw = os.path.join(bench.folder, 'out.raw')
         command = [bench.vsim, '--cache-dir', os.path.join(bench.folder, 'cache'), '-r', raw, *option,
                    os.path.join(ROOT, 'bench', 'rf', name + '.sp')]
+        env = dict(os.environ, PDK=kit_of(name))
+        env.pop('VSIM_CACHE_DIR', None)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        p = subprocess.run(command, cwd=bench.folder, env=bench.env, stdout=subprocess.PIPE,
+        p = subprocess.run(command, cwd=bench.folder, env=env, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, text=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if p.returncode:
@@ -47,11 +49,16 @@ class Run:
                     if p[0].startswith(name))
 
 
+def kit_of(name):
+    """The folder that a deck calls $PDK, or None."""
+    parts = ('sky130', 'src') if name.startswith('sky130_') else ('ihp', 'models')
+    found = glob.glob(os.path.join(PEERS, 'lib', 'python3*', 'site-packages', *parts))
+    return found[0] if found else None
+
+
 class Bench:
-    def __init__(self, vsim, kit, folder):
+    def __init__(self, vsim, folder):
         self.vsim, self.folder = os.path.abspath(vsim), folder
-        self.env = dict(os.environ, PDK=kit)
-        self.env.pop('VSIM_CACHE_DIR', None)
 
     def run(self, name, option=()):
         return Run(self, name, option)
@@ -111,7 +118,8 @@ def supply_gain(bench):
 
 
 WHAT = {'vco': offsets, 'ring': offsets, 'gilbert': mixer, 'gilbert_ip3': intercept,
-        'classe': amplifier, 'scfilter': filtered, 'pll': margins}
+        'classe': amplifier, 'scfilter': filtered, 'pll': margins, 'sky130_vco': offsets,
+        'sky130_ring': offsets, 'sky130_gilbert': mixer, 'sky130_gilbert_ip3': intercept}
 
 
 def main():
@@ -119,13 +127,13 @@ def main():
     ap.add_argument('vsim')
     ap.add_argument('name', nargs='*', choices=[[], *WHAT])
     args = ap.parse_args()
-    found = glob.glob(os.path.join(PEERS, 'lib', 'python3*', 'site-packages', 'ihp', 'models'))
-    if not found:
-        print('the IHP kit is not in', PEERS)
-        return 77
+    for name in args.name or WHAT:
+        if not kit_of(name):
+            print('the kit of %s is not in %s' % (name, PEERS))
+            return 77
     print('| deck | processor time | memory | results |\n|---|---|---|---|')
     with tempfile.TemporaryDirectory(prefix='vsim-rf') as folder:
-        bench = Bench(args.vsim, found[0], folder)
+        bench = Bench(args.vsim, folder)
         for name in args.name or WHAT:
             option = ['-D', 'kvco=%.17g' % supply_gain(bench)] if name == 'pll' else []
             bench.run(name, option)
