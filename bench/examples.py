@@ -38,10 +38,8 @@ DECIDED = [
         re.compile(r'(?im)^[.+ ]*(x\.mesh|title .*\n\+.*mesh)|\b(numd|nbjt2?|numos)\b'),
     ),
     (
-        'programs, PSpice devices and numbers as digital parts',
-        re.compile(
-            r'(?i)would run another program|another simulator|\$g_dpwr|\b(real_|d_to_real|nco\b)'
-        ),
+        'programs as digital parts',
+        re.compile(r'(?i)would run another program|another simulator|\bnco\b'),
     ),
 ]
 EXTRA = 10  # seconds of clock beyond the limit, for a program that waits

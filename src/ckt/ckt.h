@@ -116,6 +116,7 @@ struct evt; /* evt.h; nat_event.h: */
 struct nat_adc;
 struct nat_dac;
 struct nat_osc;
+struct nat_bidi;
 /* Its nodes and parts, made if there are none: to be filled before ckt_finish. Its names must
  * outlive the circuit (ckt_keep_name). NULL: there is none and `make` is false. */
 struct evt *ckt_digital(ckt *c, bool make);
@@ -127,6 +128,7 @@ int32_t ckt_show(ckt *c, int32_t node);
  * its current, "<name>#branch", here. */
 void ckt_add_adc(ckt *c, const struct nat_adc *a);
 void ckt_add_dac(ckt *c, const struct nat_dac *d, bool current);
+void ckt_add_bidi(ckt *c, const struct nat_bidi *b);
 void ckt_add_osc(ckt *c, const struct nat_osc *o);
 /* Of the accepted points of a transient of a circuit with a digital part: the first time not before
  * t at which a digital node changed, infinite if there is none; the unknowns that show them at t,

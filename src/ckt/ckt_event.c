@@ -33,6 +33,13 @@ void ckt_add_dac(ckt *c, const nat_dac *d, bool current)
     nat_event_dac(&c->nat, &own);
 }
 
+void ckt_add_bidi(ckt *c, const nat_bidi *b)
+{
+    nat_bidi own = *b;
+    own.name = ckt_own_name(c, b->name);
+    nat_event_bidi(&c->nat, &own);
+}
+
 void ckt_add_osc(ckt *c, const nat_osc *o)
 {
     nat_osc own = *o;

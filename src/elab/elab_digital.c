@@ -22,8 +22,23 @@ typedef struct bridge {
     const char *type; /* types that it may have, without %, between blanks; the first by default */
 } bridge;
 
-enum { ADC, DAC, OSC, PWM, RTOV, N_BRIDGE };
+enum { ADC, DAC, OSC, PWM, RTOV, BIDI, N_BRIDGE };
 enum { RTOV_GAIN, RTOV_TIME };
+enum {
+    BIDI_DIRECTION,
+    BIDI_IN_LOW,
+    BIDI_IN_HIGH,
+    BIDI_RISE_DELAY,
+    BIDI_FALL_DELAY,
+    BIDI_STRENGTH,
+    BIDI_OUT_LOW,
+    BIDI_OUT_HIGH,
+    BIDI_LIMIT, /* to low, to high, as the others */
+    BIDI_R_STRONG = BIDI_LIMIT + 2,
+    BIDI_R_WEAK = BIDI_R_STRONG + 2,
+    BIDI_RISE = BIDI_R_WEAK + 2,
+    BIDI_FALL
+};
 enum { ADC_LOW, ADC_HIGH, ADC_RISE, ADC_FALL };
 enum { DAC_LOW, DAC_HIGH, DAC_UNDEF, DAC_RISE, DAC_FALL };
 enum { OSC_CONTROL, OSC_VALUE, OSC_DUTY, OSC_PHASE };
@@ -31,6 +46,10 @@ enum { OSC_CONTROL, OSC_VALUE, OSC_DUTY, OSC_PHASE };
 #define SHORTEST 1e-12 /* s, of a ramp */
 #define NUMBER(text, value) {.name = text, .absent = (value)}
 #define TIME(text, value, lo) {.name = text, .absent = (value), .min = (lo), .max = 1e30}
+#define WHOLE(text, value, most) \
+    {.name = text, .kind = EVT_INT, .absent = (value), .min = 0, .max = (most)}
+#define CURRENT(text) {.name = text, .absent = 0.02, .min = 0, .max = 1e6}
+#define OHM(text, value) {.name = text, .absent = (value), .min = 1e-6, .max = 1e15}
 #define IDLE(text) {.name = text, .idle = true}
 #define VECTOR(text) {.name = text, .vector = true, .least = 1}
 #define LIST(text) {.name = text, .kind = EVT_LIST}
@@ -80,13 +99,24 @@ static const bridge bridges[N_BRIDGE] = {
                {NUMBER("gain", 1), TIME("transition_time", 1e-9, 1e-15)}},
               1,
               "v vd i id"},
+    [BIDI] = {{"bidi_bridge",
+               {VECTOR("a"),
+                {.name = "d", .out = true, .vector = true, .least = 1},
+                {.name = "dir", .vector = true, .null_ok = true}},
+               {WHOLE("direction", 2, 2), NUMBER("in_low", 0.1), NUMBER("in_high", 0.9),
+                TIME("rise_delay", 1e-9, 1e-12), TIME("fall_delay", 1e-9, 1e-12),
+                WHOLE("strength", 0, 2), NUMBER("out_low", 0), NUMBER("out_high", 3.3),
+                CURRENT("drive_low"), CURRENT("drive_high"), OHM("r_stl", 20), OHM("r_sth", 20),
+                OHM("r_low", 1e4), OHM("r_high", 1e4), TIME("t_rise", 1e-9, 1e-12),
+                TIME("t_fall", 1e-9, 1e-12), IDLE("input_load"), IDLE("smooth")}},
+              0,
+              "g gd"},
 };
 
 static const struct {
     const char *type, *why;
 } refused[] = {{"d_process", "it would run another program"},
-               {"d_cosim", "it would load another simulator's code"},
-               {"bidi_bridge", "use an adc_bridge and a dac_bridge behind d_tristate"}};
+               {"d_cosim", "it would load another simulator's code"}};
 
 static const bridge *find_bridge(const char *type)
 {
@@ -123,6 +153,7 @@ typedef struct elab_event { /* of a flat node */
     int32_t node;           /* of the evt, -1: no digital port connects it */
     bool analog;            /* something else does */
     int32_t reads, drives;  /* digital inputs and outputs there */
+    bool lets_go;           /* one of the outputs is not always strong */
     diag_span span;         /* of the first digital port */
 } elab_event;
 
@@ -236,7 +267,7 @@ static bool take_wire(digital *x, int port, const char *type)
         x->at++;
         c = elab_conn_at(x->in, x->at);
     }
-    const bool by_name = !strcmp(type, "vnam"), pair = !strcmp(type, "vd") || !strcmp(type, "id");
+    const bool by_name = !strcmp(type, "vnam"), pair = type[0] && type[1] == 'd';
     if (c && c->kind == FLAT_CONN_NULL &&
         (x->model->port[port].null_ok || x->model->port[port].out)) {
         x->at++;
@@ -257,7 +288,7 @@ static bool take_wire(digital *x, int port, const char *type)
     if (pair) {
         c = elab_conn_at(x->in, x->at);
         if (!c || c->kind != FLAT_CONN_NODE)
-            return refuse(x, "a port of type %vd or %id has two nodes");
+            return refuse(x, "a port of type %vd, %id or %gd has two nodes");
         w.node[1] = x->in->node[c->index];
         x->at++;
     }
@@ -299,7 +330,7 @@ static bool take_vector(digital *x, int port, const char *type)
 static bool take_port(digital *x, int port)
 {
     const evt_port *p = &x->model->port[port];
-    const char *type = is_analog(x, port) ? "v" : "d";
+    const char *type = !is_analog(x, port) ? "d" : x->bridge == &bridges[BIDI] ? "g" : "v";
     const flat_conn *c = elab_conn_at(x->in, x->at);
     if (!take_type(x, port, &type))
         return false;
@@ -358,8 +389,9 @@ static void mark_analog(elab *e, const flat_inst *in)
 }
 
 /* A digital port connects flat node i. */
-static void mark_port(elab *e, int32_t i, const evt_port *p, diag_span span)
+static void mark_port(elab *e, int32_t i, const evt_model *m, int port, diag_span span)
 {
+    const evt_port *p = &m->port[port];
     elab_event *v = &e->event[i];
     if (v->node < 0) {
         v->node =
@@ -367,6 +399,7 @@ static void mark_port(elab *e, int32_t i, const evt_port *p, diag_span span)
         v->span = span;
     }
     v->drives += p->out;
+    v->lets_go |= p->out && evt_lets_go(m);
     v->reads += !p->out;
 }
 
@@ -383,7 +416,7 @@ static void mark_logic(elab *e, const flat_inst *in)
         const evt_model *m = evt_find_model(gate[i].type);
         for (size_t k = 0; k < vec_len(gate[i].pin); k++)
             if (gate[i].pin[k].at >= 0)
-                mark_port(e, in->node[gate[i].pin[k].at], &m->port[port_of(&gate[i], k)],
+                mark_port(e, in->node[gate[i].pin[k].at], m, port_of(&gate[i], k),
                           gate[i].pin[k].span);
     }
 }
@@ -400,7 +433,7 @@ static void mark_digital(elab *e, const flat_inst *in)
             if (is_analog(&x, w->port))
                 e->event[w->node[k]].analog = true;
             else
-                mark_port(e, w->node[k], &x.model->port[w->port], w->span);
+                mark_port(e, w->node[k], x.model, w->port, w->span);
         }
     }
     vec_free(x.wire);
@@ -800,11 +833,84 @@ static bool add_real_to_v(const digital *x, const numbers *n)
     return true;
 }
 
+/* What the level of a bidirectional bridge drives. par: as bridges[BIDI] has them. */
+static void add_sense(elab *e, nat_bidi *b, const double *par)
+{
+    evt *v = ckt_digital(e->c, true);
+    const char *name = ckt_keep_name(e->c, elab_printf(e, "%s#in", b->name));
+    const evt_pin inner = {evt_add_node(v, name, EVT_DIGITAL), false}, out = {b->node, false};
+    const int32_t driver = evt_add_driver(v, name, inner);
+    const nat_adc a = {.name = b->name,
+                       .span = b->span,
+                       .in = {b->out[0], b->out[1]},
+                       .low = par[BIDI_IN_LOW],
+                       .high = par[BIDI_IN_HIGH],
+                       .behind = fmin(par[BIDI_RISE_DELAY], par[BIDI_FALL_DELAY]),
+                       .driver = &driver,
+                       .n_bit = 1};
+    const bool directed = b->dir.node >= 0;
+    const evt_pin pin[] = {inner, directed ? b->dir : out, out};
+    const evt_part p = {.name = ckt_keep_name(e->c, b->name),
+                        .model = &evt_bidi_model,
+                        .pin = pin,
+                        .n = {1, directed, 1},
+                        .par = {[EVT_BIDI_RISE] = par[BIDI_RISE_DELAY],
+                                [EVT_BIDI_FALL] = par[BIDI_FALL_DELAY],
+                                [EVT_BIDI_STRENGTH] = par[BIDI_STRENGTH]}};
+    ckt_add_adc(e->c, &a);
+    b->output = evt_add_part(v, &p);
+}
+
+/* A line of a bidirectional bridge. b: name, span, nodes and m are set. */
+static void add_line(elab *e, nat_bidi *b, const double *par)
+{
+    b->output = -1;
+    b->senses = par[BIDI_DIRECTION] == 1;
+    b->low = par[BIDI_OUT_LOW];
+    b->high = par[BIDI_OUT_HIGH];
+    b->ramp[0] = par[BIDI_FALL];
+    b->ramp[1] = par[BIDI_RISE];
+    memcpy(b->limit, par + BIDI_LIMIT, sizeof b->limit);
+    memcpy(b->r_strong, par + BIDI_R_STRONG, sizeof b->r_strong);
+    memcpy(b->r_weak, par + BIDI_R_WEAK, sizeof b->r_weak);
+    if (par[BIDI_DIRECTION] != 0)
+        add_sense(e, b, par);
+    ckt_add_bidi(e->c, b);
+}
+
+static bool add_bidi(const digital *x, const numbers *n)
+{
+    const int32_t n_line = n_wire(x, 0), n_dir = n_wire(x, 2);
+    const bool is_free = n->par[BIDI_DIRECTION] == 2;
+    if (n_line != n_wire(x, 1) || n_dir > n_line) {
+        diag_error(x->e->d, x->in->span,
+                   "%s: 'a' has %d connections, 'd' %d and 'dir' %d: 'a' and 'd' have as many, "
+                   "'dir' no more",
+                   x->in->name, (int)n_line, (int)n_wire(x, 1), (int)n_dir);
+        return false;
+    }
+    for (int32_t i = 0; i < n_line; i++) {
+        const wire *a = wire_at(x, 0, i), *d = wire_at(x, 1, i);
+        if (d->node[0] < 0 || d->invert)
+            return refuse(x, "its digital nodes are connected, and not inverted");
+        nat_bidi b = {.name = part_name(x, i, n_line),
+                      .span = x->in->span,
+                      .out = {x->e->node[a->node[0]], a->node[1] < 0 ? 0 : x->e->node[a->node[1]]},
+                      .node = pin_of(x, d).node,
+                      .dir =
+                          is_free && i < n_dir ? pin_of(x, wire_at(x, 2, i)) : (evt_pin){-1, false},
+                      .m = x->in->m};
+        add_line(x->e, &b, n->par);
+    }
+    return true;
+}
+
 static vs_status add_bridge(const digital *x, numbers *n)
 {
     const bool ok = x->bridge == &bridges[ADC]    ? add_adc(x, n)
                     : x->bridge == &bridges[DAC]  ? add_dac(x, n)
                     : x->bridge == &bridges[RTOV] ? add_real_to_v(x, n)
+                    : x->bridge == &bridges[BIDI] ? add_bidi(x, n)
                                                   : add_osc(x, n);
     return ok ? VS_OK : VS_EINPUT;
 }
@@ -876,16 +982,36 @@ vs_status elab_logic(elab *e, const flat_inst *in)
 /* -- bridges that the netlist leaves out -- */
 
 /* Levels are those of XSPICE's automatic bridges: half of a supply for inputs, 0 and the supply for
- * outputs. A node that a digital output drives is driven in the analog circuit as well. */
+ * outputs. A node that a digital output drives is driven in the analog circuit as well; where it is
+ * read too, and not always driven, the analog circuit may drive it. */
 static void add_automatic(elab *e, size_t i)
 {
     const double vcc = isnan(e->f->vcc) ? 3.3 : e->f->vcc;
     const elab_event *v = &e->event[i];
     const char *name = elab_printf(e, "%s#%s", v->drives ? "auto_dac" : "auto_adc", e->f->node[i]);
     const evt_pin pin = {v->node, false};
+    const bool both = v->drives && v->reads && v->lets_go;
     if (e->opt.tell_bridges)
         diag_note(e->d, v->span, "%s of %g V at the node '%s'",
-                  v->drives ? "a dac_bridge" : "an adc_bridge", vcc, e->f->node[i]);
+                  both        ? "a bidi_bridge"
+                  : v->drives ? "a dac_bridge"
+                              : "an adc_bridge",
+                  vcc, e->f->node[i]);
+    if (both) {
+        nat_bidi b = {.name = elab_printf(e, "auto_bidi#%s", e->f->node[i]),
+                      .span = v->span,
+                      .out = {e->node[i], 0},
+                      .node = v->node,
+                      .dir = {-1, false},
+                      .m = 1};
+        double par[EVT_MOST_PARAMS];
+        for (int k = 0; k < EVT_MOST_PARAMS; k++)
+            par[k] = bridges[BIDI].model.param[k].absent;
+        par[BIDI_OUT_HIGH] = vcc;
+        par[BIDI_IN_LOW] = par[BIDI_IN_HIGH] = vcc / 2;
+        add_line(e, &b, par);
+        return;
+    }
     if (v->drives) {
         const nat_dac d = {.name = name,
                            .span = v->span,

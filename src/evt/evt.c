@@ -154,7 +154,7 @@ static void connect(evt *e, part *p, const evt_part *from, int32_t index)
     }
 }
 
-void evt_add_part(evt *e, const evt_part *from)
+int32_t evt_add_part(evt *e, const evt_part *from)
 {
     assert(!e->finished);
     const int32_t index = (int32_t)vec_len(e->part);
@@ -180,9 +180,14 @@ void evt_add_part(evt *e, const evt_part *from)
     if (p.n_real)
         vec_extend(e->real, p.n_real);
     vec_push(e->part, p);
+    return p.out;
 }
 
-void evt_watch(evt *e, int32_t at) { e->node[at].watched = true; }
+void evt_watch(evt *e, int32_t at, bool drivers)
+{
+    e->node[at].watched = true;
+    e->node[at].watched_drivers |= drivers;
+}
 
 void evt_finish(evt *e)
 {
@@ -443,6 +448,7 @@ static bool pass_nodes(evt *e)
         node *n = &e->node[e->changed[i]];
         const double v = resolved(e, n);
         n->marked = false;
+        watched |= n->watched_drivers;
         if (v == n->value)
             continue;
         if (!isfinite(v)) {
@@ -573,6 +579,18 @@ vs_status evt_settle(evt *e)
 }
 
 double evt_now(const evt *e, int32_t at) { return e->node[at].value; }
+
+evt_value evt_others(const evt *e, int32_t at, int32_t but)
+{
+    const node *n = &e->node[at];
+    int v = -1;
+    for (size_t k = 0; k < vec_len(n->driver); k++) {
+        const evt_value other = (evt_value)e->output[n->driver[k]].value;
+        if (n->driver[k] != but)
+            v = v < 0 ? other : evt_resolve((evt_value)v, other);
+    }
+    return v < 0 ? evt_of(EVT_U, EVT_HIZ) : (evt_value)v;
+}
 
 /* -- transients -- */
 

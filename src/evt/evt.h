@@ -49,7 +49,7 @@ typedef struct evt evt;
 
 /* -- models -- */
 
-enum { EVT_MOST_PORTS = 7, EVT_MOST_PARAMS = 14 };
+enum { EVT_MOST_PORTS = 7, EVT_MOST_PARAMS = 18 };
 typedef struct evt_port {
     const char *name; /* NULL: there are no more */
     bool out, vector, null_ok;
@@ -80,6 +80,12 @@ typedef struct evt_model {
 const evt_model *evt_find_model(const char *type);
 size_t evt_n_model(void);
 const evt_model *evt_model_at(size_t i);
+/* Whether its outputs are not always strong. */
+bool evt_lets_go(const evt_model *m);
+/* What a bidirectional bridge drives; no part of a netlist is one. in: its analog level, dir: 0
+ * makes it z. EVT_BIDI_*: places of its numbers. */
+extern const evt_model evt_bidi_model;
+enum { EVT_BIDI_RISE, EVT_BIDI_FALL, EVT_BIDI_STRENGTH };
 
 /* -- building -- */
 
@@ -111,10 +117,10 @@ void evt_free(evt **e);
 int32_t evt_add_node(evt *e, const char *name, evt_kind kind);
 /* A driver from outside of a digital node. Returns its number for evt_drive and evt_post. */
 int32_t evt_add_driver(evt *e, const char *name, evt_pin pin);
-/* Everything in it but names is copied. */
-void evt_add_part(evt *e, const evt_part *p);
-/* evt_run stops behind a time at which this node has changed. */
-void evt_watch(evt *e, int32_t node);
+/* Everything in it but names is copied. Returns the number of its first output. */
+int32_t evt_add_part(evt *e, const evt_part *p);
+/* evt_run stops behind a time at which this node has changed; drivers: or one of its drivers. */
+void evt_watch(evt *e, int32_t node, bool drivers);
 void evt_finish(evt *e);
 
 int32_t evt_n_node(const evt *e);
@@ -133,6 +139,8 @@ void evt_drive(evt *e, int32_t driver, evt_value v);
 VS_MUST_USE vs_status evt_settle(evt *e);
 /* Values now: of static analyses, and of the time that evt_run has come to. */
 double evt_now(const evt *e, int32_t node);
+/* What all but one of its drivers make of a digital node; none: Uz. */
+evt_value evt_others(const evt *e, int32_t node, int32_t output);
 typedef struct evt_culprit {
     const char *node, *part;
     double time;

@@ -125,6 +125,23 @@ static void call_xnor(evt *e, const part *p) { want(e, p, 1, evt_not(parity(e, p
 
 /* -- drivers -- */
 
+/* Bridges between levels: by the direction it drives, or lets go. */
+static void call_bidi(evt *e, const part *p)
+{
+    const bool off = p->n[1] && evt_in(e, p, 1, 0) == EVT_0;
+    const int state = off ? EVT_U : evt_in(e, p, 0, 0);
+    const evt_value to = evt_of(state, off ? EVT_HIZ : (int)p->par[EVT_BIDI_STRENGTH]);
+    const double rise = p->par[EVT_BIDI_RISE], fall = p->par[EVT_BIDI_FALL];
+    if (to == evt_get_word(e, p, LAST))
+        return;
+    evt_set_word(e, p, LAST, to);
+    evt_put(e, p, 2, 0, to,
+            off              ? fmax(rise, fall)
+            : state == EVT_1 ? rise
+            : state == EVT_0 ? fall
+                             : fmin(rise, fall));
+}
+
 /* A pulse of value and strength together that is shorter than an inertial delay. */
 static void call_tristate(evt *e, const part *p)
 {
@@ -248,6 +265,7 @@ const evt_code evt_gate_code[] = {
     {.type = "d_open_e", .begin = begin, .call = call_open_e},
     {.type = "d_pullup", .begin = begin, .call = call_pullup},
     {.type = "d_pulldown", .begin = begin, .call = call_pulldown},
+    {.type = "bidi_bridge", .begin = begin, .call = call_bidi},
     {.type = "d_lut", .begin = begin, .call = call_lut},
     {.type = "d_genlut", .size = size_genlut, .begin = begin_genlut, .call = call_genlut},
     {.type = NULL},

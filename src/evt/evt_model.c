@@ -134,12 +134,28 @@ static const evt_model models[] = {
     {"real_delay", {NUMBER_INPUT("in"), INPUT("clk"), NUMBER_OUTPUT("out")}, {SAMPLE_DELAY}},
 };
 
+const evt_model evt_bidi_model = {
+    "bidi_bridge",
+    {INPUT("in"), OPTION("dir"), OUTPUT("out")},
+    {DELAY("rise_delay"), DELAY("fall_delay"), WHOLE("strength", 0, 0, 2)}};
+
 const evt_model *evt_find_model(const char *type)
 {
     for (size_t i = 0; i < VS_COUNT(models); i++)
         if (!strcmp(models[i].type, type))
             return &models[i];
     return NULL;
+}
+
+bool evt_lets_go(const evt_model *m)
+{
+    static const char *const type[] = {"d_tristate", "d_pullup", "d_pulldown",
+                                       "d_open_c",   "d_open_e", "d_source",
+                                       "d_state",    "d_ram",    "d_genlut"};
+    for (size_t i = 0; i < VS_COUNT(type); i++)
+        if (!strcmp(type[i], m->type))
+            return true;
+    return false;
 }
 
 size_t evt_n_model(void) { return VS_COUNT(models); }

@@ -38,7 +38,7 @@ typedef struct node {
     int32_t *driver; /* vec of outputs */
     int32_t *reader; /* vec of parts, each once */
     double value;
-    bool watched, marked;
+    bool watched, watched_drivers, marked;
 } node;
 
 typedef struct event {

@@ -1,5 +1,5 @@
 /* nat_event.c - see nat_event.h. */
-#include "nat_event.h"
+#include "nat_bidi.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,6 +52,7 @@ typedef struct events {
     evt *e;
     adc *adc;
     dac *dac;
+    bidi *bidi;
     osc *osc;
     shown *show;
     bool started;    /* a transient has begun */
@@ -101,8 +102,17 @@ void nat_event_dac(nat_list *l, const nat_dac *d)
     dac x = {.o = *d};
     x.o.pin = own(l, d->pin, (size_t)d->n_bit * sizeof *d->pin);
     for (int32_t i = 0; i < d->n_bit; i++)
-        evt_watch(s->e, d->pin[i].node);
+        evt_watch(s->e, d->pin[i].node, false);
     vec_push(s->dac, x);
+}
+
+void nat_event_bidi(nat_list *l, const nat_bidi *b)
+{
+    events *s = need(l);
+    evt_watch(s->e, b->node, true);
+    if (b->dir.node >= 0)
+        evt_watch(s->e, b->dir.node, false);
+    vec_push(s->bidi, (bidi){.o = *b});
 }
 
 void nat_event_osc(nat_list *l, const nat_osc *o)
@@ -123,8 +133,11 @@ static void free_events(nat_set *set)
     events *s = events_of(set);
     for (size_t i = 0; i < vec_len(s->dac); i++)
         vec_free(s->dac[i].ramp);
+    for (size_t i = 0; i < vec_len(s->bidi); i++)
+        vec_free(s->bidi[i].turn);
     vec_free(s->adc);
     vec_free(s->dac);
+    vec_free(s->bidi);
     vec_free(s->osc);
     vec_free(s->show);
     evt_free(&s->e);
@@ -133,16 +146,20 @@ static void free_events(nat_set *set)
 static int32_t count(const nat_set *set)
 {
     const events *s = events_of(set);
-    return (int32_t)(vec_len(s->dac) + vec_len(s->adc) + vec_len(s->osc));
+    return (int32_t)(vec_len(s->dac) + vec_len(s->bidi) + vec_len(s->adc) + vec_len(s->osc));
 }
 
 static nat_device at(const nat_set *set, int32_t i)
 {
     const events *s = events_of(set);
-    const int32_t n_dac = (int32_t)vec_len(s->dac), n_adc = (int32_t)vec_len(s->adc);
+    const int32_t n_dac = (int32_t)vec_len(s->dac), n_bidi = (int32_t)vec_len(s->bidi),
+                  n_adc = (int32_t)vec_len(s->adc);
     if (i < n_dac)
         return (nat_device){s->dac[i].o.name, s->dac[i].o.span, s->dac[i].o.out, 2};
     i -= n_dac;
+    if (i < n_bidi)
+        return (nat_device){s->bidi[i].o.name, s->bidi[i].o.span, s->bidi[i].o.out, 2};
+    i -= n_bidi;
     if (i < n_adc)
         return (nat_device){s->adc[i].o.name, s->adc[i].o.span, s->adc[i].o.in, 2};
     i -= n_adc;
@@ -156,6 +173,11 @@ static csc_entry entry(const dac *d, int i)
     return i < 2 ? csc_entry_of(d->o.out[i], d->o.k) : csc_entry_of(d->o.k, d->o.out[i - 2]);
 }
 
+static csc_entry bidi_entry(const bidi *b, int i)
+{
+    return csc_entry_of(b->o.out[i / 2], b->o.out[i % 2]);
+}
+
 static void entries(const nat_set *set, bool reactive, csc_entry **e)
 {
     const events *s = events_of(set);
@@ -163,6 +185,9 @@ static void entries(const nat_set *set, bool reactive, csc_entry **e)
     for (size_t i = 0; i < vec_len(s->dac); i++)
         for (int k = 0; k < 4 && s->dac[i].o.k; k++)
             vec_push(*e, entry(&s->dac[i], k));
+    for (size_t i = 0; i < vec_len(s->bidi); i++)
+        for (int k = 0; k < 4; k++)
+            vec_push(*e, bidi_entry(&s->bidi[i], k));
     for (size_t i = 0; i < vec_len(s->show); i++)
         vec_push(*e, csc_entry_of(s->show[i].unknown, s->show[i].unknown));
 }
@@ -174,6 +199,9 @@ static void place(nat_set *set, const csc *a, bool reactive)
     for (size_t i = 0; i < vec_len(s->dac); i++)
         for (int k = 0; k < 4; k++)
             s->dac[i].slot[k] = s->dac[i].o.k ? csc_slot(a, entry(&s->dac[i], k)) : csc_nnz(a);
+    for (size_t i = 0; i < vec_len(s->bidi); i++)
+        for (int k = 0; k < 4; k++)
+            s->bidi[i].slot[k] = csc_slot(a, bidi_entry(&s->bidi[i], k));
     for (size_t i = 0; i < vec_len(s->show); i++)
         s->show[i].slot = csc_slot(a, csc_entry_of(s->show[i].unknown, s->show[i].unknown));
     if (!s->finished)
@@ -234,9 +262,18 @@ static double dac_value(const events *s, const dac *d, const nat_env *env)
     return env->srcfact * (runs ? dac_at(d, env->time) : target(s, d));
 }
 
+/* What drives the curve of a bidi. */
+static evt_value drive_of(const events *s, const bidi *b)
+{
+    const bool off = b->o.senses || (b->o.dir.node >= 0 && state_of(s, b->o.dir) == EVT_1);
+    return off ? evt_of(EVT_U, EVT_HIZ) : evt_others(s->e, b->o.node, b->o.output);
+}
+
 /* Time t has come, at which nodes changed. */
 static void turn(events *s, double t)
 {
+    for (size_t i = 0; i < vec_len(s->bidi); i++)
+        bidi_turn(&s->bidi[i], drive_of(s, &s->bidi[i]), t);
     for (size_t i = 0; i < vec_len(s->dac); i++) {
         dac *d = &s->dac[i];
         const double to = target(s, d), from = dac_at(d, t), whole = d->o.high - d->o.low;
@@ -279,6 +316,8 @@ static void go_back(events *s, double t)
     for (size_t i = 0; i < vec_len(s->dac); i++)
         while (vec_len(s->dac[i].ramp) > 1 && vec_last(s->dac[i].ramp).t > t)
             (void)vec_pop(s->dac[i].ramp);
+    for (size_t i = 0; i < vec_len(s->bidi); i++)
+        bidi_go_back(&s->bidi[i], t);
     s->wrong = VS_OK;
 }
 
@@ -297,6 +336,8 @@ static double next_break(nat_set *set, double t)
             best = r->t > t ? fmin(best, r->t) : best;
             best = r->end > t ? fmin(best, r->end) : best;
         }
+    for (size_t i = 0; i < vec_len(s->bidi); i++)
+        best = fmin(best, bidi_next(&s->bidi[i], t));
     while (!s->wrong && evt_horizon(s->e) <= t && evt_next(s->e) <= best) {
         run_to(s, best, AHEAD, &turned);
         if (turned && evt_horizon(s->e) > t)
@@ -348,7 +389,8 @@ static double asked_by_adc(const events *s, const adc *a, const nat_env *env, co
     const double v = read_in(a->o.in, x), t = env->time, h = t - s->t;
     if (!(h > 0) || level_of(&a->o, v, a->level) == a->level || v == a->v)
         return INFINITY;
-    const double longest = fmax(a->longest, FOUND * h), delay = fmin(a->o.delay[0], a->o.delay[1]);
+    const double longest = fmax(a->longest, FOUND * h),
+                 delay = fmin(a->o.delay[0], a->o.delay[1]) + a->o.behind;
     const double tol = fmax(fmin(FOUND * longest, FOUND_OF_DELAY * delay), NO_BETTER * longest);
     const double at = crossing(a, edge_of(&a->o, a->level, v > a->v), s->t, v, t);
     return t - at > tol ? fmax(at - s->t + tol / 2, LEAST_PART * h) : INFINITY;
@@ -523,6 +565,10 @@ static void zero(nat_set *set)
         vec_clear(s->dac[i].ramp);
     drive_all(s, NULL);
     s->wrong = evt_settle(s->e);
+    for (size_t i = 0; i < vec_len(s->bidi); i++) {
+        s->bidi[i].walks = false;
+        bidi_rest(&s->bidi[i], drive_of(s, &s->bidi[i]));
+    }
 }
 
 /* Says why the digital part does not go on. */
@@ -556,6 +602,8 @@ static bool has_changed(const events *s)
     bool changed = false;
     for (size_t i = 0; i < vec_len(s->dac); i++)
         changed |= s->dac[i].used != target(s, &s->dac[i]);
+    for (size_t i = 0; i < vec_len(s->bidi); i++)
+        changed |= s->bidi[i].used != drive_of(s, &s->bidi[i]);
     for (size_t i = 0; i < vec_len(s->show); i++)
         changed |= s->show[i].used != number_now(s, s->show[i].node);
     return changed;
@@ -627,6 +675,35 @@ static void load_dac(events *s, dac *d, const nat_env *env, const double *x, nat
     to->fmax[k] = fmax(fabs(x[n[0]]), fmax(fabs(x[n[1]]), fabs(e)));
 }
 
+static void put_slope(const bidi *b, double g, double *val)
+{
+    val[b->slot[0]] += g;
+    val[b->slot[1]] -= g;
+    val[b->slot[2]] -= g;
+    val[b->slot[3]] += g;
+}
+
+/* On Newton's way a corner of the curve is a place to stop. */
+static void load_bidi(events *s, bidi *b, const nat_env *env, const double *x, nat_sums *to)
+{
+    const bool runs = env->mode == NAT_TRAN && s->started;
+    const int32_t *n = b->o.out;
+    const double v = read_in(n, x);
+    double i, g;
+    if (!runs) {
+        b->used = drive_of(s, b);
+        bidi_rest(b, (evt_value)b->used);
+    }
+    const double at = bidi_walk(b, runs ? env->time : 0, v, &i, &g);
+    to->limited |= at != v;
+    b->walks = true;
+    b->v = at;
+    i += g * (v - at);
+    nat_add(to->f, to->fmax, n[0], b->o.m * i);
+    nat_add(to->f, to->fmax, n[1], -b->o.m * i);
+    put_slope(b, b->o.m * g, to->val);
+}
+
 static void stamp(const events *s, double *val)
 {
     for (size_t i = 0; i < vec_len(s->dac); i++) {
@@ -652,6 +729,8 @@ static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to
         advance(s, env->time);
     for (size_t i = 0; i < vec_len(s->dac); i++)
         load_dac(s, &s->dac[i], env, x, to);
+    for (size_t i = 0; i < vec_len(s->bidi); i++)
+        load_bidi(s, &s->bidi[i], env, x, to);
     for (size_t i = 0; i < vec_len(s->show); i++) {
         shown *w = &s->show[i];
         const double v = shown_value(s, w, env);
@@ -688,15 +767,29 @@ static void terms(nat_set *set, const nat_env *env, double *to)
 
 static void load_ac(nat_set *set, const nat_env *env, const double *x, nat_ac *to)
 {
+    const events *s = events_of(set);
     (void)env;
-    (void)x;
-    stamp(events_of(set), to->g);
+    stamp(s, to->g);
+    for (size_t i = 0; i < vec_len(s->bidi); i++) {
+        double g;
+        (void)bidi_current(&s->bidi[i], s->started ? s->t : 0, read_in(s->bidi[i].o.out, x), &g);
+        put_slope(&s->bidi[i], s->bidi[i].o.m * g, to->g);
+    }
 }
 
 static double share(nat_set *set, const nat_env *env, const double *x, int32_t device, int32_t row)
 {
     const events *s = events_of(set);
-    if (device >= (int32_t)vec_len(s->dac))
+    const int32_t n_dac = (int32_t)vec_len(s->dac);
+    if (device >= n_dac && device < n_dac + (int32_t)vec_len(s->bidi)) {
+        const bidi *b = &s->bidi[device - n_dac];
+        double g;
+        return !row || (b->o.out[0] != row && b->o.out[1] != row)
+                   ? -1
+                   : fabs(b->o.m *
+                          bidi_current(b, s->started ? env->time : 0, read_in(b->o.out, x), &g));
+    }
+    if (device >= n_dac)
         return -1;
     const dac *d = &s->dac[device];
     if (!row || (d->o.out[0] != row && d->o.out[1] != row))
@@ -722,6 +815,8 @@ static void start(events *s, const double *x)
         vec_clear(s->dac[i].ramp);
         vec_push(s->dac[i].ramp, (ramp){0, v, 0, v});
     }
+    for (size_t i = 0; i < vec_len(s->bidi); i++)
+        bidi_rest(&s->bidi[i], drive_of(s, &s->bidi[i]));
 }
 
 /* Ramps before the one that holds at t go. */
@@ -765,7 +860,17 @@ static vs_status accept(nat_set *set, const nat_env *env, const double *x, bool 
     evt_commit(s->e, t);
     for (size_t i = 0; i < vec_len(s->dac); i++)
         forget_ramps(&s->dac[i], t);
+    for (size_t i = 0; i < vec_len(s->bidi); i++)
+        bidi_forget(&s->bidi[i], t);
     return VS_OK;
+}
+
+/* Newton starts afresh. */
+static void reset(nat_set *set)
+{
+    events *s = events_of(set);
+    for (size_t i = 0; i < vec_len(s->bidi); i++)
+        s->bidi[i].walks = false;
 }
 
 static void fresh(nat_set *set) { zero(set); }
@@ -796,13 +901,23 @@ static void take_image(nat_set *set, image *im)
         if (s->started && !vec_len(s->dac[i].ramp)) /* a damaged one */
             vec_push(s->dac[i].ramp, (ramp){0});
     }
+    for (size_t i = 0; i < vec_len(s->bidi); i++) {
+        bidi *b = &s->bidi[i];
+        b->walks = false;
+        IMAGE_VEC(im, b->turn);
+        if (im->giving && !bidi_is_sound(b)) {
+            image_refuse(im);
+            bidi_rest(b, evt_of(EVT_U, EVT_HIZ));
+        }
+    }
 }
 
 static void identity(const nat_set *set, image *im)
 {
     static const char other[] = "it is of a circuit with other bridges to digital nodes";
     const events *s = events_of(set);
-    const uint64_t n[] = {vec_len(s->adc), vec_len(s->dac), vec_len(s->osc), vec_len(s->show)};
+    const uint64_t n[] = {vec_len(s->adc), vec_len(s->dac), vec_len(s->bidi), vec_len(s->osc),
+                          vec_len(s->show)};
     IMAGE_SAME(im, n, other);
     for (size_t i = 0; i < vec_len(s->adc) && !im->wrong; i++) {
         const nat_adc *o = &s->adc[i].o;
@@ -815,6 +930,16 @@ static void identity(const nat_set *set, image *im)
         const nat_dac *o = &s->dac[i].o;
         const double v[] = {o->low, o->high, o->undef, o->gain, o->ramp[0], o->ramp[1], o->m};
         const int32_t k[] = {o->out[0], o->out[1], o->k, o->n_bit};
+        IMAGE_SAME(im, v, other);
+        IMAGE_SAME(im, k, other);
+    }
+    for (size_t i = 0; i < vec_len(s->bidi) && !im->wrong; i++) {
+        const nat_bidi *o = &s->bidi[i].o;
+        const double v[] = {o->low,         o->high,        o->limit[0],  o->limit[1],
+                            o->r_strong[0], o->r_strong[1], o->r_weak[0], o->r_weak[1],
+                            o->ramp[0],     o->ramp[1],     o->m};
+        const int32_t k[] = {o->out[0],   o->out[1],     o->node,  o->output,
+                             o->dir.node, o->dir.invert, o->senses};
         IMAGE_SAME(im, v, other);
         IMAGE_SAME(im, k, other);
     }
@@ -847,6 +972,7 @@ const nat_kind nat_event_kind = {
     .settle = settle,
     .accept = accept,
     .next_break = next_break,
+    .reset = reset,
     .fresh = fresh,
     .image = take_image,
     .identity = identity,

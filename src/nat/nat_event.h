@@ -2,6 +2,7 @@
  *
  *   adc   reads a voltage (or another unknown) and drives a digital node by its level
  *   dac   a source whose value follows digital nodes, or one of numbers, along ramps
+ *   bidi  a conductor whose curve follows what drives a digital node
  *   osc   drives a digital node with a period or a duty cycle that a voltage gives
  *   show  an unknown whose value is 0, 1 or 0.5 as the state of a digital node is, or the number of
  *         a node of numbers
@@ -26,6 +27,7 @@ typedef struct nat_adc {
     double low, high; /* one bit: up to low 0, from high on 1, U between. low > high: from low on 1,
                        * up to high 0, between as before */
     double delay[2];  /* s, of a change to 0, to 1 */
+    double behind;    /* s, the least delay of the digital parts that read it alone */
     const int32_t
         *driver; /* [n_bit] of the evt; several bits: (x - low)/(high - low) in binary, the
                             * first bit is 1/2 */
@@ -46,6 +48,22 @@ typedef struct nat_dac {
     double m; /* devices in parallel */
 } nat_dac;
 
+typedef struct nat_bidi {
+    const char *name;
+    diag_span span;
+    int32_t out[2];     /* unknowns of its nodes */
+    int32_t node;       /* of the evt: its current follows what drives this node, but for */
+    int32_t output;     /* its own output there */
+    evt_pin dir;        /* 1: it has no current. node -1: none */
+    bool senses;        /* it never has a current */
+    double low, high;   /* V */
+    double limit[2];    /* A, largest current of the drivers to low, to high; >= 0 */
+    double r_strong[2]; /* ohm, > 0, of the drivers to low, to high */
+    double r_weak[2];
+    double ramp[2]; /* s, down, up, of the whole way; > 0 */
+    double m;
+} nat_bidi;
+
 typedef struct nat_osc {
     const char *name;
     diag_span span;
@@ -63,6 +81,7 @@ typedef struct nat_osc {
 evt *nat_event_of(nat_list *l, bool make);
 void nat_event_adc(nat_list *l, const nat_adc *a); /* lists are copied */
 void nat_event_dac(nat_list *l, const nat_dac *d);
+void nat_event_bidi(nat_list *l, const nat_bidi *b);
 void nat_event_osc(nat_list *l, const nat_osc *o);
 void nat_event_show(nat_list *l, int32_t node, int32_t unknown);
 /* Sets the unknowns that show nodes to their values at a time up to the accepted one, changes at

@@ -147,6 +147,12 @@ aback sum sum gain
 asamp sum clk held sample
 aout held o3 tov
 ro3 o3 0 1k
+ab [line] [dbus] null bi
+atri q div dbus tri
+rline line o2 300
+cline line 0 5p
+.model bi bidi_bridge(in_low=0.6 in_high=0.5 out_high=1 t_rise=4n t_fall=7n)
+.model tri d_tristate(delay=3n)
 .model tonum d_to_real(zero=-1)
 .model gain real_gain(gain=0.4 delay=3n)
 .model sample real_delay

@@ -196,8 +196,84 @@ rout out 0 1k
 .model tov real_to_v(gain=2 transition_time=0.4n)
 """
 
+BUS = """a line that both sides drive
+v1 in 0 pulse(0 3.3 10n 2n 2n 30n 80n)
+aadc [in sel] [x en] adc
+vsel sel 0 pulse(0 3.3 200n 1n 1n 200n 800n)
+at x ~en d tri
+ab [p] [d] null bi
+rl p 0 1k
+cl p 0 2p
+vx src 0 pulse(0 3.3 220n 2n 2n 40n 80n)
+s1 p src sel 0 swm
+.model adc adc_bridge(in_low=1.5 in_high=1.5)
+.model tri d_tristate(delay=1n)
+.model bi bidi_bridge(in_low=1.7 in_high=1.6 t_rise=0.5n t_fall=0.5n rise_delay=1.5n fall_delay=0.8n)
+.model swm sw(vt=1.6 vh=0.1 ron=50 roff=1meg)
+"""
+
 
 class Exact(Case):
+    def test_curves_of_a_bidirectional_bridge(self):
+        """Operating points: 20 Ohm and 20 mA of a strong drive, 10 kOhm one way of a resistive one, or of both
+        of Ur; senses only with direction=1 or dir at 1."""
+        cases = (('one', 'direction=0', 'r', '0 1k', 3.3 * 1000 / 1020), ('one', 'direction=0', 'r', '0 100', 2.0),
+                 ('zero', 'direction=0', 'r', 'vdd 100', 1.3), ('zero', 'direction=0', 'r', 'vdd 1k', 3.3 * 20 / 1020),
+                 ('up', 'direction=0', 'r', '0 10k', 1.65), ('up', 'direction=0', 'r', 'vdd 10k', 3.3),
+                 ('down', 'direction=0', 'r', 'vdd 10k', 1.65), ('down', 'direction=0', 'r', '0 10k', 0.0),
+                 ('both', 'direction=0', 'r', '0 5k', 3.3 / 10e3 / (2 / 10e3 + 1 / 5e3)),
+                 ('one', 'direction=1', 'r', '0 1k', 0.0), ('zero', '', 'r', 'vdd 1k', 3.3 * 20 / 1020),
+                 ('one', 'r_sth=100 drive_high=1', 'r', '0 100', 1.65), ('one', 'out_high=5 out_low=1', 'r', '0 1k',
+                                                                         5 * 1000 / 1020))
+        deck = """curves
+v1 vdd 0 3.3
+aone one up
+azero zero down
+aup up up
+adown down down
+aboth1 both up
+aboth2 both down
+abuf1 one s1 buf
+abuf2 zero s0 buf
+.model up d_pullup
+.model down d_pulldown
+.model buf d_buffer
+"""
+        for i, (drive, how, letter, load, _) in enumerate(cases):
+            node = {'one': 's1', 'zero': 's0'}.get(drive, drive)
+            deck += '.model m%d bidi_bridge(in_low=1.7 in_high=1.6 %s)\n' % (i, how)
+            deck += 'at%d %s t%d%s\n' % (i, node, i, ' buf') if drive in ('one', 'zero') else ''
+            deck += 'ab%d [p%d] [%s] null m%d\n' % (i, i, 't%d' % i if drive in ('one', 'zero') else node, i)
+            deck += '%s%d p%d %s\n' % (letter, i, i, load)
+        out = self.vsim(deck + '.control\nop\n' + ''.join('print v(p%d)\n' % i for i in range(len(cases))) +
+                        '.endc\n.end\n')
+        seen = [float(x) for x in re.findall(r'v\(p\d+\) = (\S+)', out)]
+        for (drive, how, _, load, want), v in zip(cases, seen, strict=True):
+            self.assertAlmostEqual(v, want, delta=1e-6 * max(1, want), msg=(drive, how, load))
+
+    def test_automatic_bridges_of_a_bus(self):
+        """A node that a d_tristate drives and a d_buffer reads: the line drives it while it is z. In front of
+        the buffer are the bridge's 1 ns behind 1.65 V of the line at 12 ns."""
+        said = self.vsim("""bus
+v1 src 0 pulse(0 3.3 10n 4n 4n 40n 100n)
+r1 src bus 100
+atri zero zero bus tri
+abuf bus y buf
+azero zero down
+.model tri d_tristate
+.model down d_pulldown
+.model buf d_buffer(rise_delay=2n fall_delay=2n)
+.option auto_bridge=2
+.tran 1n 60n
+.meas tran rise when v(y)=0.5 rise=1
+.meas tran top max v(bus)
+.end
+""")
+        self.assertIn("note: a bidi_bridge of 3.3 V at the node 'bus'", said)
+        m = self.measures(said)
+        self.assertAlmostEqual(m['rise'], 15e-9, delta=1e-12)
+        self.assertAlmostEqual(m['top'], 3.3, delta=1e-6)
+
     def test_a_filter_of_numbers(self):
         """Samples at the clock's edges to 1, each y = z + 1/16, z = x/4 + y/2: sums of powers of 2, exact. out
         is 2 y, 0.4 ns behind it, in a line; while y is up to 0.1 ns old it is up to a quarter of the way."""
@@ -345,7 +421,8 @@ a2 x z inv
             self.assertAlmostEqual(m[name], t, delta=2e-9 / 4096)
 
     def test_bits_do_not_depend_on_lanes_threads_or_pieces(self):
-        for deck in (MODULATOR + '.tran 5n 10u\n.end\n', FILTER + '.tran 1n 1u\n.end\n'):
+        for deck in (MODULATOR + '.tran 5n 10u\n.end\n', FILTER + '.tran 1n 1u\n.end\n',
+                     BUS + '.tran 1n 400n\n.end\n'):
             files = []
             for k, (args, env) in enumerate([((), {}), (('--threads', '4'), {}), ((), {'VSIM_LANES': '1'}),
                                              ((), {'VSIM_LANES': '2'})]):
@@ -681,6 +758,9 @@ eprint %s > %s.txt
 
     def test_gates(self):
         self.compare(GATES, ' '.join(['a', 'b', 'c'] + ['g%d' % k for k in range(1, 15)]), '0.1n', '400n', 0.1e-9)
+
+    def test_bidirectional_bridge(self):
+        self.compare(BUS, 'x en d', '0.1n', '400n', 0.5e-9)
 
     def test_filter_of_numbers(self):
         self.compare(FILTER, 'clk q x s z y m', '0.1n', '0.6u', 0.1e-9)

@@ -14,6 +14,9 @@ a10 da num1 gain1
 a11 num1 ~da gain1
 a12 %int num1 num2 gain1
 a13 num1 %d a tov1
+a14 [a] [da dq] null both2
+a15 [%v a] [da] null both1
+a16 [a] [~da] null both2
 .model prog d_process(process_file="prog")
 .model gate1 d_and(rise_delay=-1n inertal_delay=true)
 .model ff1 d_dff(ic=3)
@@ -23,5 +26,7 @@ a13 num1 %d a tov1
 .model inv1 d_inverter
 .model gain1 real_gain(delay=0)
 .model tov1 real_to_v(gian=2)
+.model both1 bidi_bridge(r_low=0 strength=1)
+.model both2 bidi_bridge
 .op
 .end

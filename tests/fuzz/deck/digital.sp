@@ -29,6 +29,9 @@ an3 %real sum sum gain
 an4 sum q held sample
 an5 held o3 tov
 r3 o3 0 1k
+ab [line %gd(o1 o3)] [dbus q] [t ~y] bi
+r4 line o2 300
+.model bi bidi_bridge(in_low=0.6 in_high=0.5 strength=1 t_rise=4n direction=2)
 .model tonum d_to_real(zero=-1 delay=2n)
 .model gain real_gain(gain=0.4 in_offset=0.1 ic=0.3)
 .model sample real_delay

@@ -203,7 +203,7 @@ START_TEST(a_watched_node_stops_the_run)
 {
     chain x = new_chain(false);
     bool changed;
-    evt_watch(x.e, x.b);
+    evt_watch(x.e, x.b, false);
     evt_post(x.e, x.driver, S1, 1e-9);
     ck_assert_int_eq(evt_run(x.e, 10e-9, 100, &changed), VS_OK);
     ck_assert(changed);
