@@ -122,4 +122,6 @@ class Card:
         return part == 'real' or 'dvtp0' in self.model
 
     def noise_unlike(self, k):
-        return self.model['soimod'] != 0 and 'dvtp0' in self.model
+        """ngspice's slopes of impact ionisation are not those of its currents: a floating body amplifies that."""
+        return (self.model['soimod'] != 0 and 'dvtp0' in self.model
+                or self.bias[k][1] is None and 'alpha0' in self.model)
