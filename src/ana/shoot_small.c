@@ -11,8 +11,6 @@
 
 /* Linearisations, and factors, of all stages are kept if they fit into so many bytes. */
 static const double most_bytes = 1e9;
-/* Of entries of the matrix: a guess how many its factors have. */
-enum { FILL = 4 };
 enum { MOST_ROWS = 1000, MOST_PRODUCTS = 600, RESTART = 100, MOST_LEVELS = 6 };
 /* Products of one solution that GMRES may well need without a preconditioner. */
 enum { FEW = 8 };
@@ -119,18 +117,12 @@ static vs_status factor(shoot_small *e, lu_z *lu, const double *g, const double 
         e->val[2 * e->entry[k]] += alpha * c[k];
         e->val[2 * e->entry[k] + 1] = omega * c[k];
     }
-    vs_status st = VS_OK;
-    if (!e->order.fac) {
-        ana_lu_z_init(e->s->a, &e->order);
-        st = lu_z_analyze(&e->order, e->s->a->jac);
-    }
-    if (st == VS_OK && !lu->fac) {
+    if (!lu->fac) {
         ana_lu_z_init(e->s->a, lu);
         lu_z_share(lu, &e->order);
     }
-    if (st == VS_OK)
-        st = lu_z_factor(lu, e->val);
-    return st == VS_ESINGULAR ? singular(e, lu->fac ? lu : &e->order, part, omega) : st;
+    const vs_status st = lu_z_factor(lu, e->val);
+    return st == VS_ESINGULAR ? singular(e, lu, part, omega) : st;
 }
 
 /* A stage of step k at omega: its G, C and factors. */
@@ -786,7 +778,7 @@ static vs_status make(shoot_small *e)
     forget(e);
     e->g = e->c = NULL;
     e->n_step = (int32_t)vec_len(s->step);
-    const double each = e->n_step * (16.0 * FILL * (double)nnz + 200.0 * e->n);
+    const double each = e->n_step * lu_z_bytes(&e->order);
     e->n_lu = SHOOT_STAGES * each > most_bytes ? 1 : e->n_step * SHOOT_STAGES;
     e->n_node = (SHOOT_STAGES + 1) * each > most_bytes ? 1 : e->n_step;
     e->one = vs_calloc(2 * (nnz + 1), sizeof *e->one);
@@ -817,7 +809,12 @@ vs_status shoot_small_begin(shoot_small *e, ana_shot *s, const ana_table *t, dou
     shoot_grade(s, sample);
     if (sample == sample)
         e->sample = shoot_node_at(s, sample);
-    const vs_status st = shoot_settle(s);
+    vs_status st = shoot_settle(s);
+    if (st == VS_OK) {
+        ana_lu_z_init(s->a, &e->order);
+        st = lu_z_analyze(&e->order, s->a->jac);
+        st = st == VS_ESINGULAR ? singular(e, &e->order, 0, 0) : st;
+    }
     return st == VS_OK ? make(e) : st;
 }
 

@@ -158,6 +158,13 @@ void lu_z_share(lu_z *lu, const lu_z *of)
         start_umfpack(f);
 }
 
+double lu_z_bytes(const lu_z *lu)
+{
+    /* KLU: values with an index each; those outside of blocks; vectors, also for scratch */
+    const struct lu_z_fac *f = lu->fac;
+    return 20.0 * (f->sym->lnz + f->sym->unz) + 16.0 * f->a->colptr[f->a->n] + 130.0 * f->a->n;
+}
+
 /* New values, old pivots; false: the pivots are no longer good. */
 static bool refactor(struct lu_z_fac *f, double *val)
 {

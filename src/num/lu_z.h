@@ -28,6 +28,9 @@ VS_MUST_USE vs_status lu_z_analyze(lu_z *lu, const csc *a);
 /* The ordering of `of`, which was analysed and must stay as it is until lu_z_fini of this one. */
 void lu_z_share(lu_z *lu, const lu_z *of);
 
+/* About how many bytes its factors take, after lu_z_analyze. */
+double lu_z_bytes(const lu_z *lu);
+
 /* Factors of the matrix with the values val [2 nnz], which are not used afterwards. Allocates only
  * when pivots are chosen anew. Status: VS_OK; VS_ESINGULAR (lu->singular). */
 VS_MUST_USE vs_status lu_z_factor(lu_z *lu, const double *val);
