@@ -401,26 +401,71 @@ static void go_on(const ana_shot *s, const secants *p, double *r, double *x)
     vs_free(both);
 }
 
-/* One pass after the other from state to state until it repeats. */
+/* A state that comes again later, as that of a divider, and how many periods ago it was taken: each
+ * time twice as many as before (Brent, BIT 20(2), 1980). */
+typedef struct again {
+    double *x, *off; /* [n+1]; scratch */
+    int taken, next;
+} again;
+
+/* After a period of which r tolerances are missing: after how many periods the state comes again;
+ * 0: it is not known. */
+static int comes_again(const ana_shot *s, again *a, int period, double r)
+{
+    static const double same = 1e-3; /* of what one period changes, which is no small thing: */
+    static const double much = 30;
+    int32_t worst;
+    for (size_t i = 0; i < s->n1; i++)
+        a->off[i] = s->x0[i] - a->x[i];
+    if (a->taken && r > much && size_of(s, a->off, &worst) <= same * r)
+        return period - a->taken;
+    if (period >= a->next) {
+        memcpy(a->x, s->x0, s->n1 * sizeof *a->x);
+        a->taken = period;
+        a->next = 2 * period;
+    }
+    return 0;
+}
+
+static vs_status repeats_later(ana_shot *s, int periods)
+{
+    diag_error(s->a->d, s->o.span, "the state repeats after %d periods of %.9g Hz, not after one",
+               periods, 1 / s->period);
+    diag_note(s->a->d, s->o.span, "as a divider or a counter does: give %.9g Hz",
+              1 / (periods * s->period));
+    return VS_EINPUT;
+}
+
+/* One pass after the other from state to state until it repeats. Where nothing is left of a change
+ * that is small, only large ones move the state, as bits from flip-flop to flip-flop: what a period
+ * makes of it is the next state then, for as many periods as that may take, and else what pairs
+ * make of that. */
 static vs_status follow_on(ana_shot *s, report *rep, secants *p, bool *closed)
 {
-    enum { MOST_PERIODS = 10 };
-    double *own = vs_calloc(4 * s->n1, sizeof *own), *r = own, *r_before = own + s->n1,
+    enum { MOST_PERIODS = 10, MOST_OF_LOGIC = 1000 };
+    double *own = vs_calloc(6 * s->n1, sizeof *own), *r = own, *r_before = own + s->n1,
            *x_before = own + 2 * s->n1, *step = own + 3 * s->n1;
+    again a = {.x = own + 4 * s->n1, .off = own + 5 * s->n1, .next = 1};
     vs_status st = VS_OK;
     double before = INFINITY;
-    for (int it = 1; st == VS_OK && it <= MOST_PERIODS && memory_of(s) == SHOOT_FORGETS; it++) {
+    for (int it = 1; st == VS_OK && memory_of(s) == SHOOT_FORGETS; it++) {
+        const bool logic = s->left <= gone;
         shoot_residual(s, r);
         *rep = (report){.iterations = it};
         rep->r = rep->dx = size_of(s, r, &rep->worst);
         *closed = rep->r <= strict && !(s->probes && it == 1);
-        if (*closed)
+        if (*closed || it > (logic ? MOST_OF_LOGIC : MOST_PERIODS))
             break;
-        if (!(rep->r <= 2 * before)) {
+        const int periods = logic ? comes_again(s, &a, it, rep->r) : 0;
+        if (periods)
+            st = repeats_later(s, periods);
+        if (st != VS_OK)
+            break;
+        if (!logic && !(rep->r <= 2 * before)) {
             memcpy(s->x0, x_before, s->n1 * sizeof *r);
             break;
         }
-        if (it > 1)
+        if (it > 1 && !logic)
             add_pair(s, p, s->x0, r, x_before, r_before);
         memcpy(x_before, s->x0, s->n1 * sizeof *r);
         memcpy(r_before, r, s->n1 * sizeof *r);

@@ -194,6 +194,30 @@ c1 out 0 1u
                 rise = min(x, 1e-9) / 1e-9 - lag
                 self.assertLess(abs(y - (rise if t % 1e-6 < 500e-9 else 1 - rise)), 2e-5)
 
+    # flip-flops of two latches: a latch follows its input, or decides for 0 or 1, in 1 ns; period 20 ns
+    LATCHES = '''vc c 0 pulse(0 1 5n 1n 1n 9n 20n)
+.subckt latch d q on=0
+b1 q 0 i=1m*(on*v(c)+(1-on)*(1-v(c)))*(v(q)-v(d)) + \
++ 1m*(on*(1-v(c))+(1-on)*v(c))*(v(q)-0.5-0.5*tanh(8*(v(q)-0.5)))
+c1 q 0 1p ic=0
+.ends
+.subckt flop d q
+x1 d m latch on=0
+x2 m q latch on=1
+.ends
+.global c
+'''
+
+    def test_a_state_that_comes_again_later_is_told(self):
+        # a ring of n flip-flops, one of which gets what is not the last one's, repeats after 2n periods
+        for n in (12, 13):
+            head = 'ring\n' + self.LATCHES + '.for k = 1 to %d\nx{k} n{k-1} n{k} flop\n.endfor\n' % n
+            head += 'e1 n0 0 vol=\'1-v(n%d)\'\n.pss %%s 0 n1 21 10 uic method=shooting\n.end\n' % n
+            text = self.run_deck(head % '50meg', 1)
+            self.assertIn('the state repeats after %d periods of 50000000 Hz, not after one' % (2 * n), text)
+            self.assertIn('give %.9g Hz' % (50e6 / 2 / n), text)
+        self.plot(self.run_deck(head % ('%.17g' % (50e6 / 26)), 0), 'Periodic Steady')
+
     def test_slow_states_among_many_fast_ones_are_not_left(self):
         # a period changes the filter by 1e-3 of what it is away from its mean, below any tolerance
         # in the end; it is one node, or thirty that share its charge
