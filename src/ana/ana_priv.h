@@ -18,6 +18,7 @@ typedef struct newton_report {
     int32_t beyond;   /* node whose voltage was too large to mean anything, 0: none */
     int32_t singular; /* unknown without pivot, 0: none */
     bool nonfinite;   /* a device or the solution was not finite */
+    bool refused;     /* lu_factor refused to fill the factors */
     bool limited;     /* devices were still limiting */
     bool updated;     /* x is one update beyond the last evaluated point: see newton_eq.fix */
 } newton_report;
@@ -210,11 +211,21 @@ int32_t op_node_of_absurd_current(const ana *a, const double *size);
 void op_tell_absurd_current(ana *a, const char *where, int32_t node, double current, double v);
 
 /* -- op_levels.c -- */
-/* Values from which Newton finds the operating point of logic in a few iterations. x [n+1] in: the
- * start; out: all nodes where their gates put them. most_move out: V, as in newton_eq: nodes
- * between transistors that are off hang on leakage, and Newton would throw them, and what they lead
- * to, far away. Status: VS_OK; VS_NOCONV: the circuit does not fall into parts. */
-VS_MUST_USE vs_status op_levels(ana *a, const newton_eq *eq, double *x, double *most_move);
+/* Blocks of logic, each of which sees the voltages of others. */
+typedef struct op_levels op_levels;
+
+/* The blocks of the circuit, at the start x [n+1]; NULL: it does not fall into parts. */
+op_levels *op_levels_new(ana *a, const newton_eq *eq, const double *x);
+void op_levels_free(op_levels **l);
+
+/* Whether signals may come back to where they came from, between blocks or within one. If not, the
+ * circuit has one operating point: inputs give each block's voltages, one after the other. */
+bool op_levels_have_loops(const op_levels *l);
+
+/* Values from which Newton finds the operating point of logic in a few iterations. x [n+1] out: all
+ * nodes where their gates put them. most_move out: V, as in newton_eq: nodes between transistors
+ * that are off hang on leakage, and Newton would throw them, and what they lead to, far away. */
+void op_levels_solve(op_levels *l, double *x, double *most_move);
 
 /* -- ana_fail.c -- */
 /* For a failed run that is made again: between begin and end every iteration is recorded; the

@@ -552,7 +552,8 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
             break;
         const bool last = v.try_last || may_be_last(a, eq, rep);
         const vs_status st = new_update(a, eq, v.tried, rep);
-        if (st == VS_ESINGULAR)
+        rep->refused = st == VS_NOCONV;
+        if (st == VS_ESINGULAR || rep->refused)
             return give_up(a, eq, x, rep);
         if (st != VS_OK)
             return st;

@@ -352,21 +352,44 @@ static vs_status plain_newton(ana *a, const newton_eq *base, double *x, bool war
  * many unknowns: in smaller ones the search costs more than it saves. */
 enum { PATIENCE = 20, LEVELS_FROM = 256 };
 
-/* Newton from the levels of logic (op_levels.c). */
-static vs_status newton_from_levels(ana *a, const newton_eq *base, double *x)
+/* Newton from the levels of logic (op_levels.c). plainly: only if the circuit has no loops, and
+ * therefore the same point as from anywhere else. */
+static vs_status newton_from_levels(ana *a, const newton_eq *base, double *x, bool plainly)
 {
     newton_report ignored;
     newton_eq eq = *base;
     start_value(a, x);
-    vs_status st = op_levels(a, base, x, &eq.most_move);
+    op_levels *l = op_levels_new(a, base, x);
+    const bool may = l && !(plainly && op_levels_have_loops(l));
+    if (may)
+        op_levels_solve(l, x, &eq.most_move);
+    op_levels_free(&l);
 
     ckt_reset_limits(a->c);
-    if (st == VS_OK)
-        st = newton_run(a, &eq, x, &ignored);
-
+    const vs_status st = may ? newton_run(a, &eq, x, &ignored) : VS_NOCONV;
     if (st == VS_OK)
         a->st.op_method = "levels";
     return st;
+}
+
+/* Plain Newton's first iterations, from nothing. Where gains of gates in a row multiply, its
+ * matrices need pivots that fill the factors, and its updates lead nowhere: in a circuit without
+ * loops levels take its place before such factors are made. In others, which may have several
+ * points, it goes on as if nothing had been looked at. */
+static vs_status begin_newton(ana *a, const newton_eq *eq, const newton_eq *few, double *x,
+                              newton_report *rep)
+{
+    a->lu.opt.refuse_fill = true;
+    vs_status st = plain_newton(a, few, x, false, rep);
+    a->lu.opt.refuse_fill = false;
+    if (!rep->refused)
+        return st;
+    st = newton_from_levels(a, eq, x, true);
+    if (st != VS_NOCONV)
+        return st;
+    lu_at_rest(&a->lu, a->jac, false);
+    lu_at_rest(&a->lu, a->jac, true);
+    return plain_newton(a, few, x, false, rep);
 }
 
 /* Plain Newton; in large circuits in which it takes long, from levels. */
@@ -376,9 +399,11 @@ static vs_status first_newton(ana *a, const newton_eq *eq, double *x, bool warm,
         return plain_newton(a, eq, x, warm, rep);
     newton_eq few = *eq;
     few.itl = eq->itl < PATIENCE ? eq->itl : PATIENCE;
-    vs_status st = plain_newton(a, &few, x, warm, rep);
+    const bool named = vec_len(a->nodeset) > 0; /* what the user says decides */
+    vs_status st =
+        warm || named ? plain_newton(a, &few, x, warm, rep) : begin_newton(a, eq, &few, x, rep);
     if (st == VS_NOCONV)
-        st = newton_from_levels(a, eq, x);
+        st = newton_from_levels(a, eq, x, false);
     if (st == VS_NOCONV && few.itl < eq->itl)
         st = plain_newton(a, eq, x, false, rep);
     return st;
@@ -585,7 +610,8 @@ static vs_status search(ana *a, double *x, bool warm, bool tran_op)
     a->st.op_method = "Newton";
     a->st.n_op++;
     a->stopped = false;
-    a->inside = INFINITY; /* a run that found no memory did not come to set it */
+    a->inside = INFINITY; /* a run that found no memory did not come to set these */
+    a->lu.opt.refuse_fill = false;
     vs_status st = first_newton(a, &eq, x, warm, &p.first);
     if (st == VS_OK)
         st = judge(a, &eq, x, &p);

@@ -45,9 +45,9 @@ typedef struct graph { /* edges of node i: to[begin[i] .. begin[i + 1]) */
     int32_t *begin, *to;
 } graph;
 
-typedef struct levels {
+struct op_levels {
     ana *a;
-    double *x;
+    double *x;                   /* [n+1] */
     bool *known;                 /* [n+1] */
     double lo, hi;               /* V, of the nodes that sources tie to ground */
     double *strength, *conducts; /* [nnz+1] see ckt_block.h */
@@ -59,6 +59,7 @@ typedef struct levels {
     graph member;     /* unknowns of blocks */
     graph sees, seen; /* blocks whose voltages a block sees; that see its own */
     int32_t *order;   /* [n_block] */
+    bool loops;       /* blocks see each other in a circle */
     bool *dirty;      /* [n_block] */
     ckt_blocks *blocks;
     map memo;         /* key of a block -> where `solved` has its solution, -1: there is none */
@@ -66,11 +67,11 @@ typedef struct levels {
     double *now, *dx; /* vecs, of a block */
     double *full;     /* vec, its matrix */
     int32_t n_failed; /* blocks without a solution */
-} levels;
+};
 
 /* -- blocks -- */
 
-static bool depends(const levels *l, int32_t k)
+static bool depends(const op_levels *l, int32_t k)
 {
     const int32_t row = l->a->jac->row[k] + 1;
     return l->strength[k] > DEPENDS * l->judge[row];
@@ -79,7 +80,7 @@ static bool depends(const levels *l, int32_t k)
 /* Does current flow between the row's node and the column's? A transistor's gate moves the current
  * of its drain, but none flows between them. Equations that are not nodes' have entries of any
  * sign. */
-static bool exchanges(const levels *l, int32_t k, int32_t col)
+static bool exchanges(const op_levels *l, int32_t k, int32_t col)
 {
     const ckt_unknown *u = l->a->u;
     const int32_t row = l->a->jac->row[k] + 1;
@@ -109,7 +110,7 @@ static int32_t root(int32_t *up, int32_t i)
 }
 
 /* Joins unknowns that depend on each other; the smallest number stands for all. */
-static void join(const levels *l, int32_t *up)
+static void join(const op_levels *l, int32_t *up)
 {
     const csc *m = l->a->jac;
     for (int32_t j = 0; j < m->n; j++)
@@ -127,7 +128,7 @@ static void join(const levels *l, int32_t *up)
 
 /* Is there nothing but resistors, or diodes, between row and column? They act on both ends alike,
  * to the last bit; no transistor does. */
-static bool is_wire(const levels *l, int32_t k, int32_t col)
+static bool is_wire(const op_levels *l, int32_t k, int32_t col)
 {
     const int32_t back = entry(l->a->jac, col - 1, l->a->jac->row[k]);
     return back >= 0 && l->strength[k] > 0 && l->strength[k] == l->conducts[k] &&
@@ -136,7 +137,7 @@ static bool is_wire(const levels *l, int32_t k, int32_t col)
 
 /* Joins what resistors join, up [n+1]; tied [n+1] of a part's first unknown: resistors lead to a
  * known voltage. */
-static void join_wires(const levels *l, int32_t *up, bool *tied)
+static void join_wires(const op_levels *l, int32_t *up, bool *tied)
 {
     const csc *m = l->a->jac;
     for (int pass = 0; pass < 2; pass++) /* between unknowns; then to known voltages */
@@ -155,7 +156,7 @@ static void join_wires(const levels *l, int32_t *up, bool *tied)
 
 /* A mesh of supplies, of resistors that hang on a known voltage, is a block of its own, without the
  * gates that it feeds: its rows are judged more strictly. */
-static void join_supplies(levels *l, int32_t *up)
+static void join_supplies(op_levels *l, int32_t *up)
 {
     const int32_t n = l->a->n;
     int32_t *wire = vs_malloc(((size_t)n + 1) * sizeof *wire);
@@ -181,7 +182,7 @@ static void join_supplies(levels *l, int32_t *up)
 /* An extracted wire conducts a thousand times better than the gate that drives it. Where nodes are
  * joined already, rows are judged by their entries that lead elsewhere. Not so in a part that hangs
  * on a known voltage, as meshes of supplies do: all gates would be one with it. */
-static void judge_wires(levels *l, int32_t *up)
+static void judge_wires(op_levels *l, int32_t *up)
 {
     const csc *m = l->a->jac;
     const int32_t n = l->a->n;
@@ -223,7 +224,7 @@ static void graph_free(graph *g)
 }
 
 /* false: one block has most of the circuit. */
-static bool make_blocks(levels *l)
+static bool make_blocks(op_levels *l)
 {
     const int32_t n = l->a->n;
     int32_t *up = vs_malloc(((size_t)n + 1) * sizeof *up), *pair = NULL, most = 0;
@@ -252,7 +253,7 @@ static bool make_blocks(levels *l)
     return most <= n / LARGEST;
 }
 
-static void make_edges(levels *l)
+static void make_edges(op_levels *l)
 {
     const csc *m = l->a->jac;
     int32_t *pair = NULL;
@@ -272,8 +273,9 @@ static void make_edges(levels *l)
 }
 
 /* Each block behind those that it sees, as far as there are no loops. */
-static void make_order(levels *l)
+static void make_order(op_levels *l)
 {
+    enum { DONE = INT32_MAX };
     const size_t n = (size_t)l->n_block;
     int32_t *stack = vs_malloc((n + 1) * sizeof *stack), count = 0;
     int32_t *next = vs_malloc((n + 1) * sizeof *next); /* edge to follow, -1: not yet visited */
@@ -287,11 +289,13 @@ static void make_order(levels *l)
         while (depth > 0) {
             const int32_t at = stack[depth - 1];
             if (next[at] == l->sees.begin[at + 1]) {
+                next[at] = DONE;
                 l->order[count++] = at;
                 depth--;
                 continue;
             }
             const int32_t to = l->sees.to[next[at]++];
+            l->loops |= next[to] >= 0 && next[to] != DONE;
             if (next[to] < 0) {
                 next[to] = l->sees.begin[to];
                 stack[depth++] = to;
@@ -302,9 +306,32 @@ static void make_order(levels *l)
     vs_free(next);
 }
 
+/* Does an entry within a block act in one direction, or otherwise than a conductance does? A gate's
+ * output may come back to its input through pass transistors. */
+static bool acts_back(const op_levels *l, int32_t k, int32_t col)
+{
+    const int32_t r = l->a->jac->row[k] + 1, b = l->block_of[r];
+    if (r == col || b < 0 || b != l->block_of[col] || !depends(l, k))
+        return false;
+    const int32_t back = entry(l->a->jac, col - 1, r - 1);
+    const bool both = exchanges(l, k, col) && back >= 0 && exchanges(l, back, r);
+    const bool nodes = l->a->u[r].node && l->a->u[col].node;
+    return !both || (nodes && l->strength[k] > l->conducts[k]);
+}
+
+bool op_levels_have_loops(const op_levels *l)
+{
+    const csc *m = l->a->jac;
+    bool loops = l->loops || !ckt_blocks_see_all(l->blocks);
+    for (int32_t j = 1; j <= m->n && !loops; j++)
+        for (int32_t k = m->colptr[j - 1]; k < m->colptr[j] && !loops; k++)
+            loops = acts_back(l, k, j);
+    return loops;
+}
+
 /* -- Newton in a block -- */
 
-static bool solve_full(levels *l, const ckt_block *p)
+static bool solve_full(op_levels *l, const ckt_block *p)
 {
     const size_t n = (size_t)p->n;
     vec_clear(l->full);
@@ -317,7 +344,7 @@ static bool solve_full(levels *l, const ckt_block *p)
     return full_solve(l->full, l->dx, p->n);
 }
 
-static bool solve_sparse(levels *l, const ckt_block *p, lu_solver *lu)
+static bool solve_sparse(op_levels *l, const ckt_block *p, lu_solver *lu)
 {
     if (!lu->fac && lu_analyze(lu, p->a) != VS_OK)
         return false;
@@ -329,7 +356,7 @@ static bool solve_sparse(levels *l, const ckt_block *p, lu_solver *lu)
 
 /* x -= dx; nodes move by `most` at a time and stay near the supplies. The longest move, in volt or
  * ampere. */
-static double move_block(levels *l, const ckt_block *p, double most)
+static double move_block(op_levels *l, const ckt_block *p, double most)
 {
     const double span = l->hi - l->lo, least = l->lo - span / 2, greatest = l->hi + span / 2;
     double moved = 0;
@@ -348,7 +375,7 @@ static double move_block(levels *l, const ckt_block *p, double most)
 
 /* Adds `pull` times what a row's largest entry can be to the diagonals of nodes: a capacitor at
  * each of them under backward Euler. */
-static void pull_back(levels *l, const ckt_block *p, double pull)
+static void pull_back(op_levels *l, const ckt_block *p, double pull)
 {
     for (int32_t j = 0; j < p->n; j++)
         for (int32_t k = p->a->colptr[j]; k < p->a->colptr[j + 1]; k++)
@@ -357,7 +384,7 @@ static void pull_back(levels *l, const ckt_block *p, double pull)
 }
 
 /* Largest |f| of the last load, in parts of what 1 V more at its strongest entry gives. */
-static double residual_of(const levels *l, const ckt_block *p)
+static double residual_of(const op_levels *l, const ckt_block *p)
 {
     double most = 0;
     for (int32_t j = 0; j < p->n; j++)
@@ -369,7 +396,7 @@ static double residual_of(const levels *l, const ckt_block *p)
 /* From where x stands. pull > 0: pseudo-transient, the pull falls with the residual (switched
  * evolution relaxation: Mulder & van Leer, J. Comput. Phys. 59, 1985). Nodes that hang on leakage
  * alone, whose residual tells nothing, settle at the end. */
-static bool newton_in(levels *l, const ckt_block *p, double pull)
+static bool newton_in(op_levels *l, const ckt_block *p, double pull)
 {
     const double span = l->hi - l->lo;
     lu_solver lu;
@@ -395,7 +422,7 @@ static bool newton_in(levels *l, const ckt_block *p, double pull)
     return found;
 }
 
-static bool from_memo(levels *l, const ckt_block *p)
+static bool from_memo(op_levels *l, const ckt_block *p)
 {
     const int32_t at = map_get(&l->memo, p->key, -2);
     if (at == -2)
@@ -405,7 +432,7 @@ static bool from_memo(levels *l, const ckt_block *p)
     return true;
 }
 
-static void into_memo(levels *l, const ckt_block *p, bool found)
+static void into_memo(op_levels *l, const ckt_block *p, bool found)
 {
     map_set(&l->memo, p->key, found ? (int32_t)vec_len(l->solved) : -1);
     for (int32_t i = 0; i < p->n && found; i++)
@@ -414,7 +441,7 @@ static void into_memo(levels *l, const ckt_block *p, bool found)
 
 /* Newton from the block's present values, then, damped, from the middle of the supplies; if both
  * fail the values stay. */
-static void solve_block(levels *l, const ckt_block *p)
+static void solve_block(op_levels *l, const ckt_block *p)
 {
     bool found = newton_in(l, p, 0);
     for (int32_t i = 0; i < p->n && !found; i++) {
@@ -430,7 +457,7 @@ static void solve_block(levels *l, const ckt_block *p)
 }
 
 /* Solves block b; true if it moved. */
-static bool visit(levels *l, int32_t b)
+static bool visit(op_levels *l, int32_t b)
 {
     const int32_t *u = l->member.to + l->member.begin[b];
     const int32_t n = l->member.begin[b + 1] - l->member.begin[b];
@@ -449,7 +476,7 @@ static bool visit(levels *l, int32_t b)
     return moved > MOVES * span;
 }
 
-static void sweep_all(levels *l)
+static void sweep_all(op_levels *l)
 {
     bool again = true;
     memset(l->dirty, true, (size_t)l->n_block);
@@ -474,14 +501,14 @@ static void sweep_all(levels *l)
 
 /* -- all of it -- */
 
-static void know_value(levels *l, const ana_node_value *v)
+static void know_value(op_levels *l, const ana_node_value *v)
 {
     l->x[v->unknown] = v->value;
     l->known[v->unknown] = true;
 }
 
 /* What sources, .ic and .nodeset say; false: there is no supply. */
-static bool begin_known(levels *l, const newton_eq *eq)
+static bool begin_known(op_levels *l, const newton_eq *eq)
 {
     const ana *a = l->a;
     ckt_known_voltages(a->c, &eq->env, l->x, l->known);
@@ -497,7 +524,7 @@ static bool begin_known(levels *l, const newton_eq *eq)
     return l->hi > l->lo;
 }
 
-static vs_status begin_strength(levels *l)
+static vs_status begin_strength(op_levels *l)
 {
     const csc *m = l->a->jac;
     const vs_status st = ckt_blocks_strength(l->blocks, l->lo, l->hi, l->strength, l->conducts);
@@ -507,13 +534,17 @@ static vs_status begin_strength(levels *l)
     return st;
 }
 
-static void levels_end(levels *l)
+void op_levels_free(op_levels **p)
 {
+    op_levels *l = *p;
+    if (!l)
+        return;
     ckt_blocks_free(&l->blocks);
     graph_free(&l->member);
     graph_free(&l->sees);
     graph_free(&l->seen);
     vs_free(l->known);
+    vs_free(l->x);
     vs_free(l->strength);
     vs_free(l->conducts);
     vs_free(l->row_max);
@@ -526,36 +557,45 @@ static void levels_end(levels *l)
     vec_free(l->now);
     vec_free(l->dx);
     vec_free(l->full);
+    vs_free(l);
+    *p = NULL;
 }
 
-vs_status op_levels(ana *a, const newton_eq *eq, double *x, double *most_move)
+op_levels *op_levels_new(ana *a, const newton_eq *eq, const double *x)
 {
-    const size_t n1 = (size_t)a->n + 1;
-    levels l = {.a = a, .x = x};
-    l.known = vs_calloc(n1, sizeof *l.known);
-    vs_status st = ckt_n_osdi(a->c) ? VS_NOCONV : VS_OK;
-    if (st == VS_OK && !begin_known(&l, eq))
-        st = VS_NOCONV;
-    if (st == VS_OK) {
-        l.strength = vs_calloc((size_t)csc_nnz(a->jac) + 1, sizeof *l.strength);
-        l.conducts = vs_calloc((size_t)csc_nnz(a->jac) + 1, sizeof *l.conducts);
-        l.row_max = vs_calloc(n1, sizeof *l.row_max);
-        l.judge = vs_calloc(n1, sizeof *l.judge);
-        l.block_of = vs_calloc(n1, sizeof *l.block_of);
-        l.blocks = ckt_blocks_new(a->c, &eq->env, x, l.known);
-        st = begin_strength(&l);
+    const size_t n1 = (size_t)a->n + 1, nnz1 = (size_t)csc_nnz(a->jac) + 1;
+    if (ckt_n_osdi(a->c))
+        return NULL;
+    op_levels *l = vs_calloc(1, sizeof *l);
+    l->a = a;
+    l->known = vs_calloc(n1, sizeof *l->known);
+    l->x = vs_malloc(n1 * sizeof *l->x);
+    memcpy(l->x, x, n1 * sizeof *x);
+    bool ok = begin_known(l, eq);
+    if (ok) {
+        l->strength = vs_calloc(nnz1, sizeof *l->strength);
+        l->conducts = vs_calloc(nnz1, sizeof *l->conducts);
+        l->row_max = vs_calloc(n1, sizeof *l->row_max);
+        l->judge = vs_calloc(n1, sizeof *l->judge);
+        l->block_of = vs_calloc(n1, sizeof *l->block_of);
+        l->blocks = ckt_blocks_new(a->c, &eq->env, l->x, l->known);
+        ok = begin_strength(l) == VS_OK && make_blocks(l);
     }
-    if (st == VS_OK && !make_blocks(&l))
-        st = VS_NOCONV;
-    if (st == VS_OK) {
-        make_edges(&l);
-        l.order = vs_calloc((size_t)l.n_block + 1, sizeof *l.order);
-        l.dirty = vs_calloc((size_t)l.n_block + 1, sizeof *l.dirty);
-        make_order(&l);
-        sweep_all(&l);
-        x[0] = 0;
-        *most_move = (l.hi - l.lo) / STRIDES;
+    if (ok) {
+        make_edges(l);
+        l->order = vs_calloc((size_t)l->n_block + 1, sizeof *l->order);
+        l->dirty = vs_calloc((size_t)l->n_block + 1, sizeof *l->dirty);
+        make_order(l);
+    } else {
+        op_levels_free(&l);
     }
-    levels_end(&l);
-    return st;
+    return l;
+}
+
+void op_levels_solve(op_levels *l, double *x, double *most_move)
+{
+    sweep_all(l);
+    l->x[0] = 0;
+    memcpy(x, l->x, ((size_t)l->a->n + 1) * sizeof *x);
+    *most_move = (l->hi - l->lo) / STRIDES;
 }

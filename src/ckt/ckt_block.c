@@ -427,6 +427,8 @@ vs_status ckt_blocks_strength(ckt_blocks *p, double lo, double hi, double *stren
     return st;
 }
 
+bool ckt_blocks_see_all(const ckt_blocks *p) { return nat_only_sources(&p->c->nat); }
+
 /* -- the object -- */
 
 ckt_blocks *ckt_blocks_new(ckt *c, const ckt_env *env, const double *x, const bool *known)

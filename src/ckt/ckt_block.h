@@ -29,6 +29,9 @@ void ckt_blocks_free(ckt_blocks **p);
 VS_MUST_USE vs_status ckt_blocks_strength(ckt_blocks *p, double lo, double hi, double *strength,
                                           double *conducts);
 
+/* Whether strengths are those of all voltages: there is no native device but sources. */
+bool ckt_blocks_see_all(const ckt_blocks *p);
+
 /* One block. Valid until the next ckt_block_begin. */
 typedef struct ckt_block {
     int32_t n;

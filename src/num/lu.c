@@ -299,6 +299,8 @@ static vs_status factor_anew(lu_solver *lu, const csc *a)
     const vs_status st = factor_somehow(lu, a);
     if (st == VS_ENOMEM)
         vs_no_memory();
+    if (st == VS_NOCONV)
+        lu->stat.n_factor--; /* refused: there are none */
     if (st != VS_OK)
         return st;
     reconsider(lu, a);

@@ -38,6 +38,9 @@ typedef struct lu_opt {
     bool brief;
     struct pool *pool; /* for large matrices; NULL: one thread. Results do not depend on it */
     double share_from; /* entries of L and U from which on threads share a solution; 1e6 */
+    /* lu_factor gives VS_NOCONV instead of factors that pivots beside the diagonal make much larger
+     * than those with pivots on it, if the matrix is large; see LU_REFUSE_FROM. KLU only. */
+    bool refuse_fill;
     /* Factors of a large matrix are going to be made, which nothing can interrupt, or are made. */
     void (*long_work)(void *user, bool begins); /* NULL: nobody is told */
     void *long_user;
@@ -59,6 +62,10 @@ typedef struct lu_solver {
     lu_stat stat;
     struct lu_fac *fac;
 } lu_solver;
+
+/* Expected entries of L and U from which on a matrix is large as to opt.refuse_fill: below, such
+ * factors are made in hundredths of a second. */
+enum { LU_REFUSE_FROM = 250000 };
 
 /* "klu" and so on; the number of a name, -1: none. */
 const char *lu_kind_name(lu_kind k);
@@ -91,7 +98,8 @@ bool lu_restart(lu_solver *lu);
 bool lu_can_restart(const lu_solver *lu); /* whether lu_restart would return true */
 
 /* New values, new pivots. Allocates.
- * Status: VS_OK; VS_ESINGULAR (stat.singular), also for values that are not finite. */
+ * Status: VS_OK; VS_ESINGULAR (stat.singular), also for values that are not finite; VS_NOCONV: see
+ * opt.refuse_fill. */
 VS_MUST_USE vs_status lu_factor(lu_solver *lu, const csc *a);
 
 /* New values, old pivots. Values equal to those of the present factors cost a comparison; with

@@ -145,19 +145,36 @@ static void specialise(lu_solver *lu, klu *f, const csc *a)
         lu->stat.method = "klu/supernodes";
 }
 
+/* If the solver refuses fill: KLU gets memory for the entries that pivots on the diagonal need (and
+ * two for each unknown), once. Where others fill the factors it asks for a multiple of it, which no
+ * integer holds: KLU_TOO_LARGE. */
+#define NO_MORE 1e12
+static void factor_within(const lu_solver *lu, klu *f, const csc *a)
+{
+    klu_common *c = &f->common;
+    const double begins = c->initmem_amd, grows = c->memgrow;
+    if (lu->opt.refuse_fill && f->sym->lnz + f->sym->unz >= LU_REFUSE_FROM) {
+        c->initmem_amd = 1;
+        c->memgrow = NO_MORE;
+    }
+    f->num = klu_factor(a->colptr, a->row, a->val, f->sym, c);
+    c->initmem_amd = begins;
+    c->memgrow = grows;
+}
+
 /* Pivots on the diagonal keep fill small, and grow where gains stand in a row: the loop of a ring
  * of 51 inverters by 10 a stage. There the largest entry of each column is taken. */
 static void choose_pivots(const lu_solver *lu, klu *f, const csc *a)
 {
     free_numeric(f);
-    f->num = klu_factor(a->colptr, a->row, a->val, f->sym, &f->common);
+    factor_within(lu, f, a);
     if (!f->num || !(f->common.tol < 1) ||
         !klu_rgrowth(a->colptr, a->row, a->val, f->sym, f->num, &f->common) ||
         f->common.rgrowth >= lu->opt.growth_min)
         return;
     free_numeric(f);
     f->common.tol = 1;
-    f->num = klu_factor(a->colptr, a->row, a->val, f->sym, &f->common);
+    factor_within(lu, f, a);
     f->common.tol = lu->opt.pivot_tol;
 }
 
@@ -167,6 +184,8 @@ static vs_status k_factor(lu_solver *lu, lu_fac *fac, const csc *a)
     memcpy(f->pivot_val, a->val, sizeof(double) * (size_t)csc_nnz(a));
     f->scaled = f->again = false;
     choose_pivots(lu, f, a);
+    if (!f->num && lu->opt.refuse_fill && f->common.status == KLU_TOO_LARGE)
+        return VS_NOCONV;
     if (!f->num && f->common.status != KLU_SINGULAR)
         return VS_ENOMEM;
     if (f->num)

@@ -129,6 +129,7 @@ static vs_status rest_factor(lu_solver *lu, lu_fac *fac, const csc *a)
     vs_status st = covers(r, a) ? VS_OK : widen(r, a);
     if (st == VS_OK) {
         take_values(r, a);
+        r->lu.opt.refuse_fill = lu->opt.refuse_fill;
         st = lu_factor(&r->lu, &r->m);
     }
     if (st == VS_OK)

@@ -132,14 +132,43 @@ xn y a 0 0 nmos w=1u l=0.2u
     def test_wires_of_a_layout_and_meshed_supplies(self):
         """Wires conduct better than the gates that drive them, meshes better than the gates that they feed."""
         # of 10,000: nodes between transistors that are off, which Newton would throw far away
-        script = os.path.join(HERE, '..', '..', 'bench', 'extracted.py')
         for size in ('1000', '10000'):
-            deck = subprocess.run([sys.executable, script, 'logic', size, '--folder', os.path.dirname(MODELS)], check=True,
-                                  stdout=subprocess.PIPE, text=True).stdout
-            body = '\n'.join(line for line in deck.splitlines()[1:] if not line.startswith(('.tran', '.save', '.end')))
-            _, stats = self.op(body, [])
+            _, stats = self.op(self.extracted('logic', size), [])
             self.assertEqual(stats['op_method'], 'levels')
             self.assertLessEqual(stats['newton_iterations'], 40)
+
+    def extracted(self, family, size, more=''):
+        """An extracted deck without its analysis, and more cards."""
+        script = os.path.join(HERE, '..', '..', 'bench', 'extracted.py')
+        deck = subprocess.run([sys.executable, script, family, size, '--folder', os.path.dirname(MODELS)], check=True,
+                              stdout=subprocess.PIPE, text=True).stdout
+        lines = [line for line in deck.splitlines()[1:] if not line.startswith(('.tran', '.save', '.end'))]
+        return '\n'.join(lines) + more
+
+    def test_newton_is_left_before_its_pivots_fill_the_factors(self):
+        """200 chains of 50 inverters on meshes of supplies.
+
+        With a latch that nothing drives the circuit has several states, and Newton goes on as ever: it begins again
+        (2 iterations more), and fails in its third."""
+        latch = ''.join('\nxl%d %s %s %s %s %s w=1u l=0.2u' % (k, d, g, s, s, m) for k, (d, g, s, m) in enumerate(
+            (('q', 'qn', 'vdd', 'pmos'), ('q', 'qn', 'vss', 'nmos'), ('qn', 'q', 'vdd', 'pmos'), ('qn', 'q', 'vss', 'nmos'))))
+        ends = ['v(c0s50_0)', 'v(c99s49_0)']
+        found, stats = self.op(self.extracted('chain', '10000'), ends)
+        other, looped = self.op(self.extracted('chain', '10000', latch), ends + ['v(q)', 'v(qn)'])
+        for figures in (stats, looped):
+            self.assertEqual(figures['op_method'], 'levels')
+        self.assertEqual(looped['newton_iterations'], stats['newton_iterations'] + 3)
+        for name, level in zip(ends, (0, 1.2)):
+            self.assertLess(abs(found[name] - level), 1e-3)
+            self.assertLess(abs(found[name] - other[name]), 1e-6)
+        self.assertLess(abs(other['v(q)'] + other['v(qn)'] - 1.2), 2e-3)
+
+    def test_arrays_of_cells_keep_their_states(self):
+        """Newton finds them, and its pivots fill nothing."""
+        _, stats = self.op(self.extracted('sram', '10000'), [])
+        self.assertEqual(stats['op_method'], 'Newton')
+        _, stats = self.op(self.extracted('ring', '10000'), [])
+        self.assertEqual(stats['op_method'], 'Newton')
 
     def test_random_gates_have_the_levels_of_their_logic(self):
         for seed in range(6):

@@ -706,6 +706,11 @@ vs_status ckt_blocks_strength(ckt_blocks *p, double lo, double hi, double *stren
     (void)strength;
     return VS_NOCONV;
 }
+bool ckt_blocks_see_all(const ckt_blocks *p)
+{
+    (void)p;
+    return false;
+}
 const ckt_block *ckt_block_begin(ckt_blocks *p, const int32_t *u, int32_t n, const double *x,
                                  double grid)
 {

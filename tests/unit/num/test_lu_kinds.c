@@ -541,6 +541,72 @@ START_TEST(at_rest_matrices_without_zeros_or_factors_are_as_always)
 }
 END_TEST
 
+/* A chain of gates with this gain, each of which hangs on a node of a plane of w x w nodes: what
+ * flows into its output comes from there. */
+static system_t chain_on_plane(int32_t w, double gain)
+{
+    const int32_t n = w * w;
+    entry *e = vs_malloc(sizeof *e * (size_t)n * 20);
+    int32_t k = 0;
+    seed = 13;
+    for (int32_t at = 0; at < n; at++) {
+        const int32_t gate = n + at, before = gate - 1;
+        if (at % w + 1 < w)
+            k = conductance(e, k, at, at + 1, noise());
+        if (at + w < n)
+            k = conductance(e, k, at, at + w, noise());
+        k = conductance(e, k, at, -1, 1e-2);
+        k = conductance(e, k, at, gate, 1e-3);
+        if (at == 0)
+            continue;
+        e[k++] = (entry){gate, before, gain * 1e-3};
+        e[k++] = (entry){at, before, -gain * 1e-3};
+    }
+    const system_t s = system_of("chain on a plane", 2 * n, e, k);
+    vs_free(e);
+    return s;
+}
+
+/* With a gain of 1e5 pivots stand beside the diagonal and fill the factors. These are refused if
+ * the solver is to do so and the matrix is large; those of a chain without gain are not, and are
+ * the same bits. */
+START_TEST(factors_that_pivots_fill_are_refused)
+{
+    static const struct {
+        int32_t w;
+        double gain;
+        vs_status st;
+    } t[] = {{60, 1e5, VS_NOCONV}, {60, 0.1, VS_OK}, {30, 1e5, VS_OK}};
+    for (size_t k = 0; k < sizeof t / sizeof t[0]; k++) {
+        system_t s = chain_on_plane(t[k].w, t[k].gain);
+        double *x[2];
+        for (int refuse = 0; refuse < 2; refuse++) {
+            lu_solver lu;
+            lu_init(&lu, NULL);
+            x[refuse] = vs_calloc((size_t)s.a.n, sizeof(double));
+            x[refuse][3] = 1;
+            lu.opt.refuse_fill = refuse;
+            ck_assert_int_eq(lu_analyze(&lu, &s.a), VS_OK);
+            const vs_status st = lu_factor(&lu, &s.a);
+            ck_assert_int_eq(st, refuse ? t[k].st : VS_OK);
+            if (st != VS_OK) {
+                ck_assert_int_eq(lu.stat.n_factor, 0);
+                lu.opt.refuse_fill = false; /* the next call makes them */
+                ck_assert_int_eq(lu_refactor(&lu, &s.a), VS_REPIVOT);
+                ck_assert_int_eq(lu_factor(&lu, &s.a), VS_OK);
+            }
+            ck_assert_int_eq(lu.stat.n_factor, 1);
+            lu_solve(&lu, x[refuse], x[refuse]);
+            lu_fini(&lu);
+        }
+        ck_assert_int_eq(memcmp(x[0], x[1], sizeof(double) * (size_t)s.a.n), 0);
+        vs_free(x[0]);
+        vs_free(x[1]);
+        drop(&s);
+    }
+}
+END_TEST
+
 START_TEST(results_do_not_depend_on_threads)
 {
     system_t all[] = {grid("plane", 60, 1), grid("cube", 12, 12), blocks(), oneway()};
@@ -809,6 +875,7 @@ int main(void)
     tcase_add_test(t, cholesky_keeps_factors_of_matrices_that_come_back);
     tcase_add_test(t, what_is_0_at_rest_is_left_out);
     tcase_add_test(t, at_rest_matrices_without_zeros_or_factors_are_as_always);
+    tcase_add_test(t, factors_that_pivots_fill_are_refused);
     tcase_add_test(t, results_do_not_depend_on_threads);
     tcase_add_test(t, columns_made_anew_have_the_bits_of_all_made_anew);
     tcase_add_test(t, factors_are_made_again_from_an_image);
