@@ -171,8 +171,9 @@ int32_t ana_latent_unknown(const ana *a, int32_t i); /* of the circuit, at place
 void ana_latent_load(ana *a, const double *x);
 /* x = A^-1 b; what would move a latent unknown wakes it. */
 void ana_latent_solve(ana *a, const double *b, double *x);
-/* As lu_refactor, of the columns that are awake. */
+/* As lu_refactor, of the columns that are awake, and lu_factor. */
 VS_MUST_USE vs_status ana_latent_refactor(ana *a);
+VS_MUST_USE vs_status ana_latent_factor(ana *a);
 
 static inline int32_t ana_unknown_at(const ana *a, int32_t i)
 {

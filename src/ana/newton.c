@@ -223,7 +223,7 @@ static vs_status factor(ana *a)
         st = a->latent ? ana_latent_refactor(a) : lu_refactor(&a->lu, a->jac);
     if (st == VS_REPIVOT) {
         watch_phase(a->watch, ANA_IN_FACTOR);
-        st = lu_factor(&a->lu, a->jac);
+        st = a->latent ? ana_latent_factor(a) : lu_factor(&a->lu, a->jac);
     }
     watch_phase(a->watch, ANA_IN_TEST);
     a->repivot = false;

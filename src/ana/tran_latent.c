@@ -46,10 +46,13 @@ struct ana_latent {
     double *point;     /* [m] see tran_latent_point */
     tran_region region;
     int changes; /* cells that fell asleep or woke since the last point */
-    lu_part part;
-    int32_t *column;
-    uint8_t *in;
+    tran_scene scene;
+    lu_part part;    /* of the present factors */
+    int32_t *column; /* [places] */
+    uint8_t *in;     /* [n] of the circuit's unknowns, from 0; the scene has its own */
     double *drop;
+    int32_t *found;
+    double *value, *work;
 };
 
 static double *element(double *v, int32_t slot) { return v + (size_t)slot * CKT_CELL; }
@@ -72,18 +75,69 @@ static void set_size(ana *a)
     l->part.n = a->n;
 }
 
+/* The column of an unknown in the matrix that has factors, -1: none. */
+static int32_t column_of(const ana_latent *l, int32_t unknown)
+{
+    return tran_scene_is(&l->scene) ? l->scene.column[unknown] : unknown - 1;
+}
+
+static int32_t unknown_of(const ana_latent *l, int32_t column)
+{
+    return tran_scene_is(&l->scene) ? l->scene.unknown[column] : column + 1;
+}
+
 /* Which columns of the matrix a slot's unknowns have, for lu_part: column [k - 1] belongs to place
  * k. */
 static void set_columns(ana *a, int32_t slot, bool awake)
 {
     ana_latent *l = a->latent;
     for (int32_t at = slot * CKT_CELL; at < (slot + 1) * CKT_CELL; at++) {
-        const int32_t unknown = ana_latent_unknown(a, at);
+        const int32_t unknown = ana_latent_unknown(a, at), column = column_of(l, unknown);
         if (at > 0)
-            l->column[at - 1] = unknown - 1;
+            l->column[at - 1] = column;
         if (unknown > 0)
             l->in[unknown - 1] = awake;
+        if (column >= 0 && tran_scene_is(&l->scene))
+            l->scene.in[column] = awake;
     }
+}
+
+/* How far a solution may move an unknown. */
+static void set_drop(ana_latent *l, int32_t unknown, double drop)
+{
+    l->drop[unknown - 1] = drop;
+    if (tran_scene_is(&l->scene) && l->scene.column[unknown] >= 0)
+        l->scene.drop[l->scene.column[unknown]] = drop;
+}
+
+/* The present factors are those of the scene, or of the whole circuit. */
+static void set_part(ana *a)
+{
+    ana_latent *l = a->latent;
+    const tran_scene *s = &l->scene;
+    const int32_t n = l->part.n;
+    l->part = (lu_part){.n = n,
+                        .n_column = l->n,
+                        .column = l->column,
+                        .in = l->in,
+                        .drop = l->drop,
+                        .found = l->found,
+                        .value = l->value,
+                        .work = l->work};
+    if (tran_scene_is(s)) {
+        l->part.n_column = s->a.n;
+        l->part.in = s->in;
+        l->part.drop = s->drop;
+        l->part.found = s->found;
+        l->part.value = s->value;
+        l->part.work = s->work;
+    }
+    for (int32_t k = 0; k < s->a.n; k++) {
+        s->in[k] = l->in[s->unknown[k] - 1];
+        s->drop[k] = l->drop[s->unknown[k] - 1];
+    }
+    for (int32_t slot = 0; slot < ckt_latent_n_awake(a->c); slot++)
+        set_columns(a, slot, true);
 }
 
 static void swap_slots(ana *a, ckt_swap s)
@@ -162,13 +216,9 @@ static ana_latent *make_latent(tran *t)
                       .column = arena_array(&a->mem, int32_t, all),
                       .in = arena_array(&a->mem, uint8_t, all),
                       .drop = ana_vector(a)};
-    l->part = (lu_part){.n_column = a->n,
-                        .column = l->column,
-                        .in = l->in,
-                        .drop = l->drop,
-                        .found = arena_array(&a->mem, int32_t, all),
-                        .value = ana_vector(a),
-                        .work = ana_vector(a)};
+    l->found = arena_array(&a->mem, int32_t, all);
+    l->value = ana_vector(a);
+    l->work = ana_vector(a);
     list_vectors(l, a);
     return l;
 }
@@ -203,8 +253,8 @@ void tran_latent_begin(tran *t)
     l->busy = l->pause = l->changes = 0;
     tran_region_reset(&l->region);
     permute(a, true);
-    for (int32_t s = 0; s < n_cell; s++)
-        set_columns(a, s, true);
+    tran_scene_reset(&l->scene);
+    set_part(a);
     for (int32_t i = 0; i < n_cell * CKT_CELL; i++)
         if (ana_latent_unknown(a, i) == 0)
             a->tol_x[i] = a->tol_r[i] = 1; /* of no unknown: 0 is small */
@@ -229,7 +279,7 @@ static void wake_one(ana *a, int32_t cell)
     l->cell[cell].quiet = 0;
     for (int32_t i = s.b * CKT_CELL; i < (s.b + 1) * CKT_CELL; i++) {
         if (ana_latent_unknown(a, i) > 0)
-            l->drop[ana_latent_unknown(a, i) - 1] = 0;
+            set_drop(l, ana_latent_unknown(a, i), 0);
         for (int k = 1; k <= TRAN_KEEP; k++)
             t->qlo[k][i] += t->dq[1][i] * slept;
         t->hist[i] = t->cc.b * t->dq[1][i];
@@ -246,6 +296,37 @@ static void cells_with(const ana *a, int32_t cell, int32_t *begin, int32_t *end)
         ++*end;
 }
 
+/* New pivots: of the scene where there is one or is to be one, else of the whole circuit. */
+static vs_status factor_awake(ana *a)
+{
+    ana_latent *l = a->latent;
+    tran_scene *s = &l->scene;
+    if (!s->wanted && tran_scene_is(s) && tran_scene_factor(s, a) == VS_OK)
+        return VS_OK;
+    const bool scene = s->wanted && tran_scene_begin(s, a, l->n);
+    s->wanted = false;
+    if (!scene)
+        tran_scene_end(s);
+    set_part(a);
+    return scene ? VS_OK : lu_factor(&a->lu, a->jac);
+}
+
+static vs_status refactor_awake(ana *a)
+{
+    ana_latent *l = a->latent;
+    if (l->scene.wanted)
+        return VS_REPIVOT;
+    return tran_scene_is(&l->scene) ? tran_scene_refactor(&l->scene, a, &l->part)
+                                    : lu_refactor_part(&a->lu, a->jac, &l->part);
+}
+
+/* There are no factors, until newton_factor is called: no point is predicted with older ones. */
+static void lose_factors(ana *a)
+{
+    a->repivot = true;
+    a->alpha_lu = NAN;
+}
+
 /* The region is none any more: the circuit's own matrix and factors become those of its last
  * ones. */
 static void leave_region(ana *a)
@@ -256,12 +337,26 @@ static void leave_region(ana *a)
     tran_region_end(&l->region, a);
     if (a->repivot)
         return;
-    vs_status st = lu_refactor_part(&a->lu, a->jac, &l->part);
+    vs_status st = refactor_awake(a);
     if (st == VS_REPIVOT)
-        st = lu_factor(&a->lu, a->jac);
-    a->repivot = st != VS_OK;
-    if (a->repivot)
-        a->alpha_lu = NAN; /* no point is predicted with these factors */
+        st = factor_awake(a);
+    if (st != VS_OK)
+        lose_factors(a);
+}
+
+/* A cell outside of the scene wakes. */
+static void widen_scene(ana *a, int32_t cell)
+{
+    ana_latent *l = a->latent;
+    bool has = true;
+    for (int32_t i = cell * CKT_CELL; i < (cell + 1) * CKT_CELL; i++) {
+        const int32_t unknown = ckt_latent_unknowns(a->c)[i];
+        has &= unknown <= 0 || column_of(l, unknown) >= 0;
+    }
+    if (has)
+        return;
+    l->scene.wanted = true;
+    lose_factors(a);
 }
 
 static void wake(ana *a, int32_t cell)
@@ -269,6 +364,7 @@ static void wake(ana *a, int32_t cell)
     int32_t k, end;
     if (ckt_latent_slots(a->c)[cell] < ckt_latent_n_awake(a->c))
         return;
+    widen_scene(a, cell);
     leave_region(a);
     for (cells_with(a, cell, &k, &end); k < end; k++)
         wake_one(a, k);
@@ -283,6 +379,9 @@ void tran_latent_end(tran *t)
     leave_region(a);
     while (ckt_latent_n_awake(a->c) < ckt_latent_n_cell(a->c))
         wake(a, ckt_latent_cells(a->c)[ckt_latent_n_awake(a->c)]);
+    if (tran_scene_is(&l->scene))
+        lose_factors(a);
+    tran_scene_reset(&l->scene);
     permute(a, false);
     ckt_latent_end(a->c);
     a->latent = NULL;
@@ -305,7 +404,7 @@ static void drop_rounding(tran *t, int n_weight)
     for (int32_t i = 1; i < ckt_latent_n_pinned(a->c) * CKT_CELL; i++) {
         const int32_t unknown = ana_latent_unknown(a, i);
         if (unknown > 0)
-            a->latent->drop[unknown - 1] = ROUNDED * weights * fabs(t->x[1][i]);
+            set_drop(a->latent, unknown, ROUNDED * weights * fabs(t->x[1][i]));
     }
 }
 
@@ -368,11 +467,23 @@ void ana_latent_solve(ana *a, const double *b, double *x)
         hold_supplies(a, x);
         return;
     }
-    lu_solve_part(&a->lu, &l->part, b + 1, x + 1);
+    if (l->scene.wanted) {
+        a->repivot = factor_awake(a) != VS_OK;
+        for (int32_t i = 1; a->repivot && i <= a->n; i++)
+            x[i] = NAN; /* no update is good; newton_factor will say why */
+        if (a->repivot)
+            return;
+    }
+    if (tran_scene_is(&l->scene)) {
+        tran_scene_solve(&l->scene, a, &l->part, b + 1, x + 1);
+        hold_supplies(a, x); /* a small matrix has no supernodes, which leave them out */
+    } else {
+        lu_solve_part(&a->lu, &l->part, b + 1, x + 1);
+    }
     for (int32_t k = 0; x == a->dx && k < l->part.n_found; k++)
-        wake(a, ckt_latent_seats(a->c)[l->part.found[k] + 1] / CKT_CELL);
+        wake(a, ckt_latent_seats(a->c)[unknown_of(l, l->part.found[k])] / CKT_CELL);
     for (int32_t k = 0; x == a->dx && k < l->part.n_found; k++)
-        x[tran_place(l->t, l->part.found[k] + 1)] = l->part.value[k];
+        x[tran_place(l->t, unknown_of(l, l->part.found[k]))] = l->part.value[k];
 }
 
 vs_status ana_latent_refactor(ana *a)
@@ -383,8 +494,10 @@ vs_status ana_latent_refactor(ana *a)
             return VS_OK;
         leave_region(a); /* who has no pivot is told of the whole matrix */
     }
-    return lu_refactor_part(&a->lu, a->jac, &l->part);
+    return refactor_awake(a);
 }
+
+vs_status ana_latent_factor(ana *a) { return factor_awake(a); }
 
 /* -- falling asleep -- */
 
@@ -433,7 +546,7 @@ static void fall_asleep(tran *t, int32_t slot)
         if (unknown == 0)
             continue;
         l->point[unknown] = t->x[1][i];
-        l->drop[unknown - 1] = tol[k];
+        set_drop(l, unknown, tol[k]);
     }
     l->cell[cell].since = t->t;
     l->next_due = fmin(l->next_due, l->cell[cell].due);
@@ -504,6 +617,7 @@ void tran_latent_start(tran *t)
         cell->quiet = is_at_rest(t, k, &cell->due) ? QUIET : 0;
     }
     sleep_where_quiet(t);
+    a->latent->scene.wanted = true;
 }
 
 void tran_latent_pause(tran *t)

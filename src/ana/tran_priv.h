@@ -163,6 +163,35 @@ void tran_region_end(tran_region *r, ana *a);
 /* As lu_refactor, and lu_factor where that does not do. Counts in a->lu. */
 VS_MUST_USE vs_status tran_region_refactor(tran_region *r, ana *a);
 void tran_region_solve(tran_region *r, ana *a, const double *b, double *x); /* as ana_solve */
+/* What factors of a part cost counts as the circuit's. */
+void tran_move_counts(lu_solver *lu, ana *a);
+
+/* -- tran_scene.c: where parts of the circuit sleep from the start, factors of the others -- */
+typedef struct tran_scene {
+    lu_solver lu;
+    csc a;            /* the entries of its rows and columns; n 0: there is no scene */
+    int32_t *from;    /* [nnz of a] their places in the circuit's matrix */
+    int32_t *column;  /* [unknowns + 1] of the circuit: their columns of a, -1: none */
+    int32_t *unknown; /* [a.n] the reverse */
+    uint8_t *in;      /* [a.n] these for lu_part, by columns of a */
+    double *drop;
+    int32_t *found;
+    double *value, *work;
+    bool wanted;   /* the next new factors are those of a scene, if it is small; */
+    int64_t spent; /* columns of all that were made: the circuit's number of them ends that */
+} tran_scene;
+
+static inline bool tran_scene_is(const tran_scene *s) { return s->a.n > 0; }
+void tran_scene_reset(tran_scene *s); /* nothing is known of the circuit yet */
+/* The parts with a cell that is awake, and those of the last scene: matrix and factors. false: it
+ * would be most of the circuit of n_all unknowns, too much was spent, or there are no factors; then
+ * there is no scene. Allocates. */
+bool tran_scene_begin(tran_scene *s, ana *a, int32_t n_all);
+void tran_scene_end(tran_scene *s); /* does nothing if there is none */
+/* As the functions of lu.h. Count in a->lu. */
+VS_MUST_USE vs_status tran_scene_factor(tran_scene *s, ana *a);
+VS_MUST_USE vs_status tran_scene_refactor(tran_scene *s, ana *a, const lu_part *p);
+void tran_scene_solve(tran_scene *s, ana *a, lu_part *p, const double *b, double *x);
 
 static inline bool tran_by_trap(const tran *t)
 {

@@ -21,10 +21,9 @@ bool tran_region_is_due(tran_region *r, int changes)
     return r->calm >= r->wait;
 }
 
-/* What its factors cost counts as the circuit's. */
-static void move_counts(tran_region *r, ana *a)
+void tran_move_counts(lu_solver *lu, ana *a)
 {
-    lu_stat *from = &r->lu.stat, *to = &a->lu.stat;
+    lu_stat *from = &lu->stat, *to = &a->lu.stat;
     to->n_factor += from->n_factor;
     to->n_refactor += from->n_refactor;
     to->n_reuse += from->n_reuse;
@@ -41,7 +40,7 @@ void tran_region_begin(tran_region *r, ana *a)
     vs_status st = lu_analyze(&r->lu, r->jac);
     if (st == VS_OK)
         st = lu_factor(&r->lu, r->jac);
-    move_counts(r, a);
+    tran_move_counts(&r->lu, a);
     if (st != VS_OK)
         tran_region_end(r, a);
 }
@@ -60,12 +59,12 @@ vs_status tran_region_refactor(tran_region *r, ana *a)
     vs_status st = lu_refactor(&r->lu, r->jac);
     if (st == VS_REPIVOT)
         st = lu_factor(&r->lu, r->jac);
-    move_counts(r, a);
+    tran_move_counts(&r->lu, a);
     return st;
 }
 
 void tran_region_solve(tran_region *r, ana *a, const double *b, double *x)
 {
     lu_solve(&r->lu, b + 1, x + 1);
-    move_counts(r, a);
+    tran_move_counts(&r->lu, a);
 }

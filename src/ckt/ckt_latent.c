@@ -459,6 +459,39 @@ void ckt_latent_fill(ckt *c, double alpha)
     }
 }
 
+/* Unknown i joins the marked ones, and is looked at later. */
+static void reach(uint8_t *mark, int32_t **list, int32_t i)
+{
+    if (mark[i])
+        return;
+    mark[i] = 1;
+    vec_push(*list, i);
+}
+
+int32_t ckt_latent_parts(const ckt *c, uint8_t *mark)
+{
+    const ckt_latent *l = c->latent;
+    int32_t *list = NULL; /* vec */
+    for (int32_t i = 1; i <= ckt_n(c); i++) {
+        const bool in = mark[i] || l->pinned[i] || ckt_cell_awake(l, ckt_cell_of(l, i));
+        mark[i] = 0;
+        if (in)
+            reach(mark, &list, i);
+    }
+    for (size_t at = 0; at < vec_len(list); at++) {
+        const int32_t i = list[at];
+        if (l->pinned[i])
+            continue;
+        for (int32_t k = c->a.colptr[i - 1]; k < c->a.colptr[i]; k++)
+            reach(mark, &list, c->a.row[k] + 1);
+        for (int32_t k = ckt_row_begin(l, i); k < ckt_row_end(l, i); k++)
+            reach(mark, &list, l->col[k]);
+    }
+    const int32_t n = (int32_t)vec_len(list);
+    vec_free(list);
+    return n;
+}
+
 /* From now on a latent cell beside unknown j, at x, is told when it moves. */
 static void ask(ckt_latent *l, int32_t j, double x)
 {

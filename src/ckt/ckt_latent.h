@@ -58,6 +58,11 @@ const int32_t *ckt_latent_moved(ckt *c, const double *x, const double *far);
 void ckt_latent_own(const ckt *c, int32_t unknown, double *g, double *capacitance);
 /* The matrix of what is held, G + alpha C, also in rows that no load reaches. */
 void ckt_latent_fill(ckt *c, double alpha);
+/* Marks the unknowns of parts of the circuit with a cell that is awake, and of those with a mark.
+ * Parts are what entries of the matrix join without pinned unknowns, which are marked too.
+ *   mark  in, out  [n+1] 0, 1
+ * Returns how many there are. Allocates. */
+int32_t ckt_latent_parts(const ckt *c, uint8_t *mark);
 /* Two slots of cells that are awake and not pinned change places. */
 void ckt_latent_exchange(ckt *c, ckt_swap s);
 

@@ -148,6 +148,33 @@ class Latency(Folder):
         self.assertLess(abs(on['newton_iterations'] - off['newton_iterations']), 0.05 * off['newton_iterations'])
         self.check_close(ref, out, 5e-3)
 
+    def copies(self, option, inputs, tail=''):
+        """Multipliers of 4 x 4 bits on one supply: inputs of each, what is different in it."""
+        head, end = multiplier(4, '.options bypass=%s reltol=1e-4\n.tran 2p 300p' % option).rsplit('.end', 1)
+        for k, wave in enumerate(inputs):
+            head += 'vin%d s%d 0 %s\nrin%d s%d in%d 1\n' % (k, k, wave, k, k, k)
+            head += 'xc%d %s %s mult4\n' % (k, ' '.join(['in%d' % k] * 8), ' '.join('c%d_%d' % (k, i) for i in range(8)))
+        return head + tail + '.end' + end
+
+    def test_copies_that_sleep_wake_when_they_are_to(self):
+        # one after the other, by their inputs or by a current into one; at last all are awake, and factors of parts
+        # end with those of the whole; some are no equal copies: by a load, by a start
+        inputs = ['0'] * 5 + ['pulse(0 1.2 80p 10p)', 'pulse(0 1.2 120p 10p)', 'pulse(0 0.3 140p 10p)',
+                              '0', 'pulse(0 1.2 200p 10p)']
+        inputs += ['pulse(0 1.2 %dp 10p)' % (210 + 5 * k) for k in range(4)]
+        tail = 'i1 0 c1_3 pulse(0 40u 100p 5p 5p 30p)\nr2 c2_7 0 20k\nr3 0 c3_0 1meg\n'
+        tail += '.ic v(c4_2)=0.2\n.nodeset v(c8_2)=0.1\n'
+        tail += '.save ' + ' '.join('v(c%d_%d)' % (k, i) for k in range(len(inputs)) for i in (0, 3)) + '\n'
+        deck = self.copies('0', inputs, tail)
+        _, off, ref = self.vsim(deck, '--threads', '1', raw='off.raw')
+        deck = self.copies('1', inputs, tail)
+        _, on, out = self.vsim(deck, '--threads', '1', raw='on.raw')
+        self.assertGreater(on['latent_unknowns'], 0)
+        self.check_close(ref, out, 5e-3)
+        for threads, lanes in (('2', '2'), ('3', '8')):
+            _, _, many = self.vsim(deck, '--threads', threads, raw='m.raw', VSIM_LANES=lanes, VSIM_PARALLEL_MIN='1')
+            self.assertEqual(self.bits(many), self.bits(out), (threads, lanes))
+
     def test_what_is_at_rest_at_the_operating_point_is_evaluated_once(self):
         # a transient needs each charge once; the operating point evaluates all in each iteration
         more = {}

@@ -589,6 +589,11 @@ int32_t ckt_latent_n_pinned(const ckt *c)
     (void)c;
     return 0;
 }
+int32_t ckt_latent_parts(const ckt *c, uint8_t *mark)
+{
+    (void)mark;
+    return c->a.n;
+}
 int32_t ckt_latent_first(const ckt *c, int32_t cell)
 {
     (void)c;

@@ -8,6 +8,7 @@
 #include "tran_deck.h"
 
 enum { N = 400, AWAKE = 6 }; /* nodes; cells that stay awake besides pinned ones */
+enum { APART = 40 };         /* nodes that no chain has */
 #define ALPHA 1e9
 
 static tran_deck built;
@@ -25,6 +26,9 @@ static void write_deck(FILE *deck)
         if (k % 50 == 0)
             fprintf(deck, "r%d in n%d 1k\nc%d n%d 0 1p\n", k, k, k, k);
     }
+    for (int k = 0; k < APART; k++) /* joined with the rest by the supply alone */
+        fprintf(deck, "ba%d a%d vdd i={1e-3*v(a%d,a%d)**3 + ddt(1e-12*v(a%d,vdd)**2)}\n", k, k, k,
+                (k + 1) % APART, k);
     fprintf(deck, ".end\n");
 }
 
@@ -202,6 +206,24 @@ START_TEST(who_moves_beside_it_is_told_once)
 }
 END_TEST
 
+START_TEST(parts_that_only_a_supply_joins_are_told_apart)
+{
+    uint8_t *mark = calloc((size_t)ckt_n(c) + 1, 1);
+    const int32_t one = ckt_find(c, "a7");
+    ck_assert_int_gt(one, 0);
+    ck_assert_int_eq(ckt_latent_parts(c, mark), ckt_n(c) - APART); /* all of the chain, sources */
+    for (int k = 0; k < APART; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "a%d", k);
+        ck_assert(!mark[ckt_find(c, name)]);
+    }
+    ck_assert(mark[ckt_find(c, "vdd")] && mark[ckt_find(c, "n399")]);
+    mark[one] = 1;
+    ck_assert_int_eq(ckt_latent_parts(c, mark), ckt_n(c));
+    free(mark);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("region");
@@ -211,6 +233,7 @@ int main(void)
     tcase_add_test(t, its_loads_are_those_without_it);
     tcase_add_test(t, its_product_is_that_without_it);
     tcase_add_test(t, who_moves_beside_it_is_told_once);
+    tcase_add_test(t, parts_that_only_a_supply_joins_are_told_apart);
     suite_add_tcase(suite, t);
     SRunner *r = srunner_create(suite);
     srunner_run_all(r, CK_ENV);
