@@ -25,14 +25,14 @@
 /* Points from one look at these voltages to the next; among the first, each is looked at. */
 #define WIDEN_EVERY 16
 
-/* The voltages of a device, those inside first. */
+/* The voltages of a device, those inside first; none, if none is inside. */
 static tran_device voltages_of(const tran *t, int32_t device, int32_t **all)
 {
     int32_t n;
     const int32_t *unknown = ckt_device_unknowns(t->a->c, device, &n);
     tran_device d = {.begin = (int32_t)vec_len(*all)};
     for (int inside = 1; inside >= 0; inside--) {
-        for (int32_t u = 0; u < n; u++) {
+        for (int32_t u = 0; u < n && (inside || d.others > d.begin); u++) {
             const int32_t i = unknown[u];
             if (i > 0 && t->a->u[i].kind == CKT_VOLTAGE && t->a->u[i].internal == inside)
                 vec_push(*all, i);

@@ -1,4 +1,5 @@
 /* ckt_pattern.c - the Jacobian's pattern from the stamps, and the place of every stamp in it. */
+#include "bits.h"
 #include "ckt_priv.h"
 
 #include <stdlib.h>
@@ -167,10 +168,25 @@ static int compare_rows(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Sorts the rows [0, n) of a column and drops copies; returns how many stay. */
-static int32_t sort_rows(int32_t *row, int32_t n)
+/* The same by a bit for each row of the matrix: for columns of supplies, which have copies by the
+ * hundred thousand. mark [bits of n_row]: 0 between calls. */
+static int32_t mark_rows(int32_t *row, int32_t n, uint64_t *mark, int32_t n_row)
 {
-    enum { FEW = 24 };
+    int32_t left = 0;
+    for (int32_t i = 0; i < n; i++)
+        bits_set(mark, (size_t)row[i]);
+    for (size_t w = 0; w < bits_words(n_row); w++)
+        for (; mark[w]; mark[w] &= mark[w] - 1)
+            row[left++] = (int32_t)(w * 64) + __builtin_ctzll(mark[w]);
+    return left;
+}
+
+/* Sorts the rows [0, n) of a column and drops copies; returns how many stay. */
+static int32_t sort_rows(int32_t *row, int32_t n, uint64_t *mark, int32_t n_row)
+{
+    enum { FEW = 24, PER_WORD = 8 };
+    if (n > FEW && (size_t)n * PER_WORD > bits_words(n_row))
+        return mark_rows(row, n, mark, n_row);
     if (n > FEW)
         qsort(row, (size_t)n, sizeof *row, compare_rows);
     for (int32_t i = 1; i < n && n <= FEW; i++) {
@@ -207,9 +223,10 @@ static void make_csc(ckt *c)
     vec_extend(t.row, total + 1);
     take_all(c, native, &t);
     int32_t nnz = 0;
+    uint64_t *mark = vs_calloc(bits_words(a->n) + 1, sizeof *mark);
     for (int32_t j = 0; j < a->n; j++) {
         int32_t *row = &t.row[a->colptr[j]];
-        const int32_t n = sort_rows(row, a->colptr[j + 1] - a->colptr[j]);
+        const int32_t n = sort_rows(row, a->colptr[j + 1] - a->colptr[j], mark, a->n);
         memmove(&t.row[nnz], row, (size_t)n * sizeof *row);
         a->colptr[j] = nnz;
         nnz += n;
@@ -219,6 +236,7 @@ static void make_csc(ckt *c)
     a->val = arena_array(&c->mem, double, nnz + 1);
     if (nnz)
         memcpy(a->row, t.row, (size_t)nnz * sizeof *a->row);
+    vs_free(mark);
     vec_free(t.at);
     vec_free(t.row);
     vec_free(native);
