@@ -91,6 +91,8 @@ static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     f->scale_val = vs_malloc(sizeof(double) * ((size_t)csc_nnz(a) + 1));
     klu_defaults(&f->common);
     f->common.tol = lu->opt.pivot_tol;
+    f->common.ordering = 3; /* user_order's */
+    f->common.user_order = lu_order;
     f->common.scale = 2; /* rows by their largest entry: currents and voltages differ by decades */
     f->sym = klu_analyze(a->n, a->colptr, a->row, &f->common);
     if (!f->sym)

@@ -6,6 +6,8 @@
 #ifndef LU_PRIV_H
 #define LU_PRIV_H
 
+#include <suitesparse/klu.h>
+
 #include "lu.h"
 
 struct cholmod_common_struct;
@@ -60,6 +62,10 @@ bool lu_rest_suits(const lu_fac *fac, const csc *a);
 /* Those innards of *lu, which the caller owns again. */
 lu_fac *lu_rest_whole(lu_fac *fac);
 bool lu_rest_is_cholesky(const lu_fac *fac);
+
+/* lu_order.c. An ordering of a block, as klu_common's user_order: perm[k] is the node at place k.
+ * Returns the entries of L, 0: no memory. */
+int lu_order(int n, int *colptr, int *row, int *perm, klu_common *common);
 
 /* lu.c. The first column that a maximum matching of columns with rows leaves out; -1 if none or no
  * memory. */
