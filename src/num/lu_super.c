@@ -21,8 +21,7 @@ enum {
     MAX_WIDTH =
         LU_PANEL, /* columns of a supernode: a later part of a run need not wait for all of it */
     MIN_PARALLEL = 400000, /* multiplications, below which threads cost more than they give */
-    SHORT_SEGMENT =
-        4,          /* rows of a segment in the mean, below which a solution reads lists of rows */
+    RUN = 8,               /* rows of a segment, from which on a solution takes them as a vector */
     MIN_PANEL = 3,  /* columns of a supernode made anew in a row, from which a panel is faster */
     PANEL_WORK = 32 /* multiplications per entry of L, below which panels do not pay */
 };
@@ -136,13 +135,48 @@ static bool find_supernodes(lu_super *s, const lists *v)
 
 /* The rows of U's values, column by column: a solution reads them faster than segments of a row or
  * two. */
-static bool list_rows(lu_super *s, const lists *v, int64_t values)
+static bool list_rows(lu_super *s, const lists *v)
 {
-    s->urow = array((size_t)values, sizeof(int32_t));
+    s->urow = array((size_t)s->up[s->n], sizeof(int32_t));
     for (int32_t k = 0; s->urow && k < s->n; k++)
         memcpy(s->urow + s->up[k], v->ui + v->up[k],
                (size_t)(s->up[k + 1] - s->up[k]) * sizeof *s->urow);
     return s->urow != NULL;
+}
+
+/* What a solution reads of U: runs of rows where most values stand in such, else the rows. */
+static bool list_upper(lu_super *s, const lists *v)
+{
+    int32_t n_run = 0, n_few = 0;
+    int64_t in_runs = 0;
+    for (int32_t k = 0; k < s->n; k++)
+        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
+            const int32_t len = segment_end(s, s->seg[g], k) + 1 - s->seg[g];
+            n_run += len >= RUN;
+            n_few += len < RUN ? len : 0;
+            in_runs += len >= RUN ? len : 0;
+        }
+    if (2 * in_runs < s->up[s->n])
+        return list_rows(s, v);
+    s->run_at = array((size_t)s->n + 1, sizeof(int32_t));
+    s->few_at = array((size_t)s->n + 1, sizeof(int32_t));
+    s->run = array((size_t)n_run, sizeof *s->run);
+    s->few = array((size_t)n_few, sizeof *s->few);
+    n_run = n_few = 0;
+    for (int32_t k = 0; k < s->n; k++) {
+        int32_t at = 0;
+        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
+            const int32_t f = s->seg[g], len = segment_end(s, f, k) + 1 - f;
+            if (len >= RUN)
+                s->run[n_run++] = (lu_run){f, len, at};
+            for (int32_t i = 0; len < RUN && i < len; i++)
+                s->few[n_few++] = (lu_few){f + i, at + i};
+            at += len;
+        }
+        s->run_at[k + 1] = n_run;
+        s->few_at[k + 1] = n_few;
+    }
+    return true;
 }
 
 /* Columns of U as segments. False too if one does not reach the end of its supernode (entries that
@@ -174,7 +208,7 @@ static bool find_segments(lu_super *s, const lists *v)
     }
     s->gp[n] = segs;
     s->up[n] = values;
-    return values >= SHORT_SEGMENT * (int64_t)segs || list_rows(s, v, values);
+    return list_upper(s, v);
 }
 
 /* Where the entries of A go: into the column's block, or above it. */
@@ -647,6 +681,20 @@ int32_t lu_super_made(const lu_super *s) { return s->made; }
 
 /* -- solution -- */
 
+WIDE void lu_super_subtract_runs(const lu_run *run, const lu_run *end, const double *restrict u,
+                                 double yk, double *restrict y)
+{
+    for (; run < end; run++) {
+        const double *restrict from = u + run->at;
+        double *restrict to = y + run->row;
+        for (int32_t r = 0; r < run->rows; r++)
+            to[r] -= from[r] * yk;
+    }
+}
+
+/* Values of U come from memory backwards, in pieces of some words: they are asked for AHEAD. */
+enum { LINE = 8, AHEAD = 256 };
+
 static void solve_lower(const lu_super *s, int32_t from, int32_t to, double *restrict y)
 {
     for (int32_t o = from; o < to; o++) {
@@ -660,19 +708,12 @@ static void solve_lower(const lu_super *s, int32_t from, int32_t to, double *res
 
 static void solve_upper(const lu_super *s, int32_t first, int32_t end, double *restrict y)
 {
+    int64_t at = s->up[end];
     for (int32_t k = end - 1; k >= first; k--) {
+        for (; !s->urow && at > s->up[k] - AHEAD && at > 0; at -= LINE)
+            __builtin_prefetch(s->ux + at);
         const double yk = y[k] /= s->diag[k];
-        const double *restrict u = s->ux + s->up[k];
-        if (s->urow) {
-            for (int64_t i = s->up[k]; i < s->up[k + 1]; i++)
-                y[s->urow[i]] -= s->ux[i] * yk;
-            continue;
-        }
-        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
-            const int32_t f = s->seg[g], stop = segment_end(s, f, k) + 1;
-            for (int32_t r = f; r < stop; r++)
-                y[r] -= *u++ * yk;
-        }
+        subtract_column(s, k, yk, y);
     }
 }
 
@@ -979,19 +1020,9 @@ static bool upper_column(lu_super *s, lu_part *p, int32_t k)
 {
     double *restrict z = s->partly->z;
     const double zk = z[k] = update_of(s, p, k, z[k] / s->diag[k]);
-    const double *restrict u = s->ux + s->up[k];
     if (zk == 0)
         return false;
-    if (s->urow) {
-        for (int64_t i = s->up[k]; i < s->up[k + 1]; i++)
-            z[s->urow[i]] -= *u++ * zk;
-        return true;
-    }
-    for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
-        const int32_t f = s->seg[g], stop = segment_end(s, f, k) + 1;
-        for (int32_t r = f; r < stop; r++)
-            z[r] -= *u++ * zk;
-    }
+    subtract_column(s, k, zk, z);
     return true;
 }
 
@@ -1109,11 +1140,12 @@ void lu_super_free(lu_super **ps)
         return;
     lu_split_free(&s->split);
     lu_share_free(&s->share);
-    void *const all[] = {
-        s->urow, s->start, s->of, s->ip,      s->idx,     s->lp,   s->lx,    s->gp,
-        s->seg,  s->up,    s->ux, s->diag,    s->ap,      s->apos, s->arow,  s->fp,
-        s->fpos, s->frow,  s->fx, s->block,   s->p,       s->q,    s->scale, s->x,
-        s->t,    s->y,     s->av, s->changed, s->step_at, s->step, s->px,    (void *)s->done};
+    void *const all[] = {s->urow, s->few_at,  s->few,     s->run_at, s->run, s->start,
+                         s->of,   s->ip,      s->idx,     s->lp,     s->lx,  s->gp,
+                         s->seg,  s->up,      s->ux,      s->diag,   s->ap,  s->apos,
+                         s->arow, s->fp,      s->fpos,    s->frow,   s->fx,  s->block,
+                         s->p,    s->q,       s->scale,   s->x,      s->t,   s->y,
+                         s->av,   s->changed, s->step_at, s->step,   s->px,  (void *)s->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     free_partly(s->partly);

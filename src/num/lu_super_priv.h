@@ -16,6 +16,15 @@ typedef struct lu_split {
 
 typedef struct lu_share lu_share;
 
+/* Values of a column of U: place from its first one on, rows from `row` on. */
+typedef struct lu_few {
+    int32_t row, at;
+} lu_few;
+
+typedef struct lu_run {
+    int32_t row, rows, at;
+} lu_run;
+
 enum { LU_PARTS_PER_THREAD = 6 };
 
 struct lu_super {
@@ -30,7 +39,11 @@ struct lu_super {
                      end */
     int32_t *seg; /* first row */
     int64_t *up;  /* [n + 1] values of the segments, one after the other */
-    int32_t *urow;     /* [up[n]] their rows, where segments are short; else NULL */
+    int32_t *urow;   /* [up[n]] their rows; NULL: where segments are long, `few` and `run` */
+    int32_t *few_at; /* [n + 1] in few: entries of a column that stand in short segments */
+    lu_few *few;
+    int32_t *run_at; /* [n + 1] in run: the column's other segments */
+    lu_run *run;
     double *ux, *diag; /* diag [n] u_kk */
     int32_t *ap, *apos,
         *arow;        /* [n + 1] entries of A in the blocks of a column: place in a->val, row */
@@ -90,6 +103,25 @@ static inline int32_t segment_end(const lu_super *s, int32_t f, int32_t k)
 {
     const int32_t end = s->start[s->of[f] + 1];
     return (end < k ? end : k) - 1;
+}
+
+/* y[r] -= u[r] yk in runs [run, end) of a column, whose values are u. */
+void lu_super_subtract_runs(const lu_run *run, const lu_run *end, const double *restrict u,
+                            double yk, double *restrict y);
+
+/* y[r] -= u_rk yk for the rows r of column k of U. */
+static inline void subtract_column(const lu_super *s, int32_t k, double yk, double *restrict y)
+{
+    const double *restrict u = s->ux + s->up[k];
+    if (s->urow) {
+        for (int64_t i = s->up[k]; i < s->up[k + 1]; i++)
+            y[s->urow[i]] -= *u++ * yk;
+        return;
+    }
+    for (const lu_few *f = s->few + s->few_at[k], *end = s->few + s->few_at[k + 1]; f < end; f++)
+        y[f->row] -= u[f->at] * yk;
+    if (s->run_at[k] < s->run_at[k + 1])
+        lu_super_subtract_runs(s->run + s->run_at[k], s->run + s->run_at[k + 1], u, yk, y);
 }
 
 /* x[id[r]] -= that; t: work [rows] */

@@ -484,20 +484,6 @@ static void solve_lower(void *user, int32_t u, int worker)
         finish(h, u);
 }
 
-/* What column k of a part does to it. */
-static inline void subtract_column(const lu_super *s, int32_t k, double yk, double *restrict y)
-{
-    if (s->urow) {
-        for (int64_t i = s->up[k]; i < s->up[k + 1]; i++)
-            y[s->urow[i]] -= s->ux[i] * yk;
-        return;
-    }
-    const double *restrict x = s->ux + s->up[k];
-    for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++)
-        for (int32_t r = s->seg[g], end = segment_end(s, r, k) + 1; r < end; r++)
-            y[r] -= *x++ * yk;
-}
-
 static void upper_part(const lu_share *h, const lu_super *s, int32_t u)
 {
     double *restrict y = s->y;
