@@ -176,59 +176,100 @@ static double keeps(const eye *j, int64_t m, double ui, double *phase)
     return cabs(sum) / (double)m;
 }
 
-/* A unit interval that the first edges keep to: near to the mean of the short distances. */
-static double guess_unit(const eye *j)
+/* The mean of those of the distances gap[n], which rise, that are about gap[k]. */
+static double mean_about(const double *gap, int64_t n, int64_t k)
 {
-    const int64_t n = (int64_t)vec_len(j->edge) - 1, m = n < FEW_EDGES ? n + 1 : FEW_EDGES;
-    double *gap = arena_array(j->e->mem, double, n), sum = 0, best = 0, found = 0, phase;
-    int64_t few = 0;
+    enum { TIMES = 20 };
+    double mean = gap[k];
+    for (int times = 0; times < TIMES; times++) {
+        double sum = 0, count = 0;
+        for (int64_t i = 0; i < n && gap[i] < 1.5 * mean; i++)
+            if (gap[i] > 0.5 * mean) {
+                sum += gap[i];
+                count++;
+            }
+        mean = count > 0 ? sum / count : mean;
+    }
+    return mean;
+}
+
+/* Fits t = offset + n ui to the first m edges, n the whole numbers that the fit before gives, with
+ * an offset for rising edges and one for falling ones.
+ *   ui, first  in, out  s; first: the middle of the offsets, from the first edge
+ * The root of the mean square of what is left, s. */
+static double fit_edges(const eye *j, int64_t m, double *ui, double *first)
+{
+    double count[2] = {0}, mt[2] = {0}, mn[2] = {0}, tn = 0, nn = 0, square = 0;
+    const double start = j->edge[0].t, of = *first, by = *ui;
+    for (int64_t i = 0; i < m; i++) {
+        const edge *g = &j->edge[i];
+        count[g->rises]++;
+        mt[g->rises] += (g->t - start - mt[g->rises]) / count[g->rises];
+        mn[g->rises] += (round((g->t - start - of) / by) - mn[g->rises]) / count[g->rises];
+    }
+    for (int64_t i = 0; i < m; i++) {
+        const edge *g = &j->edge[i];
+        const double n = round((g->t - start - of) / by) - mn[g->rises];
+        tn += n * (g->t - start - mt[g->rises]);
+        nn += n * n;
+    }
+    if (nn > 0 && tn > 0)
+        *ui = tn / nn;
+    for (int64_t i = 0; i < m; i++) {
+        const edge *g = &j->edge[i];
+        const double n = round((g->t - start - of) / by) - mn[g->rises];
+        const double left = g->t - start - mt[g->rises] - n * *ui;
+        square += left * left;
+    }
+    const double a = mt[0] - mn[0] * *ui, b = mt[1] - mn[1] * *ui;
+    *first = !count[0] ? b : !count[1] ? a : (a + b) / 2;
+    return sqrt(square / (double)m);
+}
+
+/* A unit interval that the first m edges keep to, near to `mean`: an octave from it weighs as much
+ * as 0.14 unit intervals of jitter.  ui, first  out, where that is worth less than *worth */
+static void try_near(const eye *j, int64_t m, double mean, double *worth, double *ui, double *first)
+{
+    const double span = j->edge[m - 1].t - j->edge[0].t;
+    const int64_t steps = (int64_t)fmin(fmax(4 * span / mean, 16), 1e4);
+    for (int64_t i = -steps * 2 / 5; i <= steps * 3 / 5; i++) {
+        double by = mean * (1 + 0.6 * (double)i / (double)steps), at = 0, left = 0;
+        for (int times = 0; times < 3; times++)
+            left = fit_edges(j, m, &by, &at);
+        const double its = left / by + 0.2 * fabs(log(by / mean));
+        if (its < *worth) {
+            *worth = its;
+            *ui = by;
+            *first = at;
+        }
+    }
+}
+
+/* Distances of single bits are the shortest, or about those that a sixth is shorter than. */
+static double guess_unit(const eye *j, int64_t m, double *first)
+{
+    const int64_t n = (int64_t)vec_len(j->edge) - 1;
+    double *gap = arena_array(j->e->mem, double, n), worth = INFINITY, ui = NAN;
     for (int64_t i = 0; i < n; i++)
         gap[i] = j->edge[i + 1].t - j->edge[i].t;
     qsort(gap, (size_t)n, sizeof *gap, by_size);
-    while (few < n && gap[few] < 1.5 * gap[n / 20])
-        sum += gap[few++];
-    const double mean = few ? sum / (double)few : gap[0];
-    const double span = j->edge[m - 1].t - j->edge[0].t;
-    const int64_t steps = (int64_t)fmin(fmax(16 * span / mean, 64), 1e5);
-    for (int64_t i = 0; i <= steps; i++) { /* equal steps of the rate */
-        const double ui = mean / (0.7 + 0.7 * (double)i / (double)steps);
-        const double r = keeps(j, m, ui, &phase);
-        if (r > best) {
-            best = r;
-            found = ui;
-        }
-    }
-    return found;
+    try_near(j, m, mean_about(gap, n, n / 6), &worth, &ui, first);
+    try_near(j, m, mean_about(gap, n, 0), &worth, &ui, first);
+    return ui;
 }
 
-/* Least squares over ever more edges: t = first + n ui, n whole. */
+/* Least squares over ever more edges. */
 static double fit_unit(const eye *j)
 {
     const int64_t all = (int64_t)vec_len(j->edge);
-    const double start = j->edge[0].t;
-    double ui = guess_unit(j), first = 0, phase;
-    (void)keeps(j, all < FEW_EDGES ? all : FEW_EDGES, ui, &phase);
-    first = phase * ui;
-    for (int64_t m = FEW_EDGES / 2;;) {
-        m = m < all ? m : all;
-        double mt = 0, mn = 0, tn = 0, nn = 0;
-        for (int64_t i = 0; i < m; i++) {
-            mt += (j->edge[i].t - start) / (double)m;
-            mn += round((j->edge[i].t - start - first) / ui) / (double)m;
-        }
-        for (int64_t i = 0; i < m; i++) {
-            const double k = round((j->edge[i].t - start - first) / ui) - mn;
-            tn += k * (j->edge[i].t - start - mt);
-            nn += k * k;
-        }
-        if (nn > 0 && tn > 0) {
-            ui = tn / nn;
-            first = mt - mn * ui;
-        }
-        if (m == all)
-            return ui;
-        m *= 2;
+    int64_t m = all < FEW_EDGES ? all : FEW_EDGES;
+    double first = 0, ui = guess_unit(j, m, &first);
+    while (m < all) {
+        m = 2 * m < all ? 2 * m : all;
+        for (int times = 0; times < 2; times++)
+            (void)fit_edges(j, m, &ui, &first);
     }
+    return ui;
 }
 
 /* Distance of an edge from the mean of all. */

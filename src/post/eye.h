@@ -8,7 +8,8 @@
  *   edge       the curve passes the threshold, and goes on for a twentieth of the distance of the
  *              levels on each side. If it crosses 2 m + 1 times on its way, at t1, t2, ..., the
  *              edge is at t1 - t2 + t3 ...: the step with the same integral
- *   clock      n ui + offset; least squares over all edges for what is not given
+ *   clock      n ui + offset; least squares over all edges for what is not given, for ui with an
+ *              offset of rising edges and one of falling ones
  *   window     from 0.4 to 0.6 of each unit interval, which is a 1 if its mean there is above the
  *              threshold. Means and deviations are integrals over the windows of all 1, all 0
  *   jitter     of all edges against the clock, without their mean
