@@ -106,6 +106,13 @@ START_TEST(sweeps_end_with_a_message)
 }
 END_TEST
 
+START_TEST(eyes_end_with_a_message)
+{
+    ck_assert_int_gt(at_places(LOAD ".tran 20n 3u\n.eye v(in) points=5\n.meas eye h height v(in)"),
+                     PLACES / 2);
+}
+END_TEST
+
 /* With machine code: by two threads, without a cache. */
 START_TEST(compiling_ends_with_a_message)
 {
@@ -153,6 +160,7 @@ int main(void)
     tcase_add_test(tc, analyses_end_with_a_message);
     tcase_add_test(tc, blocks_end_with_a_message);
     tcase_add_test(tc, sweeps_end_with_a_message);
+    tcase_add_test(tc, eyes_end_with_a_message);
     tcase_add_test(tc, compiling_ends_with_a_message);
     tcase_add_test(tc, points_before_are_in_the_file);
     tcase_add_test(tc, a_block_does_not_go_on);
