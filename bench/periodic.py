@@ -2,6 +2,8 @@
 """Periodic states of large circuits of PSP103 transistors: decks, and what they cost by size.
 
     periodic.py block 1000 > block.sp              a clocked block, .pss by shooting
+    periodic.py register 500 > register.sp         a register, whose bits take many periods
+    periodic.py memory 500 > memory.sp             latches that keep what they have
     periodic.py block 1000 --coarse > block.sp     on the transient's steps
     periodic.py block 1000 --tran > tran.sp        the transient that the shooting begins with
     periodic.py mixers 500 --order 3 > mixers.sp   mixers under three tones, .hb
@@ -10,6 +12,9 @@
 block: slices of 96 transistors, each two flip-flops of transmission gates as a Johnson counter, a
 full adder of NAND gates of both and the carry of the slice before, and a flip-flop for the sum; the
 carry begins anew each four slices. The clock has 500 MHz; the state repeats after four periods.
+register: flip-flops in a row behind a source of one bit of two clocks in four, from a state that is
+empty. memory: pairs of inverters, of which every third begins with 1, on a common bit line that a
+flip-flop drives, and of which the clock connects the first.
 mixers: cells of six transistors with their loads, each with two gates for its radio-frequency
 input; current sources, bias, supply and the local oscillator's rails are common and have resistance
 from cell to cell, as wires of a chip have."""
@@ -87,12 +92,17 @@ def adder(net, name, a, b, c, total, carry):
         nand(net, '%s%d' % (name, k), i, j, o)
 
 
-def block(size):
+def clocked():
     net = Netlist()
     net.add('v', 'dd', 'vdd 0', wave=1.2)
     period = 1 / F_CLOCK
     net.add('v', 'c', 'clk 0', wave=('pulse', 0, 1.2, 0.25 * period, 50e-12, 50e-12,
                                      0.5 * period - 50e-12, period))
+    return net
+
+
+def block(size):
+    net = clocked()
     for k in range(max(1, round(size / SLICE))):
         s = 's%d' % k
         flip_flop(net, s + 'a', s + 'qbn', s + 'qa', s + 'qan')
@@ -100,6 +110,26 @@ def block(size):
         adder(net, s + 'f', s + 'qa', s + 'qb', 's%dco' % (k - 1) if k % 4 else '0', s + 'sum',
               s + 'co')
         flip_flop(net, s + 'd', s + 'sum', s + 'qs', s + 'qsn')
+    return net
+
+
+def register(size):
+    net = clocked()
+    period = 1 / F_CLOCK
+    net.add('v', 'd', 'q0 0', wave=('pulse', 0, 1.2, 0.1 * period, 50e-12, 50e-12, 2 * period - 50e-12,
+                                    4 * period))
+    for k in range(max(1, round(size / 20))):
+        flip_flop(net, 'f%d' % k, 'q%d' % k, 'q%d' % (k + 1), 'q%dn' % (k + 1))
+    return net
+
+
+def memory(size):
+    net = clocked()
+    flip_flop(net, 'f', 'qn', 'q', 'qn')
+    for k in range(max(1, round(size / 5))):
+        inverter(net, 'a%d' % k, 'x%d' % k, 'y%d' % k)
+        inverter(net, 'b%d' % k, 'y%d' % k, 'x%d' % k)
+        net.n('w%d' % k, 'x%d %s q' % (k, '0' if k else 'clk'))
     return net
 
 
@@ -193,14 +223,18 @@ def vacask(net, title, control):
 STATE_HZ = F_CLOCK / 4
 
 
-def block_spice(size, tran=False, coarse=False, tstab=16e-9):
-    net = block(size)
-    save = '.save v(s0qa) v(s0qb) v(s0qs) v(s0sum) v(clk) i(vdd)'
+def block_spice(size, tran=False, coarse=False, tstab=16e-9, what='block'):
+    net = {'block': block, 'register': register, 'memory': memory}[what](size)
+    title = '%s of %d transistors' % ('clocked block' if what == 'block' else what, net.n_transistors())
+    probe, save = {'block': ('s0qa', 'v(s0qa) v(s0qb) v(s0qs) v(s0sum)'), 'register': ('q1', 'v(q1)'),
+                   'memory': ('q', 'v(q) v(x0) v(x1)')}[what]
+    cards = ['.save %s v(clk) i(vdd)' % save]
+    if what == 'memory':
+        cards += ['.ic v(x%d)=%g' % (k, 0 if k % 3 else 1.2) for k in range(max(1, round(size / 5)))]
     card = ('.tran %.9g %.9g uic' % (1 / STATE_HZ / 60, tstab + 1 / STATE_HZ) if tran else
-            '.pss %.9g %.9g s0qa 513 40 uic method=shooting%s' % (
-                STATE_HZ, tstab, ' integration=trap halvings=0' if coarse else ''))
-    return spice(net, 'clocked block of %d transistors' % net.n_transistors(),
-                 [save, card])
+            '.pss %.9g %.9g %s 513 40 uic method=shooting%s' % (
+                STATE_HZ, tstab, probe, ' integration=trap halvings=0' if coarse else ''))
+    return spice(net, title, [*cards, card])
 
 
 def mixers_text(size, harm, order, language='spice'):
@@ -217,7 +251,7 @@ def mixers_text(size, harm, order, language='spice'):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument('what', choices=('block', 'mixers'))
+    p.add_argument('what', choices=('block', 'register', 'memory', 'mixers'))
     p.add_argument('size', type=int)
     p.add_argument('--tran', action='store_true')
     p.add_argument('--coarse', action='store_true')
@@ -227,8 +261,8 @@ def main():
     o = p.parse_args()
     if o.size < 1:
         p.error('a size is a number of transistors')
-    sys.stdout.write(block_spice(o.size, o.tran, o.coarse) if o.what == 'block' else
-                     mixers_text(o.size, o.harm, o.order, 'vacask' if o.vacask else 'spice'))
+    sys.stdout.write(mixers_text(o.size, o.harm, o.order, 'vacask' if o.vacask else 'spice')
+                     if o.what == 'mixers' else block_spice(o.size, o.tran, o.coarse, what=o.what))
     return 0
 
 

@@ -65,6 +65,21 @@ def check_integrator(test, n, tol):
     test.close(sum(d * d for d in n['onoise_spectrum']) * 25e3, e / (1 - a * a), tol)
 
 
+def poles_noise(n, c1, c2, f0, f, by=None, gain=1):
+    """The density at f, in V^2/Hz up to f0/2, of the samples that n switched-capacitor poles in a row
+    hold, with an ideal amplifier behind each. One switch charges c1 to the input, the other connects it
+    to c2, once a period: h' = (c2 h + c1 (input + p))/(c1 + c2) + q/c2. What a switch leaves when it
+    opens is thermal: p has kT/c1, the charge q between the two has kT times both in series. Of one pole
+    that adds up to kT/c2. by: of each pole, the noise of its switches in parts of the thermal one; gain:
+    of each, at 0 Hz."""
+    both, kt = c1 + c2, K * T27
+    white = 2 / f0 * (c1 / both**2 + c1 / (both * c2)) * kt
+    back = cmath.exp(-2j * math.pi * f / f0)
+    own = 1 / (1 - c2 / both * back)
+    return white * sum((by[n - 1 - k] if by else 1) * abs(own * (gain * c1 / both * back * own)**k)**2
+                       for k in range(n))
+
+
 def integral(f, d):
     return sum((d[k] + d[k + 1]) / 2 * (f[k + 1] - f[k]) for k in range(len(f) - 1))
 

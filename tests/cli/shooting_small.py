@@ -219,6 +219,33 @@ c1 b 0 20p
                           '.pss 1meg 0 out 65 10 method=shooting\n.hbnoise v(out) vin lin 20 12.5k 487.5k strobe=5n\n.end\n')
         orbit_noise.check_integrator(self, self.plot(p, 'Periodic Noise, Samples'), 0.005)
 
+    def test_switched_capacitor_poles_in_a_row(self):
+        # Six poles: a charge takes a period a pole. The switches of 1 kohm settle to e^-40 on 1 and 2 pF
+        # and leave nothing when they are off; steps miss reltol = 1e-3. kT/C of all of them is folded
+        self.write('sw.va', orbit_noise.SWITCH)
+        p = self.run_deck('''poles
+.hdl sw.va
+.model one switch
+vc c 0 pulse(-1 1 2n 1n 1n 44n 100n)
+ve e 0 pulse(-1 1 52n 1n 1n 44n 100n)
+v1 n0 0 0
+.for k = 1 to 6
+na{k} n{k-1} m{k} c one
+c{k} m{k} 0 1p
+nb{k} m{k} h{k} e one
+cd{k} h{k} 0 2p
+e{k} n{k} 0 h{k} 0 1
+rl{k} n{k} 0 1k
+.endfor
+.pss 10meg 0.2u n6 65 20 method=shooting
+.hbnoise v(n6) v1 lin 3 20k 4.9meg strobe=99n
+.end
+''')
+        n = self.plot(p, 'Periodic Noise, Samples')
+        for f, got in zip(n['frequency'], n['onoise_spectrum']):
+            want = orbit_noise.poles_noise(6, 1e-12, 2e-12, 10e6, f)
+            self.assertLess(abs(got**2 / want - 1), 1e-3, '%g Hz' % f)
+
     def test_the_second_analysis_has_the_bits_of_the_first(self):
         noise = '.hbnoise v(out) v1 dec 2 1k 1meg\n'
         deck = shooting.RECTIFIER + '.pss 1meg 2u out 65 10 method=shooting\n%s.end\n'
