@@ -178,7 +178,9 @@ typedef struct ana_seed { /* d measure / d x[unknown] in a row that the sink got
     int64_t row;          /* from 0; rows of a list ascend */
     int32_t measure, unknown;
     double weight;
-    double pulse; /* by the area, in s, of a pulse of x[unknown] behind the row */
+    double behind; /* what of it belongs to the piece behind the row's node; NAN: as in a sum of
+                    * trapezia */
+    double pulse;  /* by the area, in s, of a pulse of x[unknown] behind the row */
 } ana_seed;
 /* Rows first to first + n - 1, and the solutions [n+1] of those beside them (NULL: there is none).
  */

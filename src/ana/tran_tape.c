@@ -814,7 +814,7 @@ static void seed_row(back *w, const ana_seed *s, const tape_row *r)
         here->p[i] += (is_followed(w, r) ? 0.5 : 1) * s->pulse;
     if (r->jump < 0) {
         here->m[i] += s->weight;
-        here->r[i] += s->weight * share_behind(w, r);
+        here->r[i] += isnan(s->behind) ? s->weight * share_behind(w, r) : s->behind;
     } else if (w->t->jump[r->jump + i]) {
         const double part = 2 * (1 - INTEG_SDIRK_GAMMA);
         here->m[i] += s->weight * (1 - part);

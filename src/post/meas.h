@@ -33,6 +33,8 @@ typedef struct post_slope {
     int64_t point; /* of the vector */
     double by;     /* by its value, or the real part of it */
     double by_im;  /* by the imaginary part */
+    double behind; /* what of `by` belongs to what follows the point, where the vector has a corner;
+                    * NAN: as much as of a sum of trapezia */
     double pulse;  /* by the area of a pulse of it there: of integrals */
 } post_slope;
 /* Derivatives of measures by each point of the vectors, with the axis held.

@@ -175,7 +175,8 @@ static vs_status moved(work *w, const char *expr, const half *m, int sign, doubl
 
 typedef struct weights { /* d measure / d expr, [n] */
     const double *by;
-    const double *pulse; /* by the area of a pulse; NULL: 0 */
+    const double *behind; /* what of it belongs to what follows the point; NULL: not known */
+    const double *pulse;  /* by the area of a pulse; NULL: 0 */
 } weights;
 
 /* Adds by[k] d expr_k / d vec_k at these values. */
@@ -189,6 +190,7 @@ static vs_status add_half(work *w, const char *expr, const half *m, const double
     for (int64_t k = 0; k < w->n && st == VS_OK; k++) {
         const double d = (hi[k] - lo[k]) / (2 * m->h[k]), by = of->by[k] * d * w->by;
         const double pulse = of->pulse ? of->pulse[k] * d * w->by : 0;
+        const double behind = of->behind ? of->behind[k] * d * w->by : NAN;
         const bool here = k % 2 == m->first;
         if (!here && (hi[k] != y[k] || lo[k] != y[k]))
             return refuse(w, "'%s' computes with several points at once", expr);
@@ -196,7 +198,7 @@ static vs_status add_half(work *w, const char *expr, const half *m, const double
             return refuse(w, "'%s' has none at one of its points", expr);
         if (here && (by != 0 || pulse != 0))
             vec_push(*w->list, ((post_slope){m->vec, w->first + k, m->part ? 0 : by,
-                                             m->part ? by : 0, pulse}));
+                                             m->part ? by : 0, behind, pulse}));
     }
     return st;
 }
@@ -230,7 +232,7 @@ static vs_status add_weighted(work *w, const char *expr, const weights *of)
 
 static vs_status add_curve(work *w, const char *expr, const double *weight)
 {
-    return add_weighted(w, expr, &(weights){weight, NULL});
+    return add_weighted(w, expr, &(weights){.by = weight});
 }
 
 /* Measures that an expression names: only PARAM may. */
@@ -442,6 +444,18 @@ static void put(const work *w, double *weight, int64_t k, double by)
         weight[k - w->first] += by;
 }
 
+/* Adds left d expr[k - 1] + right d expr[k], of the line between these points: what follows the
+ * first and what leads to the second. */
+static vs_status add_line(work *w, const char *expr, int64_t k, double left, double right)
+{
+    double *weight = arena_array(w->e.mem, double, w->n + 1),
+           *behind = arena_array(w->e.mem, double, w->n + 1);
+    put(w, weight, k - 1, left);
+    put(w, behind, k - 1, left);
+    put(w, weight, k, right);
+    return add_weighted(w, expr, &(weights){.by = weight, .behind = behind});
+}
+
 /* Adds by dt, where dt = left d y[k - 1] + right d y[k] of expr - val. */
 static vs_status add_place(work *w, const place *p, double by)
 {
@@ -450,13 +464,9 @@ static vs_status add_place(work *w, const place *p, double by)
         return VS_OK;
     const double part = (p->s.t - at->x[at->at - 1]) / (at->x[at->at] - at->x[at->at - 1]);
     const double slope = slope_at(at->x, at->y, at->n, at->at, p->s.t);
-    double *weight = arena_array(w->e.mem, double, w->n + 1);
-    put(w, weight, at->k - 1, by * (-(1 - part) / slope));
-    put(w, weight, at->k, by * (-part / slope));
-    vs_status st = add_curve(w, p->c->expr, weight);
-    for (int64_t k = 0; k < w->n; k++)
-        weight[k] = -weight[k];
-    return st == VS_OK ? add_curve(w, p->c->val, weight) : st;
+    const double left = by * (1 - part) / slope, right = by * part / slope;
+    const vs_status st = add_line(w, p->c->expr, at->k, -left, -right);
+    return st == VS_OK ? add_line(w, p->c->val, at->k, left, right) : st;
 }
 
 /* -- axes that turn: all points are there; ends of ranges are where post_interpolate is -- */
@@ -608,15 +618,13 @@ static vs_status find(work *w, const measure *m)
         return find_turned(w, m);
     const double t = time_of(&m->a);
     const window at = window_of(m, t);
-    double *weight = arena_array(w->e.mem, double, w->n + 1), part = 0;
     if (at.k < 1) { /* a curve of one point */
+        double *weight = arena_array(w->e.mem, double, w->n + 1);
         put(w, weight, 0, 1);
         return add_curve(w, m->plan.expr, weight);
     }
-    part = part_at(&at, t);
-    put(w, weight, at.k - 1, 1 - part);
-    put(w, weight, at.k, part);
-    const vs_status st = add_curve(w, m->plan.expr, weight);
+    const double part = part_at(&at, t);
+    const vs_status st = add_line(w, m->plan.expr, at.k, 1 - part, part);
     return st == VS_OK ? add_place(w, &m->a, slope_at(at.x, at.y, at.n, at.at, t)) : st;
 }
 
@@ -696,7 +704,7 @@ static vs_status range(work *w, const measure *m)
         extreme_slope(w, &m->hi, 1, weight);
     if (kind == R_MIN || kind == R_PP)
         extreme_slope(w, &m->lo, kind == R_PP ? -1 : 1, weight);
-    return add_weighted(w, m->plan.expr, &(weights){weight, pulse});
+    return add_weighted(w, m->plan.expr, &(weights){.by = weight, .pulse = pulse});
 }
 
 static vs_status differentiate(work *w, const measure *m)

@@ -775,11 +775,13 @@ vs_status sim_gradient_seeds(const gradient *g, ana_seed **seed)
             const elab_out *o = sim_gradient_vector(g, c, p);
             if (!o)
                 return VS_EINPUT;
-            const double weight = p->by * o->factor, pulse = p->pulse * o->factor;
+            const double weight = p->by * o->factor, behind = p->behind * o->factor,
+                         pulse = p->pulse * o->factor;
             if (o->hi)
-                vec_push(*seed, ((ana_seed){p->point, (int32_t)m, o->hi, weight, pulse}));
+                vec_push(*seed, ((ana_seed){p->point, (int32_t)m, o->hi, weight, behind, pulse}));
             if (o->lo)
-                vec_push(*seed, ((ana_seed){p->point, (int32_t)m, o->lo, -weight, -pulse}));
+                vec_push(*seed,
+                         ((ana_seed){p->point, (int32_t)m, o->lo, -weight, -behind, -pulse}));
         }
     }
     if (vec_len(*seed))

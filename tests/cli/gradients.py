@@ -198,6 +198,32 @@ r1 a 0 1k
             for p, want in by.items():
                 self.assertLessEqual(abs(g[m][p]/want - 1), 1e-4, f'd {m} / d {p}: {g[m][p]}')
 
+    def test_what_lies_beside_a_corner_belongs_to_its_piece(self):
+        # The ramp from 1n on is (t - 1n)/tr, a line's delay later too; then 1, which tr does not move.
+        # Interpolation between points is exact, and so are derivatives, up to and from the corner
+        at = {'a': 1.3e-9, 'b': 1.97e-9, 'c': 2e-9, 'd': 2.01e-9, 'e': 5.1e-9, 'f': 5.29e-9, 'g': 5.35e-9}
+        deck = '''beside a corner
+.param tr=1n td=3.3n
+v1 in 0 pulse(0 1 1n {tr} 1n 8n 40n)
+r1 in x 50
+r2 x 0 50
+r3 in y 50
+t1 y 0 z 0 z0=50 td={td}
+r4 z 0 50
+.tran 1n 10n
+.meas tran w when v(x)=0.4925 rise=1
+.meas tran u when v(z)=0.4925 rise=1
+%s.sens tran w u %s param=tr
+.end
+''' % (''.join('.meas tran %s find v(%s) at=%g\n' % (k, 'x' if t < 3e-9 else 'z', t)
+               for k, t in at.items()), ' '.join(at))
+        g = self.gradients(deck)
+        for k, t in at.items():
+            part = (t - (1e-9 if t < 3e-9 else 4.3e-9)) / 1e-9
+            self.assertAlmostEqual(g[k]['tr'] * 1e-9, -0.5 * part if part < 1 else 0, delta=1e-8, msg=k)
+        for k in 'wu':
+            self.assertAlmostEqual(g[k]['tr'], 0.985, delta=1e-8, msg=k)
+
     def test_a_current_that_jumps_at_a_corner_that_moves(self):
         # A ramp of 2 V into 1 pF and 1k: i rises from i0 = 2 C/tr to i1 = i0 + 2 mA, which is also
         # what flows behind the ramp: all pieces are straight, as the measures take them.
