@@ -13,7 +13,8 @@ transistor, a noise density to 1e-5, and the currents of a sinusoidal drive to 1
 steps a period leave of corners (DD and FD, whose slopes by the body's voltage are not those of their charges: drive
 5e-2, noise of DD 1e-3). Where ngspice's ac is no slope of its own currents or charges (docs/models/bsim3soi.md, bsim4soi.md),
 admittances are compared with differences of its transient instead, to 1e-5, or 1e-3 where it solves that at a reltol of
-1e-6 of voltages only, 3 % of a step. What ngspice does not solve within 10 s is left out, at most a quarter of its runs."""
+1e-6 of voltages only, 3 % of a step. Conductances at rest of heated BSIMSOI 4, and of those whose body is a network,
+agree to 1e-5 of the largest with differences of ngspice's sweeps. What ngspice does not solve within 10 s is left out, at most a quarter of its runs."""
 import math
 import os
 import random
@@ -29,8 +30,8 @@ from soi_cards_4 import GATES
 
 FLOOR = 1e-12       # ampere
 QUIET = 1e-17       # ampere per root hertz
-BOUND = {'i': 1e-6, 'y': 1e-5, 's': 1e-5, 'n': 1e-5, 't': 1e-2}
-BOUND_FD = {'i': 1e-6, 'y': 1e-5, 's': 1e-5, 'n': 1e-5, 't': 5e-2}
+BOUND = {'i': 1e-6, 'y': 1e-5, 's': 1e-5, 'n': 1e-5, 'r': 0, 't': 1e-2}
+BOUND_FD = {'i': 1e-6, 'y': 1e-5, 's': 1e-5, 'n': 1e-5, 'r': 0, 't': 5e-2}
 BOUND_DD = dict(BOUND_FD, s=1e-3, n=1e-3)   # reltol there is 1e-6 of voltages, 3 % of a step
 # vds, vbs (None: floating), ves
 BIAS = [(0.05, 0.0, 0.0), (1.4, -0.4, -1.0), (-0.9, -1.2, 0.6), (1.1, 0.35, 0.0), (1.4, None, 0.0), (0.15, None, -1.0),
@@ -149,6 +150,9 @@ class Card:
 
     def noise_unlike(self, k):
         return self.follows(k) or 'delvt' in self.model
+
+    def slopes_at_rest(self):
+        return False
 
 
 def head(card, more=''):
@@ -363,6 +367,49 @@ def compare_slopes(args, card, folder):
     return worst
 
 
+STEP = 1e-3         # V
+
+
+def rest_deck(card, ours, which):
+    """Each copy of a bias: at rest by ac (vsim), or with the voltage of its terminal swept in steps (ngspice)."""
+    deck, names = head(card) + ['VN n 0 0', 'VM m 0 0'], []
+    for k in which:
+        for copy, e in excited(card, k):
+            lines = device(card, copy, GATES[k][0], '0 %g' % (card.polarity * GATES[k][1]), ours, e)
+            if not ours:
+                lines = [' '.join(s.split()[:2] + ['n', s.split()[3]]) if s.endswith(' ac 1') else s for s in lines]
+            deck += lines
+            names += ['%s%d' % (t, copy) for t in ports(card, GATES[k][0])]
+    sweep = '.dc VM 0 %d 1 VN %g %g %g' % (SAME - 1, -2 * STEP, 2.1 * STEP, STEP)
+    return '\n'.join(deck + [save(names), '.ac lin 1 1e-3 1e-3' if ours else sweep, '.end', ''])
+
+
+def compare_rest(args, card, folder):
+    """Conductances at rest where ngspice's own are not slopes of its currents, by differences of those."""
+    if not card.slopes_at_rest():
+        return (0.0, '')
+    worst = (0.0, '')
+    for k in range(len(GATES)):
+        try:
+            b = solve('ngspice', folder, rest_deck(card, False, [k]), False)[0]
+        except (Failed, IndexError):
+            continue
+        if len(next(iter(b.values()))) != 5 * SAME:
+            continue
+        a = solve(args.vsim, folder, rest_deck(card, True, [k]), True)[0]
+        pairs = []
+        for c, e in excited(card, k):
+            for t in ports(card, GATES[k][0]):
+                n = 'i(v%s%d)' % (t, c)
+                i = column(b, n)[SAME - 1::SAME]
+                pairs.append((column(a, n)[0].real, (i[0] - 8 * i[1] + 8 * i[3] - i[4]) / (12 * STEP),
+                              'i%s by v%s at rest, bias %d' % (t, e, k)))
+        # a difference of currents over STEP has the tolerance of both
+        top = max(abs(x) for _, x, _ in pairs) + card.settled / STEP / card.bound['r']
+        worst = max(worst, worst_of(pairs, lambda x, y: top))
+    return worst
+
+
 def compare_noise(args, card, folder):
     ours = solve(args.vsim, folder, noise_deck(card, True, range(len(GATES))), True)
     a = [p['onoise_spectrum'] for p in ours if 'onoise_spectrum' in p]
@@ -396,7 +443,7 @@ DECK = {'dc': dc_deck, 'ac': ac_deck, 'noise': noise_deck, 'tran': tran_deck, 'r
 
 def check(args, card, folder):
     return {'i': compare_dc(args, card, folder), 'y': compare_ac(args, card, folder), 's': compare_slopes(args, card, folder), 'n': compare_noise(args, card, folder),
-            't': compare_tran(args, card, folder)}
+            'r': compare_rest(args, card, folder), 't': compare_tran(args, card, folder)}
 
 
 def main():

@@ -1,7 +1,7 @@
 """Random cards of BSIMSOI 4 for soi_cards.py."""
 from mos_cards_bsim3 import near
 
-BOUND = {'i': 1e-6, 'y': 1e-5, 's': 1e-3, 'n': 1e-5, 't': 1e-2}
+BOUND = {'i': 1e-6, 'y': 1e-5, 's': 1e-3, 'n': 1e-5, 'r': 1e-5, 't': 1e-2}
 GATES = [(0, 0.9), (1, 0.2), (1, 1.3), (2, 0.6), (3, 0.8), (4, 0.25), (4, 1.2), (5, 0.7), (6, 0.5)]  # bias, vgs
 BIAS = [(0.05, 0.0, 0.0), (1.4, -0.4, -1.0), (-0.9, -1.2, 0.6), (1.1, 0.35, 0.0), (1.4, None, 0.0), (0.15, None, -1.0),
         (-1.1, None, 0.5)]
@@ -99,6 +99,7 @@ class Card:
         if self.heats:
             m.update(shmod=1, rth0=near(rng, 0.02), cth0=near(rng, 1e-5))
         self.model, self.instance = m, inst
+        self.settled = 1e-12 if 'rbodymod' in m else 1e-15  # A: what ngspice's currents miss (docs/models/bsim4soi.md)
         # a series resistance has the current of eps V / R of rounding
         self.rounding = 1e-15 / min([v for k, v in m.items() if k in ('rsh', 'rbody')] or [1e9])
 
@@ -120,6 +121,9 @@ class Card:
     def unsloped(self, part, t):
         """Conductances are those of the currents, which are compared; the transients of dvtp0 are too coarse."""
         return part == 'real' or 'dvtp0' in self.model
+
+    def slopes_at_rest(self):
+        return self.heats or 'rbodymod' in self.model
 
     def noise_unlike(self, k):
         """ngspice's slopes of impact ionisation are not those of its currents: a floating body amplifies that."""
