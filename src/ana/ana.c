@@ -39,7 +39,17 @@ static double measure_clock(void)
 }
 
 /* Vectors have a seat for each place of each cell: tran_latent.c permutes unknowns to cells. */
-double *ana_vector(ana *a) { return arena_array(&a->mem, double, CKT_SEATS(a->n)); }
+/* Large ones are memory of their own, of which latent parts of a circuit may use little. */
+double *ana_vector(ana *a)
+{
+    enum { LARGE = 1 << 20 };
+    const size_t n = (size_t)CKT_SEATS(a->n), bytes = n * sizeof(double);
+    if (bytes < LARGE)
+        return arena_array(&a->mem, double, n);
+    double *v = vs_sparse(n, sizeof *v);
+    arena_adopt(&a->mem, v, bytes);
+    return v;
+}
 
 /* Voltages and currents obey the options; other natures (temperature, ...) their own tolerance. */
 static void set_tolerances(ana *a)

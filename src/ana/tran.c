@@ -799,7 +799,10 @@ vs_status ana_tran_go(ana *a, double until)
             tran_latent_start(t);
         st = march(t, until);
         const bool parts = a->latent != NULL;
-        tran_latent_end(t);
+        if (st == VS_OK)
+            tran_latent_finish(t);
+        else
+            tran_latent_end(t);
         if (parts) /* the factors have entries of several steps: they are no image of any */
             (void)lu_restart(&a->lu);
     }

@@ -32,11 +32,17 @@ typedef struct latent_cell {
     int quiet;         /* points in a row without motion, while awake */
 } latent_cell;
 
+/* Of an unknown that sleeps: what all points of the history have of it, as long as it does. */
+typedef struct latent_kept {
+    double x, q, qlo, f, dq;
+} latent_kept;
+
 struct ana_latent {
     tran *t;
     int32_t n, m; /* of the analysis when all are awake */
     int n_vector;
     double *vector[MOST_VECTORS]; /* all that have a value for each unknown */
+    latent_kept *kept;            /* [places of cells] */
     double *other;                /* scratch: a vector in the other order */
     uint8_t *other_class;
     latent_cell *cell; /* [n_cell] */
@@ -157,14 +163,36 @@ static void swap_slots(ana *a, ckt_swap s)
     memcpy(of + s.b * CKT_CELL, class, sizeof class);
 }
 
-/* All vectors from the order of the circuit to that of slots, or back. */
-static void permute(ana *a, bool to_slots)
+/* A vector that says something only about a step under way, or about points before the last. */
+static bool is_history(const tran *t, const double *v)
+{
+    const double *const of_step[] = {t->dq[0],  t->hist,      t->fix,       t->pred,    t->stage,
+                                     t->k1,     t->a->f_prev, t->a->q_prev, t->a->fmax, t->a->qmax,
+                                     t->a->ref, t->a->size,   t->a->dx,     t->a->r};
+    for (size_t i = 0; i < VS_COUNT(of_step); i++)
+        if (v == of_step[i])
+            return true;
+    for (int p = 0; p <= TRAN_KEEP; p++)
+        if (p != 1 && (v == t->x[p] || v == t->q[p] || v == t->qlo[p] || v == t->f[p]))
+            return true;
+    return false;
+}
+
+/* Vectors from the order of the circuit to that of slots, or back: all, or without the history,
+ * whose memory is not touched then (of it only elements that belong to no unknown become 0). */
+static void permute(ana *a, bool to_slots, bool with_history)
 {
     const ana_latent *l = a->latent;
     const size_t n = (size_t)ckt_latent_n_cell(a->c) * CKT_CELL;
     uint8_t *const class = l->t->lte_class;
     for (int i = 0; i < l->n_vector; i++) {
         double *v = l->vector[i];
+        if (!with_history && is_history(l->t, v)) {
+            for (int32_t k = l->n + 1; k < l->m; k++)
+                v[k] = 0;
+            v[0] = 0;
+            continue;
+        }
         memcpy(l->other, v, sizeof *v * n);
         memset(v, 0, sizeof *v * n);
         for (int32_t k = 1; k <= l->n; k++)
@@ -208,6 +236,7 @@ static ana_latent *make_latent(tran *t)
     ana_latent *l = arena_new(&a->mem, ana_latent);
     const int32_t all = CKT_SEATS(a->n);
     *l = (ana_latent){.t = t,
+                      .kept = arena_array(&a->mem, latent_kept, all),
                       .other = ana_vector(a),
                       .other_class = arena_array(&a->mem, uint8_t, all),
                       .cell = arena_array(&a->mem, latent_cell, all / CKT_CELL),
@@ -252,7 +281,7 @@ void tran_latent_begin(tran *t)
     l->next_due = INFINITY;
     l->busy = l->pause = l->changes = 0;
     tran_region_reset(&l->region);
-    permute(a, true);
+    permute(a, true, t->t > 0); /* at the first point there is no history yet */
     tran_scene_reset(&l->scene);
     set_part(a);
     for (int32_t i = 0; i < n_cell * CKT_CELL; i++)
@@ -264,8 +293,27 @@ void tran_latent_begin(tran *t)
 
 /* -- waking -- */
 
-/* All past points have the charge that flowed while it slept; q itself stays, see ckt_charge_rest.
- * The history term of the present attempt is that of the coefficients in use. */
+/* An element of a slot gets what was kept of it; `slept` s later all past points have the charge
+ * that flowed since, while q itself stays, see ckt_charge_rest. The history term of the present
+ * attempt is that of the coefficients in use. */
+static void give_back(ana *a, int32_t i, const latent_kept *kept, double slept)
+{
+    tran *t = a->latent->t;
+    for (int p = 0; p <= TRAN_KEEP; p++) {
+        t->x[p][i] = kept->x;
+        t->q[p][i] = kept->q;
+        t->qlo[p][i] = kept->qlo + (p > 0 ? kept->dq * slept : 0);
+        t->f[p][i] = kept->f;
+    }
+    t->dq[0][i] = t->dq[1][i] = t->k1[i] = kept->dq;
+    t->stage[i] = t->pred[i] = kept->x;
+    a->f_prev[i] = a->f[i];
+    a->q_prev[i] = a->q[i];
+    a->ref[i] = a->fmax[i] = t->rmax[i];
+    t->hist[i] = t->cc.b * kept->dq;
+    a->dx[i] = a->r[i] = a->size[i] = t->fix[i] = 0;
+}
+
 static void wake_one(ana *a, int32_t cell)
 {
     ana_latent *l = a->latent;
@@ -277,13 +325,11 @@ static void wake_one(ana *a, int32_t cell)
     set_columns(a, s.b, true);
     set_size(a);
     l->cell[cell].quiet = 0;
-    for (int32_t i = s.b * CKT_CELL; i < (s.b + 1) * CKT_CELL; i++) {
+    for (int32_t k = 0; k < CKT_CELL; k++) {
+        const int32_t i = s.b * CKT_CELL + k;
         if (ana_latent_unknown(a, i) > 0)
             set_drop(l, ana_latent_unknown(a, i), 0);
-        for (int k = 1; k <= TRAN_KEEP; k++)
-            t->qlo[k][i] += t->dq[1][i] * slept;
-        t->hist[i] = t->cc.b * t->dq[1][i];
-        a->dx[i] = a->r[i] = t->fix[i] = 0;
+        give_back(a, i, &l->kept[cell * CKT_CELL + k], slept);
         l->far[i] = FAR * tolerance(t, i);
     }
 }
@@ -370,6 +416,19 @@ static void wake(ana *a, int32_t cell)
         wake_one(a, k);
 }
 
+static void end_latent(ana *a, bool with_history)
+{
+    ana_latent *l = a->latent;
+    if (tran_scene_is(&l->scene))
+        lose_factors(a);
+    tran_scene_reset(&l->scene);
+    permute(a, false, with_history);
+    ckt_latent_end(a->c);
+    a->latent = NULL;
+    a->n = l->n;
+    a->m = l->m;
+}
+
 void tran_latent_end(tran *t)
 {
     ana *a = t->a;
@@ -379,14 +438,22 @@ void tran_latent_end(tran *t)
     leave_region(a);
     while (ckt_latent_n_awake(a->c) < ckt_latent_n_cell(a->c))
         wake(a, ckt_latent_cells(a->c)[ckt_latent_n_awake(a->c)]);
-    if (tran_scene_is(&l->scene))
-        lose_factors(a);
-    tran_scene_reset(&l->scene);
-    permute(a, false);
-    ckt_latent_end(a->c);
-    a->latent = NULL;
-    a->n = l->n;
-    a->m = l->m;
+    end_latent(a, true);
+}
+
+void tran_latent_finish(tran *t)
+{
+    ana *a = t->a;
+    ana_latent *l = a->latent;
+    if (!l)
+        return;
+    if (tran_region_is(&l->region))
+        tran_region_end(&l->region, a);
+    lose_factors(a);
+    for (int32_t s = ckt_latent_n_awake(a->c); s < ckt_latent_n_cell(a->c); s++)
+        for (int32_t k = 0; k < CKT_CELL; k++)
+            t->x[1][s * CKT_CELL + k] = l->kept[ckt_latent_cells(a->c)[s] * CKT_CELL + k].x;
+    end_latent(a, false);
 }
 
 /* Parts of a voltage that rounding may take from what is extrapolated, by units of the weights'
@@ -530,18 +597,8 @@ static void fall_asleep(tran *t, int32_t slot)
     l->changes++;
     for (int32_t k = 0; k < CKT_CELL; k++) {
         const int32_t i = slot * CKT_CELL + k, unknown = ana_latent_unknown(a, i);
-        for (int p = 0; p <= TRAN_KEEP; p++) {
-            t->x[p][i] = t->x[1][i];
-            t->q[p][i] = t->q[1][i];
-            t->qlo[p][i] = t->qlo[1][i];
-            t->f[p][i] = t->f[1][i];
-        }
-        t->dq[0][i] = t->k1[i] = t->dq[1][i];
-        t->stage[i] = t->pred[i] = t->x[1][i];
-        a->f_prev[i] = a->f[i];
-        a->q_prev[i] = a->q[i];
-        a->ref[i] = a->fmax[i] = t->rmax[i];
-        a->dx[i] = a->r[i] = a->size[i] = t->fix[i] = 0;
+        l->kept[cell * CKT_CELL + k] =
+            (latent_kept){t->x[1][i], t->q[1][i], t->qlo[1][i], t->f[1][i], t->dq[1][i]};
         tol[k] = PART * tolerance(t, i);
         if (unknown == 0)
             continue;

@@ -131,6 +131,8 @@ void tran_latent_begin(tran *t);
 void tran_latent_start(tran *t);
 /* All is awake, and vectors are in the order of the circuit again. */
 void tran_latent_end(tran *t);
+/* The same where the run is over: past points and factors are not needed any more. */
+void tran_latent_finish(tran *t);
 /* Before a step to t->t_new: cells whose leave ends wake. */
 void tran_latent_due(tran *t);
 /* x [n+1] is extrapolated from the last n points: what has been constant in a pinned cell stays so

@@ -243,9 +243,11 @@ static void use_large_pages(block *b)
 #endif
 }
 
-/* A block for n bytes in the place of `old` (NULL: a new one); zero: new bytes are. NULL: no
- * memory, `old` stays. */
-static block *change(heap *h, block *old, size_t n, bool zero)
+/* What a new block is to be. */
+typedef enum block_kind { BLOCK_ANY, BLOCK_ZERO, BLOCK_SPARSE } block_kind;
+
+/* A block for n bytes in the place of `old` (NULL: a new one). NULL: no memory, `old` stays. */
+static block *change(heap *h, block *old, size_t n, block_kind kind)
 {
     const size_t less = old ? old->bytes : 0;
     if (n > SIZE_MAX / 2)
@@ -259,12 +261,13 @@ static block *change(heap *h, block *old, size_t n, bool zero)
         }
     }
     block *b = old    ? realloc(old, sizeof *b + n)
-               : zero ? calloc(1, sizeof *b + n)
+               : kind ? calloc(1, sizeof *b + n)
                       : malloc(sizeof *b + n);
     if (b) {
         b->in = h;
         b->bytes = n;
-        use_large_pages(b);
+        if (kind != BLOCK_SPARSE)
+            use_large_pages(b);
     }
     if (h) {
         if (!b)
@@ -285,19 +288,23 @@ static void *data_of(block *b)
     return b + 1;
 }
 
-void *vs_malloc(size_t bytes) { return data_of(change(here.heap, NULL, bytes, false)); }
+void *vs_malloc(size_t bytes) { return data_of(change(here.heap, NULL, bytes, BLOCK_ANY)); }
 
-void *vs_calloc(size_t n, size_t size)
+static void *zeroed(size_t n, size_t size, block_kind kind)
 {
     if (size && n > SIZE_MAX / 2 / size)
         vs_no_memory();
-    return data_of(change(here.heap, NULL, n * size, true));
+    return data_of(change(here.heap, NULL, n * size, kind));
 }
+
+void *vs_calloc(size_t n, size_t size) { return zeroed(n, size, BLOCK_ZERO); }
+
+void *vs_sparse(size_t n, size_t size) { return zeroed(n, size, BLOCK_SPARSE); }
 
 void *vs_try_realloc(void *p, size_t bytes)
 {
     block *old = p ? (block *)p - 1 : NULL,
-          *b = change(old ? old->in : here.heap, old, bytes, false);
+          *b = change(old ? old->in : here.heap, old, bytes, BLOCK_ANY);
     return b ? b + 1 : NULL;
 }
 

@@ -50,6 +50,9 @@ const char *vs_status_text(vs_status st);
  * never NULL, also for 0 bytes. */
 void *vs_malloc(size_t bytes);
 void *vs_calloc(size_t n, size_t size);
+/* The same for a block of which much may never be read or written: large pages would make the
+ * system give memory for it all the same. */
+void *vs_sparse(size_t n, size_t size);
 void *vs_realloc(void *p, size_t bytes); /* p stays in its heap */
 char *vs_strdup(const char *s);
 char *vs_strndup(const char *s, size_t n);

@@ -175,6 +175,14 @@ class Latency(Folder):
             _, _, many = self.vsim(deck, '--threads', threads, raw='m.raw', VSIM_LANES=lanes, VSIM_PARALLEL_MIN='1')
             self.assertEqual(self.bits(many), self.bits(out), (threads, lanes))
 
+    def test_a_second_run_is_the_first_one_again(self):
+        # what slept at the end of a run is not given its history back
+        deck = self.deck('1')
+        _, stats, once = self.vsim(deck, '--threads', '1', raw='once.raw')
+        self.assertGreater(stats['latent_unknowns'], 0)
+        _, _, twice = self.vsim(deck.replace('.tran', '.tran 2p 100p\n.tran'), '--threads', '1', raw='twice.raw')
+        self.assertEqual(self.bits(twice).split(b'Binary:')[-1], self.bits(once).split(b'Binary:')[-1])
+
     def test_what_is_at_rest_at_the_operating_point_is_evaluated_once(self):
         # a transient needs each charge once; the operating point evaluates all in each iteration
         more = {}

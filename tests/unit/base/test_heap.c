@@ -86,6 +86,21 @@ static vs_status nested(void *arg)
     return ask_for_too_much(NULL);
 }
 
+START_TEST(sparse_blocks_are_zero_and_count)
+{
+    enum { MANY = 1 << 18 };
+    heap *h = heap_new(0), *before = heap_use(h);
+    double *v = vs_sparse(MANY, sizeof *v);
+    ck_assert_uint_ge(heap_bytes(h), MANY * sizeof *v);
+    for (int k = 0; k < MANY; k += 511)
+        ck_assert_double_eq(v[k], 0);
+    vs_free(v);
+    ck_assert_uint_eq(heap_bytes(h), 0);
+    heap_use(before);
+    heap_free(&h);
+}
+END_TEST
+
 START_TEST(the_innermost_guard_ends_the_work)
 {
     heap *h = heap_new(0);
@@ -298,6 +313,7 @@ int main(void)
     TCase *tc = tcase_create("heap");
     tcase_add_test(tc, what_is_allocated_is_counted_and_freed_at_once);
     tcase_add_test(tc, every_allocation_can_fail_and_a_limit_is_kept);
+    tcase_add_test(tc, sparse_blocks_are_zero_and_count);
     tcase_add_test(tc, the_innermost_guard_ends_the_work);
     tcase_add_test(tc, what_is_not_memory_is_let_go_the_latest_first);
     tcase_add_test(tc, things_go_in_any_order);
