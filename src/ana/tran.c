@@ -95,6 +95,15 @@ static vs_status check_times(ana *a, const ana_tran_opt *o)
     return VS_EINPUT;
 }
 
+/* Currents of inductors make voltages of their slopes, which jump where slopes of sources do. */
+static bool has_flux(const tran *t)
+{
+    for (int32_t i = 1; i <= t->a->n; i++)
+        if (t->a->u[i].kind == CKT_CURRENT && t->a->u[i].has_q)
+            return true;
+    return false;
+}
+
 static void set_limits(tran *t)
 {
     const ana_tran_opt *o = &t->o;
@@ -104,6 +113,7 @@ static void set_limits(tran *t)
     t->gets_breaks = ckt_gets_breaks(t->a->c) || t->sink->next;
     t->most = INFINITY;
     t->piece_part = t->a->n >= TRAN_LARGE && !t->a->linear ? PIECE_LARGE : PIECE_FRACTION;
+    t->may_pass = t->a->n >= TRAN_LARGE && !t->a->linear && !t->gets_breaks && !has_flux(t);
     t->brk_prev = 0;
     t->brk = first_break(t, 0);
     t->n_piece = o->uic ? 0 : 1;    /* given values may jump at once: no point of the piece, */
@@ -334,6 +344,24 @@ static double lasting_step(const tran *t, double h, double left)
     return steps * fabs(equal - last) <= SAME_TIME * t->o.tstop ? last : equal;
 }
 
+/* Does the piece go on from before the last corner? The last points tell. */
+static bool is_passed(const tran *t)
+{
+    double begin = t->t;
+    for (int k = 0; k < t->n_piece - 1 && k < TRAN_KEEP && t->may_pass; k++)
+        begin -= t->past[k];
+    return begin < t->brk_prev - SAME_TIME * t->o.tstop;
+}
+
+/* At the corner t->brk_prev, which the last point has met, slopes of currents alone jump,
+ * neither charges nor their derivatives: the rule of integration goes on. Where steps are looked
+ * at again later, each corner begins a piece. */
+static bool may_go_on(const tran *t)
+{
+    return t->may_pass && !t->tape && !t->sink->kept && !t->noise && t->brk_prev < t->o.tstop &&
+           ckt_slopes_alone(t->a->c, t->brk_prev, SAME_TIME * t->o.tstop, t->brk);
+}
+
 /* Corners that appear while time goes on come so often that the run would not end. */
 static bool has_short_pieces(const tran *t)
 {
@@ -345,7 +373,8 @@ static bool has_short_pieces(const tran *t)
 static void plan(tran *t, double want)
 {
     double mark = next_mark(t), left = mark - t->t;
-    double h = norm_min(norm_min(want, t->hmax), t->piece_part * (t->brk - t->brk_prev));
+    const double part = is_passed(t) ? 1 : t->piece_part;
+    double h = norm_min(norm_min(want, t->hmax), part * (t->brk - t->brk_prev));
     if (ana_factors_are_dear(t->a))
         h = lasting_step(t, h, left);
     h = norm_min(h, t->most);
@@ -472,8 +501,10 @@ static vs_status accept(tran *t)
         t->brk_prev = t->brk;
         t->brk = first_break(t, t->t);
         const int n = t->n_piece;
-        start_piece(t, 0);
-        t->n_before = n;
+        if (!may_go_on(t)) {
+            start_piece(t, 0);
+            t->n_before = n;
+        }
     } else if (t->gets_breaks) {
         t->brk = fmin(t->brk, first_break(t, t->t));
     }
@@ -705,6 +736,8 @@ static vs_status judge(tran *t)
         return VS_ESTEP;
     }
     (void)ask_client(t, best, true);
+    if (is_passed(t) && t->t - t->brk_prev <= SAME_TIME * t->o.tstop)
+        start_piece(t, 0); /* what the corner does is more than points before it show */
     reject(t, best);
     return VS_OK;
 }

@@ -63,6 +63,7 @@ typedef struct tran {
     bool have_pred;
     int start_order;       /* of the extrapolation that Newton starts from while steps are equal */
     double piece_part;     /* a step may have of the distance between corners */
+    bool may_pass;         /* a piece may go on over corners at which nothing but slopes jumps */
     int n_before;          /* points of the piece that ended where this one begins; 0: none */
     double *stage, *k1;    /* [n+1] first stage of SDIRK2: x and dq/dt */
     double *xmax;          /* [n+1] largest |x| accepted so far */

@@ -426,6 +426,10 @@ VS_MUST_USE vs_status ckt_detail_phasor(ckt *c, const ckt_env *env, const double
 /* -- time -- */
 /* The first breakpoint after t (strictly), +inf if none. Constant memory for periodic waves. */
 double ckt_next_break(ckt *c, double t);
+/* At the breakpoint t nothing jumps but the slopes of current sources, at nodes whose rows have
+ * charges: with them the derivatives of charges go on. `same`: times so far apart are the same,
+ * `next`: the breakpoint behind t. Not where ckt_gets_breaks. */
+bool ckt_slopes_alone(const ckt *c, double t, double same, double next);
 /* Some equations depend on accepted points (lines, delays). */
 bool ckt_has_delays(const ckt *c);
 /* Those devices, 0 .. ckt_n_memory - 1, and the equation that device i has in loads with env.held

@@ -11,6 +11,35 @@ double ckt_next_break(ckt *c, double t)
     return c->last_break;
 }
 
+/* A wave of straight lines has at t the value before a jump; in a part of the piece behind it, of
+ * length h, it moves by that part of what it does in all of it. The end of a ramp is rounded. */
+#define ROUNDED 1e-9
+static bool is_continuous(const wave *w, double t, double h)
+{
+    enum { PART = 1024 };
+    const double v = wave_value(w, t), soon = fabs(wave_value(w, t + h / PART) - v);
+    return soon <= fabs(wave_value(w, t + h) - v) * 2 / PART + ROUNDED * wave_most(w);
+}
+
+bool ckt_slopes_alone(const ckt *c, double t, double same, double next)
+{
+    for (size_t i = 0; i < vec_len(c->sources->all); i++) {
+        const nat_source *s = &c->sources->all[i];
+        if (s->own.value)
+            return false;
+        if (s->w.kind == WAVE_DC || wave_next_break(&s->w, t - same) > t + same)
+            continue;
+        if (s->is_v || (s->w.kind != WAVE_PULSE && s->w.kind != WAVE_PWL))
+            return false;
+        for (int k = 0; k < 2; k++)
+            if (s->node[k] && !c->unknown[s->node[k]].has_q)
+                return false;
+        if (!is_continuous(&s->w, t, next - t))
+            return false;
+    }
+    return true;
+}
+
 bool ckt_has_delays(const ckt *c) { return nat_remembers(&c->nat); }
 
 int32_t ckt_n_memory(const ckt *c) { return nat_n_memory(&c->nat); }

@@ -399,6 +399,23 @@ class Ground(Folder):
         self.assertGreater(self.points('0', 'vs vs 0 sin(0 5m 1k)\n'), 0.8 * 5 ** (1 / 3) * self.points('0'))
 
 
+class Kinks(Folder):
+    """Trapezoids of current into 1,000 capacitors, each with a diode that is off: they begin 1 ps after another, so
+    that one of 10 to 130 ps is a corner, 121 of them."""
+
+    def test_a_slope_of_a_current_needs_no_new_start(self):
+        """A point at each corner, 15 steps of 2 ps beside them; with two steps in a piece 242. The rule is exact for
+        straight lines: 50 uA, 60 ps, 10 fF are 0.3 V but for what gmin and the diode take, 1 pA/V and 1 aA."""
+        cells = ''.join('i%d 0 n%d pulse(0 50u %dp 10p 10p 50p)\nc%d n%d 0 10f\nd%d 0 n%d d\n'
+                        % (k, k, 10 + k % 50, k, k, k, k) for k in range(1000))
+        _, stats, raw = self.vsim('kinks\nvdd s 0 1\nrs s 0 1k\n.model d d(is=1e-18)\n' + cells +
+                                  '.tran 2p 150p\n.save v(n0) v(n49)\n.end\n', '--threads', '1')
+        got = waves.read_raw(raw)
+        self.assertLess(stats['points_accepted'], 121 * 1.5)
+        for name in ('v(n0)', 'v(n49)'):
+            self.assertAlmostEqual(got[name][-1], 0.3, delta=1e-6)
+
+
 class Size(Folder):
     def figures(self, kind, n):
         return self.vsim(generated('large.py', kind, str(n)), '-q', '--threads', '1')[1]

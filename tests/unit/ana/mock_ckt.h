@@ -526,6 +526,12 @@ bool ckt_is_break(const ckt *c, double t)
 
 bool ckt_gets_breaks(const ckt *c) { return ckt_has_delays(c); }
 
+bool ckt_slopes_alone(const ckt *c, double t, double same, double next)
+{
+    (void)c, (void)t, (void)same, (void)next;
+    return false;
+}
+
 double ckt_next_break(ckt *c, double t)
 {
     double first = INFINITY;

@@ -249,6 +249,46 @@ START_TEST(a_client_gives_a_waveform_and_takes_it_back)
 }
 END_TEST
 
+/* Currents and voltages, at 1 ps of a piece that ends at 2 ps: is it the slope of a current alone,
+ * at nodes with charges, that jumps? */
+START_TEST(slopes_of_currents_at_capacitors_jump_alone)
+{
+    static const double kink[] = {0, 0, 1e-12, 0, 2e-12, 5e-5}, last[] = {0, 0, 1e-12, 5e-5},
+                        jump[] = {0, 0, 1e-12, 0, 1e-12, 5e-5, 2e-12, 6e-5},
+                        fall[] = {0, 5e-5, 1e-12, 5e-5, 1e-12, 0};
+    static const struct {
+        const double *arg;
+        int n_arg;
+        wave_kind kind;
+        bool is_v;
+        const char *node;
+        bool alone;
+    } t[] = {{kink, 6, WAVE_PWL, false, "c", true},  {last, 4, WAVE_PWL, false, "c", true},
+             {jump, 8, WAVE_PWL, false, "c", false}, {fall, 6, WAVE_PWL, false, "c", false},
+             {kink, 6, WAVE_PWL, true, "c", false},  {kink, 6, WAVE_PWL, false, "r", false}};
+    for (size_t k = 0; k < VS_COUNT(t); k++) {
+        const wave w = {.kind = t[k].kind, .arg = t[k].arg, .n_arg = t[k].n_arg, .pwl_repeat = -1};
+        if (k) {
+            end();
+            begin();
+        }
+        res.param[0] = 1;
+        cap.param[0] = 1e-15;
+        const int32_t at = ckt_node(c, t[k].node);
+        ck_assert_int_eq(t[k].is_v ? ckt_add_vsource(c, "s", at, 0, &w, 1, DIAG_NOWHERE)
+                                   : ckt_add_isource(c, "s", at, 0, &w, 1, DIAG_NOWHERE),
+                         VS_OK);
+        add(&res, 0, "r1", "r", "c");
+        add(&res, 0, "r2", "c", "0");
+        add(&cap, 0, "c1", "c", "0");
+        ck_assert_int_eq(finish(), VS_OK);
+        ck_assert_double_eq(ckt_next_break(c, 0), 1e-12);
+        ck_assert_msg(ckt_slopes_alone(c, 1e-12, 1e-26, 2e-12) == t[k].alone, "row %zu", k);
+        ck_assert(ckt_slopes_alone(c, 1.5e-12, 1e-26, 2e-12)); /* nothing is there */
+    }
+}
+END_TEST
+
 START_TEST(source_terms_are_what_the_unknowns_do_not_change)
 {
     double s[64], rest[2][64];
@@ -354,6 +394,7 @@ int main(void)
                                  of_a_waveform_an_operating_point_sees_its_values_only,
                                  sources_give_their_nodes_at_the_moment_after,
                                  a_client_gives_a_waveform_and_takes_it_back,
+                                 slopes_of_currents_at_capacitors_jump_alone,
                                  source_terms_are_what_the_unknowns_do_not_change,
                                  nobody_asks_for_a_step_before_a_load,
                                  a_line_remembers_and_its_waves_are_breakpoints,
