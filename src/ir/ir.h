@@ -380,6 +380,10 @@ typedef struct ir_ifconv_stats {
     int n_branch, n_loop, n_left, n_select;
 } ir_ifconv_stats;
 void ir_ifconv(ir_fn *to, const ir_fn *from, ir_ifconv_stats *st);
+
+/* What only one arm of a select needs gets a branch, if it is long (docs in ir_skip.c). For
+ * kernels; functions with branches or loops stay as they are. */
+void ir_skip(ir_fn *to, const ir_fn *from);
 /* Of `from` the one question whether any of its effects happens: an output LIMITED, 1 or 0, without
  * branches. false, and `to` is not touched: one happens always, or stands in a loop, or there is
  * none. */

@@ -369,6 +369,7 @@ enum { LLVM_BYTES = 64 << 20 }; /* must be there for a thread in LLVM to begin *
 typedef struct emit_task { /* a job that LLVM must do */
     jit_job *job;
     hash128 key;
+    ir_fn code;
     jit_cut cut;
 } emit_task;
 
@@ -392,7 +393,9 @@ static void cut_one(void *user, int32_t i, int worker)
     const team *t = user;
     emit_task *k = &t->task[i];
     (void)worker;
-    jit_cut_init(&k->cut, k->job->eval, cut_of(t->j, k->job->eval, k->job->lay));
+    const jit_cut_opt opt = cut_of(t->j, k->job->eval, k->job->lay);
+    ir_skip(&k->code, k->job->eval);
+    jit_cut_init(&k->cut, &k->code, opt);
 }
 
 static void emit_one(void *user, int32_t i, int worker)
@@ -413,7 +416,7 @@ static void emit_one(void *user, int32_t i, int worker)
     else if (!heap_room(LLVM_BYTES))
         p->failed = JIT_NO_MEMORY;
     else
-        p->failed = t->j->emit(k->job->eval, k->job->lay, &k->cut, p->q, &opt, &p->made.obj,
+        p->failed = t->j->emit(&k->code, k->job->lay, &k->cut, p->q, &opt, &p->made.obj,
                                &p->made.size, &p->err);
     p->seconds = vs_seconds() - t0;
 }
@@ -477,8 +480,10 @@ static void free_tasks(team *t)
         vs_free(t->object[i].err);
         vs_free(t->object[i].made.obj);
     }
-    for (size_t i = 0; i < vec_len(t->task); i++)
+    for (size_t i = 0; i < vec_len(t->task); i++) {
         jit_cut_fini(&t->task[i].cut);
+        ir_fn_fini(&t->task[i].code);
+    }
     vec_free(t->object);
 }
 

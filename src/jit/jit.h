@@ -105,8 +105,8 @@ typedef struct jit_job { /* one kernel to be made */
  * dyn[IR_DYN_ABSTIME]; EFFECT is skipped), those that are new compiled at the same time, with the
  * same result as one after another. The cache key is a hash of the function, the layout, the CPU's
  * features, the code generator's and LLVM's version. *why, of the last that failed, lives until the
- * next call. A loop without end leaves NaN in the outputs of its lane. Branches (IR_IF) need lanes
- * = 1: see ir_ifconv.
+ * next call. A loop without end leaves NaN in the outputs of its lane. An arm of a branch (IR_IF)
+ * runs where a lane wants it, so a loop in an arm needs lanes = 1: see ir_ifconv.
  * Status of a job: VS_OK; VS_EUNSUPPORTED: no code generator and not in the cache, or a machine
  * other than x86-64 with ELF, which the loader does not know; *why says so; VS_EINPUT: the function
  * has an input that is not allowed. */

@@ -86,18 +86,22 @@ static void find_fused(const ir_fn *fn, uint8_t *fused)
     const ir_inst *inst = fn->inst;
     const size_t n = vec_len(inst);
     uint8_t *uses = NULL;
-    int32_t *place = NULL, n_place = 0; /* vec: number of the stretch between markers */
+    int32_t *place = NULL, n_place = 0, here = 0; /* vec: number of the region or arm, or of the */
+    int32_t *outer = NULL;                        /* stretch between markers of loops; vec */
     vec_extend(uses, n + 1);
     vec_extend(place, n + 1);
     count_uses(fn, uses);
     for (size_t k = 0; k < n; k++) {
         const ir_inst *p = &inst[k];
-        n_place += p->op >= IR_IF;
-        place[k] = n_place;
+        if (p->op == IR_IF)
+            vec_push(outer, here);
+        if (p->op >= IR_IF && p->op != IR_PHI)
+            here = p->op == IR_END ? vec_pop(outer) : ++n_place;
+        place[k] = here;
         if (p->op != IR_ADD && p->op != IR_SUB)
             continue;
-        const bool a = inst[p->a].op == IR_MUL && uses[p->a] == 1 && place[p->a] == n_place;
-        const bool b = inst[p->b].op == IR_MUL && uses[p->b] == 1 && place[p->b] == n_place;
+        const bool a = inst[p->a].op == IR_MUL && uses[p->a] == 1 && place[p->a] == here;
+        const bool b = inst[p->b].op == IR_MUL && uses[p->b] == 1 && place[p->b] == here;
         const bool two = inst[p->a].op == IR_MUL && inst[p->b].op == IR_MUL;
         if ((!a && !b) || (two && p->op == IR_SUB))
             continue;
@@ -106,6 +110,7 @@ static void find_fused(const ir_fn *fn, uint8_t *fused)
     }
     vec_free(uses);
     vec_free(place);
+    vec_free(outer);
 }
 
 /* -- where to cut -- */

@@ -7,10 +7,10 @@
  *         A long one is cut (jit_cut.c): a function for each piece, and the kernel calls one after
  *         the other for a few packs together; values that later pieces read wait in its frame. The
  *         pieces of an object are made by a call of its own: several threads make the objects of a
- *         kernel, which is in the last. Loops run while any lane wants, and keep the values of the
- *         others; branches exist with one lane only. Our own passes have
- *         already optimised the code, so that LLVM runs almost no IR passes; it selects
- *         instructions and allocates registers.
+ *         kernel, which is in the last. Loops run while any lane wants, and arms of branches where
+ *         one does; both keep the values of the others. Our own passes have already optimised the
+ *         code, so that LLVM runs almost no IR passes; it selects instructions and allocates
+ *         registers.
  * Numbers: every operation is the IEEE operation of ir_eval_op: no fast-math flags. A product that
  *         only one sum uses is fused with it where the processor can, by rules of our own
  *         (jit_cut.c), the same for every width; not with jit_opt.exact. Mathematical functions are
@@ -49,7 +49,7 @@ typedef struct region {
     LLVMBasicBlockRef other, after; /* IF: else and merge block; LOOP: header and exit */
     LLVMBasicBlockRef then_end, else_end;
     LLVMValueRef rounds; /* LOOP: phi that counts */
-    LLVMValueRef on;     /* LOOP: lanes that run the body */
+    LLVMValueRef on;     /* lanes that run the body, or the arm */
     ir_val first;        /* LOOP: its instruction */
 } region;
 
@@ -633,21 +633,34 @@ static LLVMBasicBlockRef new_block(emitter *g)
     return LLVMAppendBasicBlockInContext(g->cx, g->kernel, "");
 }
 
+static LLVMValueRef any_lane(emitter *g, LLVMValueRef mask)
+{
+    return g->lanes == 1 ? mask : intrinsic(g, "llvm.vector.reduce.or", &mask, 1);
+}
+
 static void begin_if(emitter *g, const ir_inst *in)
 {
     LLVMBasicBlockRef then = new_block(g);
-    if (g->lanes > 1)
-        g->bad = "branches cannot run for several lanes";
-    region r = {.op = IR_IF, .other = new_block(g), .after = new_block(g)};
-    LLVMValueRef cond = g->lanes > 1 ? LLVMConstInt(g->i1, 0, 0) : use(g, in->a);
-    LLVMBuildCondBr(g->b, cond, then, r.other);
+    region r = {.op = IR_IF, .other = new_block(g), .after = new_block(g), .on = use(g, in->a)};
+    LLVMBuildCondBr(g->b, any_lane(g, r.on), then, r.other);
     LLVMPositionBuilderAtEnd(g->b, then);
     vec_push(g->open, r);
 }
 
-static void begin_else(emitter *g)
+/* The phis behind an `if` that several lanes run if one of them wants to: those that do not want it
+ * take the other value. */
+static void blend_phis(emitter *g, const region *r, ir_val end)
+{
+    const ir_inst *inst = g->fn->inst;
+    for (ir_val k = end + 1; k < (ir_val)vec_len(inst) && inst[k].op == IR_PHI; k++)
+        g->val[k] = LLVMBuildSelect(g->b, r->on, use(g, inst[k].b), use(g, inst[k].c), "");
+}
+
+static void begin_else(emitter *g, const ir_inst *in)
 {
     region *r = &vec_last(g->open);
+    if (g->lanes > 1)
+        blend_phis(g, r, in->b);
     r->then_end = LLVMGetInsertBlock(g->b);
     LLVMBuildBr(g->b, r->after);
     LLVMPositionBuilderAtEnd(g->b, r->other);
@@ -661,10 +674,11 @@ static void end_if(emitter *g)
     LLVMPositionBuilderAtEnd(g->b, g->closed.after);
 }
 
-static LLVMValueRef emit_phi(emitter *g, const ir_inst *in)
+static LLVMValueRef emit_phi(emitter *g, ir_val k)
 {
+    const ir_inst *in = &g->fn->inst[k];
     LLVMValueRef phi = LLVMBuildPhi(g->b, lane_type(g, in->type), "");
-    LLVMValueRef v[2] = {g->val[in->b], g->val[in->c]};
+    LLVMValueRef v[2] = {g->lanes > 1 ? g->val[k] : g->val[in->b], g->val[in->c]};
     LLVMBasicBlockRef from[2] = {g->closed.then_end, g->closed.else_end};
     LLVMAddIncoming(phi, v, from, 2);
     return phi;
@@ -672,6 +686,8 @@ static LLVMValueRef emit_phi(emitter *g, const ir_inst *in)
 
 static void begin_loop(emitter *g, ir_val first)
 {
+    if (g->lanes > 1 && vec_len(g->open) && vec_last(g->open).op == IR_IF)
+        g->bad = "loops in branches cannot run for several lanes";
     region r = {.op = IR_LOOP, .other = new_block(g), .after = new_block(g), .first = first};
     LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
     LLVMValueRef zero = LLVMConstInt(g->i32, 0, 0);
@@ -688,11 +704,6 @@ static LLVMValueRef emit_lphi(emitter *g, const ir_inst *in)
     LLVMValueRef phi = LLVMBuildPhi(g->b, lane_type(g, in->type), "");
     LLVMAddIncoming(phi, &g->val[in->b], &vec_last(g->open).then_end, 1);
     return phi;
-}
-
-static LLVMValueRef any_lane(emitter *g, LLVMValueRef mask)
-{
-    return g->lanes == 1 ? mask : intrinsic(g, "llvm.vector.reduce.or", &mask, 1);
 }
 
 static LLVMValueRef endless_lanes(emitter *g)
@@ -771,9 +782,9 @@ static void emit_inst(emitter *g, ir_val k)
             g->val[k] = emit_in(g, &g->fn->in[in->a]);
         break;
     case IR_IF: begin_if(g, in); break;
-    case IR_ELSE: begin_else(g); break;
+    case IR_ELSE: begin_else(g, in); break;
     case IR_END: end_if(g); break;
-    case IR_PHI: g->val[k] = emit_phi(g, in); break;
+    case IR_PHI: g->val[k] = emit_phi(g, k); break;
     case IR_LOOP: begin_loop(g, k); break;
     case IR_LPHI: g->val[k] = emit_lphi(g, in); break;
     case IR_WHILE: emit_while(g, in); break;
