@@ -298,8 +298,7 @@ static void write_pairs(straight *l, const ckt_pair *p, int32_t first)
 static void write_most(straight *l)
 {
     straight_abs(l, TERM);
-    straight_reg(l, STRAIGHT_MAX, TERM, MOST); /* |t| > most ? |t| : most */
-    straight_copy(l, MOST, TERM);
+    straight_from(l, STRAIGHT_MAX, MOST, TERM, MOST); /* |t| > most ? |t| : most */
 }
 
 /* a0: v, a2: f, a3: fmax */
@@ -332,15 +331,11 @@ static void write_charges(straight *l, const gather *s, const int32_t *from)
                 write_most(l);
                 continue;
             }
-            straight_copy(l, NEXT, SUM);
-            straight_reg(l, STRAIGHT_ADD, NEXT, TERM); /* u */
-            straight_copy(l, PART, NEXT);
-            straight_reg(l, STRAIGHT_SUB, PART, SUM); /* w = u - sum */
-            straight_copy(l, PART + 1, NEXT);
-            straight_reg(l, STRAIGHT_SUB, PART + 1, PART);
-            straight_reg(l, STRAIGHT_SUB, SUM, PART + 1); /* sum - (u - w) */
-            straight_copy(l, PART + 1, TERM);
-            straight_reg(l, STRAIGHT_SUB, PART + 1, PART); /* t - w */
+            straight_from(l, STRAIGHT_ADD, NEXT, SUM, TERM);      /* u */
+            straight_from(l, STRAIGHT_SUB, PART, NEXT, SUM);      /* w = u - sum */
+            straight_from(l, STRAIGHT_SUB, PART + 1, NEXT, PART); /* u - w */
+            straight_reg(l, STRAIGHT_SUB, SUM, PART + 1);         /* sum - (u - w) */
+            straight_from(l, STRAIGHT_SUB, PART + 1, TERM, PART); /* t - w */
             straight_reg(l, STRAIGHT_ADD, SUM, PART + 1);
             straight_reg(l, STRAIGHT_ADD, REST, SUM);
             straight_copy(l, SUM, NEXT);

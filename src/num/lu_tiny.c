@@ -213,23 +213,19 @@ static void allocate(lu_tiny *t)
 
 /* -- code -- */
 
-enum { VALUE, PRODUCT, LEAST, MOST, SIZE };   /* registers */
+enum { VALUE, PRODUCT, LEAST, MOST };         /* registers */
 enum { WORK, MATRIX, RESULT = 2, RIGHT = 1 }; /* arrays */
 
 static int32_t place_of(const lu_tiny *t, const double *at) { return (int32_t)(at - t->work); }
 
 static void write_pivot(const lu_tiny *t, straight *l, int32_t i)
 {
-    straight_one(l, PRODUCT);
-    straight_reg(l, STRAIGHT_DIV, PRODUCT, VALUE);
+    straight_inverse(l, PRODUCT, VALUE);
     straight_store(l, PRODUCT, WORK, place_of(t, t->inv + i));
     straight_abs(l, VALUE);
     straight_mem(l, STRAIGHT_MUL, VALUE, WORK, place_of(t, t->weight + i));
-    straight_copy(l, SIZE, VALUE);
-    straight_reg(l, STRAIGHT_MIN, SIZE, LEAST);
-    straight_copy(l, LEAST, SIZE);
-    straight_reg(l, STRAIGHT_MAX, VALUE, MOST);
-    straight_copy(l, MOST, VALUE);
+    straight_from(l, STRAIGHT_MIN, LEAST, VALUE, LEAST);
+    straight_from(l, STRAIGHT_MAX, MOST, VALUE, MOST);
 }
 
 static void write_product(straight *l, int32_t a, int32_t b)
@@ -273,11 +269,12 @@ static int y_register(int32_t i) { return FIRST_Y + i % N_Y; }
 /* r -= val[k] y_j, y_j found `ago` steps before. */
 static void write_step(const lu_tiny *t, straight *l, int r, int32_t k, int32_t j, int32_t ago)
 {
-    straight_load(l, PRODUCT, WORK, k);
-    if (ago < N_Y)
-        straight_reg(l, STRAIGHT_MUL, PRODUCT, y_register(j));
-    else
+    if (ago < N_Y) {
+        straight_from_mem(l, STRAIGHT_MUL, PRODUCT, y_register(j), WORK, k);
+    } else {
+        straight_load(l, PRODUCT, WORK, k);
         straight_mem(l, STRAIGHT_MUL, PRODUCT, WORK, place_of(t, t->y + j));
+    }
     straight_reg(l, STRAIGHT_SUB, r, PRODUCT);
 }
 

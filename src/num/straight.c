@@ -1,6 +1,8 @@
 /* straight.c - see straight.h.
  * Encoding (Intel SDM 2): scalar doubles are F2 [REX] 0F op modrm; register to register moves and
- * logic on all bits 66 [REX] 0F op modrm. Memory operands are [base + disp32]. */
+ * logic on all bits 66 [REX] 0F op modrm. Memory operands are [base + disp8 or disp32]. With AVX a
+ * VEX prefix has REX, F2 or 66, and the first source: C5, then R vvvv L pp, or, if rm is above 7,
+ * C4, R X B mmmmm, W vvvv L pp; R, X, B and vvvv inverted. */
 #include "straight.h"
 
 #if defined(__x86_64__) && defined(__unix__)
@@ -12,7 +14,9 @@
 #include "vec.h"
 
 enum { PAGE = 4096 };
+enum { SPARE = 12 };                              /* register of straight_from without AVX */
 enum { ABS_MASK = 13, SIGN_MASK = 14, ONE = 15 }; /* registers with constants */
+enum { PP_66 = 1, PP_F2 = 3 };                    /* prefixes as VEX has them */
 enum { MOVSD_LOAD = 0x10, MOVSD_STORE = 0x11, MOVAPD = 0x28, ANDPD = 0x54, XORPD = 0x57 };
 
 static const uint8_t arg_register[STRAIGHT_MAX_ARRAYS] = {7, 6, 2,
@@ -23,6 +27,7 @@ static const uint8_t opcode[] = {
 
 struct straight {
     uint8_t *code; /* vec */
+    bool avx;
     void *map;
     size_t mapped;
 };
@@ -43,22 +48,79 @@ static void prefix(straight *l, uint8_t first, int reg, int rm, uint8_t op)
     vec_push(l->code, op);
 }
 
-static void with_memory(straight *l, uint8_t op, int r, int array, int32_t index)
+/* s: the first source; 0 where the operation has none. */
+static void vex(straight *l, uint8_t pp, int reg, int s, int rm, uint8_t op)
+{
+    const uint8_t r = reg > 7 ? 0 : 0x80, last = (uint8_t)((~s & 15) << 3 | pp);
+    if (rm > 7) {
+        vec_push(l->code, 0xc4);
+        vec_push(l->code, (uint8_t)(r | 0x41)); /* map 0F, no index, B */
+        vec_push(l->code, last);
+    } else {
+        vec_push(l->code, 0xc5);
+        vec_push(l->code, (uint8_t)(r | last));
+    }
+    vec_push(l->code, op);
+}
+
+static void address(straight *l, int r, int array, int32_t index)
 {
     assert(array >= 0 && array < STRAIGHT_MAX_ARRAYS && r >= 0 && r < STRAIGHT_MAX_REGISTERS);
     assert(index >= 0 && index < 1 << 27);
     const int base = arg_register[array];
     const int32_t disp = index * 8;
-    prefix(l, 0xf2, r, base, op);
     vec_push(l->code, (uint8_t)((disp < 128 ? 0x40 : 0x80) | (r & 7) << 3 | (base & 7)));
     for (int k = 0; k < (disp < 128 ? 1 : 4); k++)
         vec_push(l->code, (uint8_t)((uint32_t)disp >> 8 * k));
 }
 
-static void with_register(straight *l, uint8_t first, uint8_t op, int r, int s)
+/* r = r op array[index], or a move. */
+static void with_memory(straight *l, uint8_t op, int r, int array, int32_t index)
 {
-    prefix(l, first, r, s, op);
+    const int base = arg_register[array];
+    const bool moves = op == MOVSD_LOAD || op == MOVSD_STORE;
+    if (l->avx)
+        vex(l, PP_F2, r, moves ? 0 : r, base, op);
+    else
+        prefix(l, 0xf2, r, base, op);
+    address(l, r, array, index);
+}
+
+/* r = r op s, or a move. */
+static void with_register(straight *l, uint8_t pp, uint8_t op, int r, int s)
+{
+    if (l->avx)
+        vex(l, pp, r, op == MOVAPD ? 0 : r, s, op);
+    else
+        prefix(l, pp == PP_66 ? 0x66 : 0xf2, r, s, op);
     vec_push(l->code, (uint8_t)(0xc0 | (r & 7) << 3 | (s & 7)));
+}
+
+void straight_from_mem(straight *l, straight_op op, int r, int s, int array, int32_t index)
+{
+    if (l->avx) {
+        vex(l, PP_F2, r, s, arg_register[array], opcode[op]);
+        address(l, r, array, index);
+        return;
+    }
+    if (r != s)
+        straight_copy(l, r, s);
+    straight_mem(l, op, r, array, index);
+}
+
+void straight_from(straight *l, straight_op op, int r, int s, int u)
+{
+    if (l->avx) {
+        vex(l, PP_F2, r, s, u, opcode[op]);
+        vec_push(l->code, (uint8_t)(0xc0 | (r & 7) << 3 | (u & 7)));
+        return;
+    }
+    const int to = r == u && r != s ? SPARE : r;
+    if (to != s)
+        straight_copy(l, to, s);
+    straight_reg(l, op, to, u);
+    if (to != r)
+        straight_copy(l, r, to);
 }
 
 straight *straight_new(void)
@@ -71,9 +133,12 @@ straight *straight_new(void)
         0xff, 0x66, 0x41, 0x0f, 0x73, 0xf7, 0x36, 0x66, 0x41, 0x0f, 0x73, 0xd7, 0x02,
     };
     straight *l = vs_calloc(1, sizeof *l);
+    l->avx = __builtin_cpu_supports("avx");
     bytes(l, constants, sizeof constants);
     return l;
 }
+
+void straight_without_avx(straight *l) { l->avx = false; }
 
 void straight_free(straight **p)
 {
@@ -103,13 +168,13 @@ void straight_mem(straight *l, straight_op op, int r, int array, int32_t index)
 
 void straight_reg(straight *l, straight_op op, int r, int s)
 {
-    with_register(l, 0xf2, opcode[op], r, s);
+    with_register(l, PP_F2, opcode[op], r, s);
 }
-void straight_copy(straight *l, int r, int s) { with_register(l, 0x66, MOVAPD, r, s); }
-void straight_abs(straight *l, int r) { with_register(l, 0x66, ANDPD, r, ABS_MASK); }
-void straight_neg(straight *l, int r) { with_register(l, 0x66, XORPD, r, SIGN_MASK); }
-void straight_zero(straight *l, int r) { with_register(l, 0x66, XORPD, r, r); }
-void straight_one(straight *l, int r) { straight_copy(l, r, ONE); }
+void straight_copy(straight *l, int r, int s) { with_register(l, PP_66, MOVAPD, r, s); }
+void straight_abs(straight *l, int r) { with_register(l, PP_66, ANDPD, r, ABS_MASK); }
+void straight_neg(straight *l, int r) { with_register(l, PP_66, XORPD, r, SIGN_MASK); }
+void straight_zero(straight *l, int r) { with_register(l, PP_66, XORPD, r, r); }
+void straight_inverse(straight *l, int r, int s) { straight_from(l, STRAIGHT_DIV, r, ONE, s); }
 
 /* Where in its page a piece of code begins. Six pieces run one after the other at each point of a
  * small circuit; if all began with their page, all would be in the same sets of the processor's
@@ -158,11 +223,20 @@ void straight_reg(straight *l, straight_op op, int r, int s)
 {
     (void)l, (void)op, (void)r, (void)s;
 }
+void straight_from_mem(straight *l, straight_op op, int r, int s, int array, int32_t index)
+{
+    (void)l, (void)op, (void)r, (void)s, (void)array, (void)index;
+}
+void straight_from(straight *l, straight_op op, int r, int s, int u)
+{
+    (void)l, (void)op, (void)r, (void)s, (void)u;
+}
 void straight_copy(straight *l, int r, int s) { (void)l, (void)r, (void)s; }
 void straight_abs(straight *l, int r) { (void)l, (void)r; }
 void straight_neg(straight *l, int r) { (void)l, (void)r; }
 void straight_zero(straight *l, int r) { (void)l, (void)r; }
-void straight_one(straight *l, int r) { (void)l, (void)r; }
+void straight_inverse(straight *l, int r, int s) { (void)l, (void)r, (void)s; }
+void straight_without_avx(straight *l) { (void)l; }
 straight_fn straight_done(straight *l) { return (void)l, (straight_fn)NULL; }
 
 #endif

@@ -4,15 +4,16 @@
  * Use:    straight_new; straight_* append an instruction each; straight_done makes it callable;
  *         straight_free.
  * Method: x86-64 with SSE2 only, so the results are those of the same operations in C, bit by bit.
+ *         The same operations have a third operand where the processor has AVX, which saves copies.
  *         The memory is written first and made executable and read-only then.
  *
- * A function has up to 6 arrays of doubles and registers 0..12. An operand is array[index]. */
+ * A function has up to 6 arrays of doubles and registers 0..11. An operand is array[index]. */
 #ifndef STRAIGHT_H
 #define STRAIGHT_H
 
 #include "vs.h"
 
-enum { STRAIGHT_MAX_ARRAYS = 6, STRAIGHT_MAX_REGISTERS = 13 };
+enum { STRAIGHT_MAX_ARRAYS = 6, STRAIGHT_MAX_REGISTERS = 12 };
 
 typedef void (*straight_fn)(const double *a0, const double *a1, double *a2, double *a3, double *a4,
                             double *a5);
@@ -37,11 +38,17 @@ void straight_store(straight *l, int r, int array, int32_t index); /* array[inde
 void straight_mem(straight *l, straight_op op, int r, int array,
                   int32_t index);                             /* r = r op array[index] */
 void straight_reg(straight *l, straight_op op, int r, int s); /* r = r op s */
+/* r = s op array[index], r = s op u; any of the registers may be the same. */
+void straight_from_mem(straight *l, straight_op op, int r, int s, int array, int32_t index);
+void straight_from(straight *l, straight_op op, int r, int s, int u);
 void straight_copy(straight *l, int r, int s);
 void straight_abs(straight *l, int r);
 void straight_neg(straight *l, int r);
 void straight_zero(straight *l, int r);
-void straight_one(straight *l, int r);
+void straight_inverse(straight *l, int r, int s); /* r = 1 / s */
+
+/* As if the processor had no AVX: for tests. */
+void straight_without_avx(straight *l);
 
 /* The function; NULL when the code could not be made executable. Belongs to l. */
 straight_fn straight_done(straight *l);
