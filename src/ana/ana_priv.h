@@ -21,6 +21,7 @@ typedef struct newton_report {
     bool refused;     /* lu_factor refused to fill the factors */
     bool limited;     /* devices were still limiting */
     bool updated;     /* x is one update beyond the last evaluated point: see newton_eq.fix */
+    bool left;        /* that update, a->dx and a->r, is still to be made: see newton_eq.leaves */
 } newton_report;
 
 /* The equations one Newton run solves:
@@ -43,6 +44,8 @@ typedef struct newton_eq {
     const double *rmax; /* [n+1] the same of the residual test */
     double *fix;        /* [m] NULL, or the run may end with an update that no evaluation follows;
                          * then rep->updated, f is brought to x, and q at x is q - fix */
+    bool leaves;        /* an update that ends the run after one evaluation is left to the caller;
+                         * all of it is f's */
     int itl, itl_more;  /* most iterations; most while residuals fall (0: no more) */
     bool solved;        /* x solves a linearisation: its first evaluation may end the run */
     bool damp;          /* shorten updates that swing to and fro */

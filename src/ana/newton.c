@@ -35,7 +35,7 @@
 #define STALLED 4
 #define STALLED_STRICT 1e-3
 /* Small systems: the clock is read on one iteration of this many, for its own cost shows. */
-#define CLOCK_EVERY 64
+#define CLOCK_EVERY 256
 #define CLOCK_SMALL 1024
 
 static bool pulls(const newton_eq *eq) { return eq->gshunt > 0 || eq->gpt > 0 || eq->n_force > 0; }
@@ -366,6 +366,10 @@ static void keep_loaded(ana *a, const newton_eq *eq, const double *x)
 static void finish(const ana *a, const newton_eq *eq, newton_report *rep, double *x)
 {
     const bool first = rep->iter == 1;
+    rep->updated = true;
+    rep->left = first && eq->leaves;
+    if (rep->left)
+        return;
     const vop_last l = {.dx = a->dx,
                         .r = a->r,
                         .q = a->q,
@@ -373,7 +377,6 @@ static void finish(const ana *a, const newton_eq *eq, newton_report *rep, double
                         .f_prev = first ? NULL : a->f_prev,
                         .q_prev = first ? NULL : a->q_prev};
     vop_last_update(&l, x, a->f, eq->fix, a->m);
-    rep->updated = true;
 }
 
 /* What the evaluation of an iterate allows. */

@@ -24,7 +24,7 @@
 #define SAME_TIME 3.6e-15     /* times this far apart, relative to tstop, are the same */
 #define MOST_EVENTS 16 /* times of a step at which digital nodes change, each with two rows */
 #define JUMP_SEEN 3    /* jumps of currents that a row behind a corner shows, in tolerances */
-#define OUTPUT_TIMED_EVERY 64 /* points: reading the clock costs more than a point without file */
+#define OUTPUT_TIMED_EVERY 256 /* points: reading the clock costs more than a point without file */
 
 /* -- setting up -- */
 

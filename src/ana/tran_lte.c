@@ -175,6 +175,13 @@ static void worst_flow(tran *t, double factor, const double *noise)
     }
 }
 
+const double *tran_seen(const tran *t) { return t->lte_weight[t->n_piece > t->pc.order + 1]; }
+
+double tran_unseen_miss(const tran *t)
+{
+    return unseen_ratio(t) / (integ_lte_factor(&t->cc, &t->pc) / t->a->opt.trtol);
+}
+
 /* Finds the largest |x - x_pred| factor / tolerance; noise [n+1]: the part of the miss that
  * rounding explains, NULL: none. */
 static void worst_ratio(tran *t, double factor, int max_class, const double *noise)
@@ -234,7 +241,8 @@ void tran_estimate(tran *t)
     double factor = integ_lte_factor(c, &t->pc);
     const int seen = corner_gone ? LTE_ALGEBRAIC : LTE_STATE;
     t->lte.order = order;
-    worst_ratio(t, factor, seen, NULL);
+    if (!t->unseen)
+        worst_ratio(t, factor, seen, NULL);
     worst_flow(t, factor, NULL);
     if (t->lte.ratio > 1) { /* the step would shrink: for a reason? */
         const double *noise = rounding_noise(t);

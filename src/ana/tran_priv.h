@@ -85,6 +85,7 @@ typedef struct tran {
     tran_kind last_kind; /* and the kind */
     newton_eq eq;        /* of the attempt; what no step changes is set once */
     newton_report rep;
+    bool unseen; /* the attempt's truncation error is below what could change the next step */
     tran_lte lte;
     int newton_fails, lte_fails; /* in a row */
     bool gets_breaks;            /* breakpoints appear while time goes on (ckt.h) */
@@ -243,8 +244,13 @@ void tran_list_devices(tran *t); /* once for a circuit */
 void tran_classify(tran *t);
 /* Tolerances of voltages inside of devices, after xmax grew. */
 void tran_widen(tran *t);
-/* Truncation error of the attempt into t->lte. */
+/* Truncation error of the attempt into t->lte. If t->unseen it is 0, but for currents without
+ * memory. */
 void tran_estimate(tran *t);
+/* Of the attempt, if it is of kind TRAN_MAIN and pc and cc have the same order: the largest miss,
+ * in tolerances, that is not seen, and the unknowns that the test looks at (as weights). */
+double tran_unseen_miss(const tran *t);
+const double *tran_seen(const tran *t);
 /* Step that would have had an error equal to the tolerance, no more than maxgrowth h; +inf if
  * there is no estimate. */
 double tran_best_step(const tran *t);

@@ -123,6 +123,60 @@ static bool improve_prediction(tran *t)
     return true;
 }
 
+/* Nothing of the run asks for more than the equations. */
+static bool is_plain(const tran *t)
+{
+    const ana *a = t->a;
+    return !a->latent && !t->noise && !a->watch && !t->verify && !t->tape && !vec_len(a->far) &&
+           !(a->opt.rshunt > 0);
+}
+
+/* The usual step: as long as the last one, both of one matrix, and all past points in the piece. It
+ * starts as by predict, set_history and improve_prediction, in two loops. */
+static bool is_usual(const tran *t)
+{
+    return t->n_piece >= 3 && t->euler_left <= 0 && same_grid(t) && t->pc.order == LEAST_ORDER &&
+           t->last_kind == TRAN_MAIN && t->cc.order == 2 && !t->a->near.stale && same_alpha(t) &&
+           is_plain(t);
+}
+
+static void start_usual(tran *t)
+{
+    ana *a = t->a;
+    int order = LEAST_ORDER;
+    if (t->start_order > order) {
+        const int most = highest_start(t);
+        order = t->start_order < most ? t->start_order : most;
+    }
+    const vop_start s = {.x = t->x + 1,
+                         .f = t->f + 1,
+                         .q = t->q + 1,
+                         .lo = t->qlo + 1,
+                         .src = t->src,
+                         .dq = t->dq[1],
+                         .pred_weight = t->pc.w,
+                         .weight = start_weights(t, order),
+                         .n = order + 1,
+                         .two = t->cc.n_past == 2,
+                         .alpha = t->cc.alpha,
+                         .a1 = t->cc.a[1],
+                         .b = t->cc.b,
+                         .pred = t->pred,
+                         .start = t->x[0],
+                         .hist = t->hist,
+                         .r = a->r};
+    t->have_pred = true;
+    vop_begin(&s, a->m);
+    watch_phase(a->watch, ANA_IN_SOLVE);
+    ana_solve(a, a->r, a->dx);
+    watch_phase(a->watch, ANA_IN_PREDICT);
+    if (order == LEAST_ORDER)
+        vop_subtract(t->x[0], t->pred, a->dx, a->m);
+    else
+        vop_move(t->x[0], a->dx, 1, a->m);
+    t->x[0][0] = 0;
+}
+
 /* How good the start of this order was: its residual to first order, J (x_start - x), as the
  * largest part of a row's tolerance. x and J are those of the point that Newton found, x_start =
  * x_pred - A^-1 r_pred. */
@@ -326,10 +380,60 @@ static vs_status solve_multistep(tran *t)
     return st;
 }
 
+/* The rest of a step in one loop: an update that Newton left, charges, currents and slopes of the
+ * point, and the usual case of the truncation error. */
+static void finish_usual(tran *t)
+{
+    ana *a = t->a;
+    const vop_end e = {.dx = t->rep.left ? a->dx : NULL,
+                       .r = a->r,
+                       .fix = t->rep.updated && !t->rep.left ? t->fix : NULL,
+                       .q = a->q,
+                       .lo = ckt_charge_rest(a->c),
+                       .q1 = t->q[1],
+                       .lo1 = t->qlo[1],
+                       .src = t->src,
+                       .hist = t->hist,
+                       .pred = t->pred,
+                       .xmax = t->xmax,
+                       .tol = t->lte_tol,
+                       .weight = tran_seen(t),
+                       .alpha = t->cc.alpha,
+                       .reltol = a->opt.reltol,
+                       .limit = tran_unseen_miss(t),
+                       .x = t->x[0],
+                       .f = a->f,
+                       .q_new = t->q[0],
+                       .lo_new = t->qlo[0],
+                       .f_new = t->f[0],
+                       .dq_new = t->dq[0]};
+    t->unseen = vop_finish(&e, a->m);
+}
+
+static vs_status solve_usual(tran *t)
+{
+    t->kind = TRAN_MAIN;
+    t->eq.env.time = t->t_new;
+    ckt_source_terms(t->a->c, &t->eq.env, t->src);
+    start_usual(t);
+    t->eq.leaves = true;
+    const vs_status st = solve_at(t, t->t_new, t->x[0], true, t->fix);
+    t->eq.leaves = false;
+    if (st != VS_OK)
+        return st;
+    if (t->rep.iter > 1)
+        choose_start(t);
+    finish_usual(t);
+    return VS_OK;
+}
+
 vs_status tran_solve(tran *t)
 {
-    t->kind = t->euler_left > 0 ? TRAN_EULER : t->n_piece <= 1 ? TRAN_SDIRK : TRAN_MAIN;
+    t->unseen = false;
     watch_phase(t->a->watch, ANA_IN_PREDICT);
+    if (is_usual(t))
+        return solve_usual(t);
+    t->kind = t->euler_left > 0 ? TRAN_EULER : t->n_piece <= 1 ? TRAN_SDIRK : TRAN_MAIN;
     if (t->a->latent)
         tran_latent_due(t);
     predict(t);

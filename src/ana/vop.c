@@ -167,6 +167,90 @@ VS_CLONES void vop_flow(double *restrict dq, double alpha, const double *q, cons
         dq[i] = alpha * ((q[i] - q1[i]) + (lo[i] - lo1[i])) + hist[i];
 }
 
+static inline __attribute__((always_inline)) void begin_from(const vop_start *s, const int n,
+                                                             const bool two, const int32_t m)
+{
+    const double *x[VOP_PAST], *f[VOP_PAST], *q[VOP_PAST], *lo[VOP_PAST];
+    double w[VOP_PAST], p[3];
+    for (int k = 0; k < n; k++) {
+        x[k] = s->x[k], f[k] = s->f[k], q[k] = s->q[k], lo[k] = s->lo[k];
+        w[k] = s->weight[k];
+    }
+    for (int k = 0; k < 3; k++)
+        p[k] = s->pred_weight[k];
+    const double *src = s->src, *slope = s->dq;
+    const double alpha = s->alpha, a1 = s->a1, b = s->b;
+    double *restrict pred = s->pred, *restrict start = s->start, *restrict hist = s->hist,
+                     *restrict r = s->r;
+#pragma GCC ivdep /* what is written overlaps nothing that is read */
+    for (EACH(i)) {
+        const double near = p[0] * x[0][i] + p[1] * x[1][i] + p[2] * x[2][i];
+        const double q1 = q[0][i], lo1 = lo[0][i], d2 = (q[1][i] - q1) + (lo[1][i] - lo1);
+        double value = w[0] * x[0][i], current = w[0] * f[0][i] + w[1] * f[1][i], dq = w[1] * d2;
+        value += w[1] * x[1][i];
+        for (int k = 2; k < n; k++) {
+            value += w[k] * x[k][i];
+            current += w[k] * f[k][i];
+            dq += w[k] * ((q[k][i] - q1) + (lo[k][i] - lo1));
+        }
+        const double past = two ? -a1 * ((q1 - q[1][i]) + (lo1 - lo[1][i])) : b * slope[i];
+        pred[i] = near;
+        if (n == 4)
+            start[i] = value;
+        hist[i] = past;
+        r[i] = current + src[i] + (alpha * dq + past);
+    }
+}
+
+VS_CLONES void vop_begin(const vop_start *s, int32_t m)
+{
+    assert(s->n == 3 || s->n == 4);
+    if (s->n == 4 && s->two)
+        begin_from(s, 4, true, m);
+    else if (s->n == 4)
+        begin_from(s, 4, false, m);
+    else if (s->two)
+        begin_from(s, 3, true, m);
+    else
+        begin_from(s, 3, false, m);
+}
+
+static inline __attribute__((always_inline)) bool finish_from(const vop_end *e, const bool update,
+                                                              const bool less, const int32_t m)
+{
+    const double *dx = e->dx, *r = e->r, *fix = e->fix, *q = e->q, *lo = e->lo, *q1 = e->q1,
+                 *lo1 = e->lo1, *src = e->src, *hist = e->hist, *pred = e->pred, *xmax = e->xmax,
+                 *tol = e->tol, *weight = e->weight;
+    const double alpha = e->alpha, reltol = e->reltol, limit = e->limit;
+    double *restrict x = e->x, *restrict f = e->f, *restrict q_new = e->q_new,
+                     *restrict lo_new = e->lo_new, *restrict f_new = e->f_new,
+                     *restrict dq_new = e->dq_new;
+    int64_t bad = 0;
+#pragma GCC ivdep /* what is written overlaps nothing that is read */
+    for (EACH(i)) {
+        const double value = update ? x[i] - dx[i] : x[i], flow = update ? f[i] - r[i] : f[i];
+        const double rest = less ? lo[i] - fix[i] : lo[i], charge = q[i];
+        const double bound = norm_max(reltol * norm_max(xmax[i], fabs(value)), tol[i]);
+        if (update) {
+            x[i] = value;
+            f[i] = flow;
+        }
+        q_new[i] = charge;
+        lo_new[i] = rest;
+        f_new[i] = flow - src[i];
+        dq_new[i] = alpha * ((charge - q1[i]) + (rest - lo1[i])) + hist[i];
+        bad |= fabs(value - pred[i]) * weight[i] <= limit * bound ? 0 : -1;
+    }
+    return !bad;
+}
+
+VS_CLONES bool vop_finish(const vop_end *e, int32_t m)
+{
+    return e->dx    ? finish_from(e, true, false, m)
+           : e->fix ? finish_from(e, false, true, m)
+                    : finish_from(e, false, false, m);
+}
+
 VS_CLONES void vop_subtract(double *restrict d, const double *a, const double *b, int32_t m)
 {
     for (EACH(i))

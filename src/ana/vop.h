@@ -29,6 +29,30 @@ typedef struct vop_last { /* of the last evaluation, all [m] */
     double alpha;
 } vop_last;
 
+/* A step begins: [m] each, weights as in vop_predict, points and charges as in the functions of one
+ * result below. */
+typedef struct vop_start {
+    vop_past x, f, q, lo;
+    const double *src, *dq;
+    const double *pred_weight; /* of 3 points, for pred */
+    const double *weight;      /* of n points, 3 or 4, for r and, if there are 4, for start */
+    int n;
+    bool two; /* hist is that of vop_history, else of vop_scale */
+    double alpha, a1, b;
+    double *pred, *start, *hist, *r;
+} vop_start;
+
+/* A step ends: x, f, q, lo are of the last evaluation. */
+typedef struct vop_end {
+    const double *dx, *r; /* NULL, or the update that is still to be made, and its residual */
+    const double *fix;    /* NULL, or what the new charges have less */
+    const double *q, *lo, *q1, *lo1, *src, *hist;
+    const double *pred, *xmax, *tol, *weight; /* as for vop_miss_is_small */
+    double alpha, reltol, limit;
+    double *x, *f; /* in and out */
+    double *q_new, *lo_new, *f_new, *dq_new;
+} vop_end;
+
 /* r = f + alpha (q - q_n) + hist; ref = the size that terms of the row have. The charge itself
  * (with its constant part) counts only with its rounding, times `floor`: it is a difference of
  * charges that flows. True if |r| <= strict (reltol ref + tol) in all rows. */
@@ -58,6 +82,12 @@ void vop_last_update(const vop_last *l, double *x, double *f, double *fix, int32
 /* dq = alpha ((q - q1) + (lo - lo1)) + hist */
 void vop_flow(double *dq, double alpha, const double *q, const double *q1, const double *lo,
               const double *lo1, const double *hist, int32_t m);
+/* pred, start, hist and r in one pass: vop_predict (twice), vop_history or vop_scale,
+ * vop_predicted_residual. */
+void vop_begin(const vop_start *s, int32_t m);
+/* In one pass: x -= dx, f -= r; q_new = q, lo_new = lo - fix, f_new = f - src, dq_new = vop_flow.
+ * The result is that of vop_miss_is_small. */
+bool vop_finish(const vop_end *e, int32_t m);
 void vop_subtract(double *d, const double *a, const double *b, int32_t m); /* d = a - b */
 /* w = 1 / (part (reltol max + tol)) */
 void vop_weights(double *w, const double *max, const double *tol, double part, double reltol,
