@@ -14,7 +14,7 @@ static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-
 
 /* Reading the clock costs as much as evaluating a few resistors, and a load reads it three times a
  * group: in circuits of few devices one load in 16 is timed and counts for 16. */
-enum { TIMED_EVERY = 16, SMALL = 1024 };
+enum { TIMED_EVERY = 256, SMALL = 1024 };
 
 /* Operations of a kernel per output, above which evaluation is worth more than twice the stamp
  * (some 1 ns per output, 0.1 ns per operation of 8 lanes). */
@@ -594,7 +594,8 @@ static vs_status accept_devices(ckt *c, const ckt_env *env, const double *x)
 {
     const mdl_form_kind form = ckt_form_of(c, env->mode);
     vs_status st = VS_OK;
-    ckt_fill_dyn(c->dyn, env);
+    if (c->has_effects)
+        ckt_fill_dyn(c->dyn, env);
     for (size_t i = 0; i < vec_len(c->group); i++) {
         const vs_status one = c->group[i].form[form].variant->has_effects
                                   ? run_effects(c, &c->group[i], form, x)

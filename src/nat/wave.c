@@ -120,13 +120,13 @@ double wave_interval(const wave *w)
 /* -- values -- */
 
 /* t reduced to [0, per). */
-static double phase_of(double t, double per)
+static inline __attribute__((always_inline)) double phase_of(double t, double per)
 {
     const double phase = fma(-floor(t / per), per, t);
     return phase < 0 ? phase + per : phase;
 }
 
-static double pulse_value(const wave *w, double t)
+VS_CLONES static double pulse_value(const wave *w, double t)
 {
     const double v1 = arg_at(w, PULSE_V1), v2 = arg_at(w, PULSE_V2);
     const double tr = arg_at(w, PULSE_TR), pw = arg_at(w, PULSE_PW), tf = arg_at(w, PULSE_TF);
@@ -145,15 +145,16 @@ static double pulse_value(const wave *w, double t)
     return v1;
 }
 
-static double sin_value(const wave *w, double t)
+VS_CLONES static double sin_value(const wave *w, double t)
 {
-    const double phase = radian(arg_at(w, SIN_PHASE));
+    const double phase = radian(arg_at(w, SIN_PHASE)), theta = arg_at(w, SIN_THETA);
     const double vo = arg_at(w, SIN_VO), va = arg_at(w, SIN_VA), freq = arg_at(w, SIN_FREQ);
     t -= arg_at(w, SIN_TD);
     if (t <= 0)
         return vo + va * sin(phase);
     const double cycles = fma(t, freq, -floor(t * freq)); /* keeps the argument of sin small */
-    return vo + va * sin(2 * M_PI * cycles + phase) * exp(-t * arg_at(w, SIN_THETA));
+    const double value = va * sin(2 * M_PI * cycles + phase);
+    return vo + (theta == 0 ? value : value * exp(-t * theta));
 }
 
 static double approach(double t, double tau) { return tau > 0 ? -expm1(-t / tau) : 1; }
