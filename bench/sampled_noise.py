@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Noise of the switched-capacitor filter of bench/rf (SG13G2, PSP 103) three times: `.hbnoise` in time
-of the samples that it holds, the closed form of the ideal filter, and transient noise runs.
+"""Noise of the switched-capacitor filter of bench/rf (SG13G2, PSP 103) twice: `.hbnoise` in time of the
+samples that it holds, and the closed form of the ideal filter.
 
-    sampled_noise.py VSIM [POLES [RUNS]]     32 poles (128 transistors) and no runs if not said
+    sampled_noise.py VSIM [POLES]     32 (128 transistors) if not said
 
 Closed form (tests/cli/orbit_noise.py): what the resistance of each switch leaves on its capacitors
 when it opens, kT/C, through the difference equations of the poles. The noise of these transistors
@@ -10,16 +10,10 @@ at 0 V between drain and source is not 4kT times their conductance: the ratio is
 one gate to 4kT times its resistance of `.tf`, at the voltage that each pole holds. What edges inject
 depends on the voltage too, so that a pole does not have a gain of 1: the root of the whole gain is
 taken for it, from the states at two voltages of the source. Capacitances of the transistors are left
-out.
-
-Runs: `.mc RUNS` with `.trannoise`, each of SKIP and PERIODS periods; the squared magnitudes of the
-Fourier sums of the samples behind a Hann window, at every second of its bins, are distributed
-exponentially and nearly independent: the mean of n ratios is known to sqrt((1 + 2/36)/n). Noise
-above what the runs' samples have is missing, a part of kT/C that follows from the resistance."""
+out."""
 import math
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -30,11 +24,8 @@ import kit  # noqa: E402
 from orbit_noise import T27, K, poles_noise  # noqa: E402
 
 F0, C = 10e6, 1e-12
-STROBE = 99e-9         # both switches are open
+STROBE = 99e-9  # both switches are open
 STATE = '.options reltol=1e-4\n.pss 10meg 1u n%d 201 20 method=shooting\n'
-SKIP, PERIODS = 100, 512
-FMAX, SCALE = 2e9, 10  # of the runs
-BANDS = ((2, 16), (16, 64), (64, 256))  # bins
 
 
 def deck():
@@ -68,16 +59,6 @@ def gate(vsim, folder, volt):
     return ohms, abs(noise)**2 / (4 * K * T27 * ohms)
 
 
-def missing(ohms, cap):
-    """The part of kT/C that noise of straight lines between samples 1/(2 FMAX) apart has not."""
-    corner, n, top = 1 / (2 * math.pi * ohms * cap), 20000, 0.0
-    for i in range(n):  # f = corner tan(a)
-        f = corner * math.tan((i + 0.5) / n * math.pi / 2)
-        x = math.pi * f / (2 * FMAX)
-        top += (math.sin(x) / x)**4 / n
-    return 1 - top
-
-
 def noise_of(vsim, folder, poles):
     grid = 'dec %d 20k 4.9meg' % (24 if poles < 10 else 4)
     plots = run(vsim, folder, filter_of(poles, STATE % poles +
@@ -97,53 +78,11 @@ def gain_of(vsim, folder, poles, held):
     return ((v - held) / more)**(1 / poles)
 
 
-def samples(vsim, folder, poles, runs):
-    step = 0.5e-9
-    text = filter_of(poles, '.options reltol=1e-4 interp=1\n.save OUT\n.trannoise fmax=%g scale=%g seed=3\n'
-                     '.tran %g %g 0 %g\n.mc %d seed=3\n' % (FMAX, SCALE, step, (SKIP + PERIODS + 1) / F0,
-                                                           step, runs))
-    each, first = round(1 / F0 / step), round(STROBE / step)
-    for name, p in run(vsim, folder, text):
-        v = next(x for k, x in p.items() if k.startswith('v('))
-        yield [x / SCALE for x in v[first + SKIP * each :: each][:PERIODS]]
-
-
-def powers(x, k):
-    """Density of one run at bin k, one-sided."""
-    mean, n = statistics.mean(x), len(x)
-    w = [0.5 - 0.5 * math.cos(2 * math.pi * i / n) for i in range(n)]
-    z = sum((v - mean) * a * complex(math.cos(2 * math.pi * k * i / n), math.sin(2 * math.pi * k * i / n))
-            for i, (v, a) in enumerate(zip(x, w)))
-    return 2 * abs(z)**2 / (F0 * 3 / 8 * n)
-
-
-def between(f, s, at):
-    k = min(max(1, next((i for i, g in enumerate(f) if g > at), len(f) - 1)), len(f) - 1)
-    part = math.log(at / f[k - 1]) / math.log(f[k] / f[k - 1])
-    return math.exp((1 - part) * math.log(s[k - 1]) + part * math.log(s[k]))
-
-
 def show_closed(f, s, poles, by, gain):
     print('| frequency | `.hbnoise`, V/sqrt(Hz) | closed form | ratio of powers |\n|---|---|---|---|')
     for g, got in list(zip(f, s))[:: max(1, len(f) // 9)]:
         want = poles_noise(poles, C, C, F0, g, by, gain)
         print('| %.4g MHz | %.5g | %.5g | %.4f |' % (g / 1e6, math.sqrt(got), math.sqrt(want), got / want))
-
-
-def show_runs(f, s, all_runs, lost):
-    print('| bins of %.3g kHz | runs to `.hbnoise` | error | off |\n|---|---|---|---|' % (F0 / PERIODS / 1e3))
-    every = []
-    for low, high in BANDS:
-        ratio = [powers(x, k) / (between(f, s, k * F0 / PERIODS) * (1 - lost))
-                 for k in range(low, high, 2) for x in all_runs]
-        every += ratio
-        show_ratio('%d to %d' % (low, high - 2), ratio)
-    show_ratio('all', every)
-
-
-def show_ratio(what, ratio):
-    mean, error = statistics.mean(ratio), math.sqrt((1 + 2 / 36) / len(ratio))
-    print('| %s | %.3f | %.3f | %.1f |' % (what, mean, error, (mean - 1) / error), flush=True)
 
 
 def main():
@@ -156,19 +95,16 @@ def main():
         return 77
     os.environ['PDK'] = os.path.abspath(found)
     vsim = os.path.abspath(sys.argv[1])
-    poles, runs = (int(x) for x in (sys.argv[2:] + ['32', '0'][len(sys.argv) - 2 :])[:2])
+    poles = int((sys.argv[2:] or ['32'])[0])
     with tempfile.TemporaryDirectory(prefix='vsim-sampled') as folder:
         f, s, volt = noise_of(vsim, folder, poles)
         (ohms, first), (_, last) = (gate(vsim, folder, v) for v in (volt[0], volt[-1]))
-        lost = missing(ohms, C) / 3 + missing(ohms, C / 2) * 2 / 3
-        print('%d poles that hold %.4f to %.4f V; a gate has %.4g ohm and %.4f to %.4f times 4kTR; runs '
-              'miss %.1f %%' % (poles, volt[0], volt[-1], ohms, first, last, 100 * lost))
+        print('%d poles that hold %.4f to %.4f V; a gate has %.4g ohm and %.4f to %.4f times 4kTR' %
+              (poles, volt[0], volt[-1], ohms, first, last))
         gain = gain_of(vsim, folder, poles, volt[-1])
         print('gain of a pole: 1 %+.5f' % (gain - 1))
         show_closed(f, s, poles, [first + (last - first) * (v - volt[0]) / (volt[-1] - volt[0])
                                   for v in volt], gain)
-        if runs:
-            show_runs(f, s, list(samples(vsim, folder, poles, runs)), lost)
     return 0
 
 
