@@ -18,7 +18,6 @@ R8 b c 1k
 R7 c 0 1k
 .model q6 npn level=6
 .model prog d_process(process_file="prog")
-.model real d_to_real(zero=0 one=1)
 .model nogm gian(gain=2)
 .model j3 njf level=3
 .model z7 nmf level=7
