@@ -23,12 +23,9 @@
 #include "fft.h"
 #include "lu_z.h"
 
-#include <complex.h> /* last: `complex` is a name in headers */
+#include "cplx.h" /* last */
 
-typedef double complex hb_cplx;
-#ifndef CMPLX /* glibc's for gcc alone */
-#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
-#endif
+typedef cplx hb_cplx;
 
 /* The matrix for small signals at omega, of all unknowns and harmonics: unknown i, harmonic k is
  * column i n_k + k, from 0; an oscillator has one column and row more, the frequency and the phase.

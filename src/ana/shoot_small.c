@@ -25,14 +25,6 @@ static const double stiff = 1e6;
 static const double step_error = 0.1;
 static const double weight[SHOOT_STAGES] = {25. / 24, -49. / 48, 125. / 16, -85. / 12, 1. / 4};
 
-/* -- arithmetic without the checks for infinity of the language -- */
-
-static inline hb_cplx times(hb_cplx a, hb_cplx b)
-{
-    const double ar = creal(a), ai = cimag(a), br = creal(b), bi = cimag(b);
-    return CMPLX(ar * br - ai * bi, ar * bi + ai * br);
-}
-
 /* y += by C v, or its transpose, of C at entries with charge. */
 static void add_charges(const shoot_small *e, const double *c, double by, const hb_cplx *v,
                         hb_cplx *y)
@@ -348,7 +340,7 @@ static void multiply(void *user, const double *x, double *y)
         return;
     }
     for (int32_t i = 0; i < n_row(e); i++)
-        k->still[i] = times(back, to[i]);
+        k->still[i] = cplx_times(back, to[i]);
     recycle_add(&e->known[k->transposed], x, (const double *)k->still);
     for (int32_t i = 0; i < n_row(e); i++)
         to[i] = from[i] - to[i];
@@ -430,7 +422,7 @@ static vs_status make_preconditioner(shoot_small *e, double omega, bool transpos
         return VS_OK;
     }
     for (size_t i = 0; i < n * n; i++)
-        e->pre[i] = (i / n == i % n) - times(turn, e->m[i]);
+        e->pre[i] = (i / n == i % n) - cplx_times(turn, e->m[i]);
     return full_z_factor(e->pre, e->pivot, (int32_t)n, 0) ? VS_OK : no_convergence(e, omega);
 }
 
@@ -613,7 +605,7 @@ static vs_status density_at(shoot_small *e, double omega, int32_t k, const hb_cp
     memset(lambda, 0, n * sizeof *lambda);
     add_charges_t(e, cv, 1, eta, lambda);
     for (size_t i = 0; i < n; i++) /* alpha mu - j omega mu + v / T, all times T */
-        lambda[i] = times(CMPLX(alpha, -omega), lambda[i]) * e->s->period + (v ? v[i] : 0);
+        lambda[i] = cplx_times(CMPLX(alpha, -omega), lambda[i]) * e->s->period + (v ? v[i] : 0);
     lu_z_solve_t(lu, (double *)lambda);
     return st;
 }

@@ -5,9 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <complex.h> /* last: `complex` is a name in headers */
-
-typedef double complex cplx;
+#include "cplx.h"
 
 typedef struct fft_dim {
     int64_t n, stride; /* values; from one to the next */

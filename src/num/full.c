@@ -3,12 +3,7 @@
 
 #include <math.h>
 
-#include <complex.h> /* last: `complex` is a name in headers */
-
-typedef double _Complex cplx;
-#ifndef CMPLX /* glibc's for gcc alone */
-#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
-#endif
+#include "cplx.h"
 
 bool full_solve(double *a, double *b, int32_t n)
 {
@@ -43,13 +38,6 @@ bool full_solve(double *a, double *b, int32_t n)
 
 /* -- complex -- */
 
-/* Without the checks for infinity of the language. */
-static inline cplx times(cplx a, cplx b)
-{
-    const double ar = creal(a), ai = cimag(a), br = creal(b), bi = cimag(b);
-    return CMPLX(ar * br - ai * bi, ar * bi + ai * br);
-}
-
 bool full_z_factor(cplx *a, int32_t *pivot, int32_t n, double least)
 {
     for (int32_t k = 0; k < n; k++) {
@@ -70,7 +58,7 @@ bool full_z_factor(cplx *a, int32_t *pivot, int32_t n, double least)
             cplx *row = a + (size_t)i * n;
             const cplx f = row[k] /= top[k];
             for (int32_t j = k + 1; j < n && f != 0; j++)
-                row[j] -= times(f, top[j]);
+                row[j] -= cplx_times(f, top[j]);
         }
     }
     return true;
@@ -89,10 +77,10 @@ void full_z_solve(const cplx *a, const int32_t *pivot, int32_t n, cplx *b)
         swap(b, pivot[k], k);
     for (int32_t k = 0; k < n; k++)
         for (int32_t j = 0; j < k; j++)
-            b[k] -= times(a[(size_t)k * n + j], b[j]);
+            b[k] -= cplx_times(a[(size_t)k * n + j], b[j]);
     for (int32_t k = n - 1; k >= 0; k--) {
         for (int32_t j = k + 1; j < n; j++)
-            b[k] -= times(a[(size_t)k * n + j], b[j]);
+            b[k] -= cplx_times(a[(size_t)k * n + j], b[j]);
         b[k] /= a[(size_t)k * n + k];
     }
 }
@@ -102,11 +90,11 @@ void full_z_solve_t(const cplx *a, const int32_t *pivot, int32_t n, cplx *b)
     for (int32_t k = 0; k < n; k++) {
         b[k] /= a[(size_t)k * n + k];
         for (int32_t j = k + 1; j < n; j++)
-            b[j] -= times(a[(size_t)k * n + j], b[k]);
+            b[j] -= cplx_times(a[(size_t)k * n + j], b[k]);
     }
     for (int32_t k = n - 1; k >= 0; k--)
         for (int32_t j = 0; j < k; j++)
-            b[j] -= times(a[(size_t)k * n + j], b[k]);
+            b[j] -= cplx_times(a[(size_t)k * n + j], b[k]);
     for (int32_t k = n - 1; k >= 0; k--)
         swap(b, pivot[k], k);
 }

@@ -4,9 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <complex.h> /* last: `complex` is a name in headers */
-
-typedef double complex cplx;
+#include "cplx.h"
 
 typedef struct work {
     const gmres_opt *o;

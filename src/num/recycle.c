@@ -7,9 +7,7 @@
 #include "full.h"
 #include "vec.h"
 
-#include <complex.h> /* last: `complex` is a name in headers */
-
-typedef double complex cplx;
+#include "cplx.h"
 
 /* Of its length, what a vector has outside of V to add to it. What operators differ by is divided
  * by this. */
@@ -18,12 +16,6 @@ static const double independent = 1e-2;
 static cplx *row(const recycle *r, double *of, int32_t k)
 {
     return (cplx *)of + (size_t)k * (size_t)r->n;
-}
-
-static inline cplx times(cplx a, cplx b)
-{
-    const double ar = creal(a), ai = cimag(a), br = creal(b), bi = cimag(b);
-    return CMPLX(ar * br - ai * bi, ar * bi + ai * br);
 }
 
 /* a' b, a conjugated. */
@@ -40,7 +32,7 @@ static cplx dot(const cplx *a, const cplx *b, int64_t n)
 static void add(cplx by, const cplx *a, cplx *to, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        to[i] += times(by, a[i]);
+        to[i] += cplx_times(by, a[i]);
 }
 
 void recycle_begin(recycle *r, int64_t n)
@@ -140,7 +132,7 @@ void recycle_prepare(recycle *r, const double turn[2])
     const int32_t m = r->n_basis;
     const cplx t = CMPLX(turn[0], turn[1]);
     for (int32_t i = 0; i < m * m; i++)
-        ((cplx *)r->factor)[i] = (i / m == i % m) - times(t, ((cplx *)r->core)[i]);
+        ((cplx *)r->factor)[i] = (i / m == i % m) - cplx_times(t, ((cplx *)r->core)[i]);
     r->turn[0] = turn[0];
     r->turn[1] = turn[1];
     if (!full_z_factor((cplx *)r->factor, r->pivot, m, 0))
@@ -158,6 +150,6 @@ void recycle_apply(const recycle *r, const double *x, double *to)
     full_z_solve((const cplx *)r->factor, r->pivot, m, c);
     memcpy(to, x, (size_t)n * sizeof *y);
     for (int32_t i = 0; i < m; i++)
-        add(times(t, c[i]), row(r, r->w, i), y, n);
+        add(cplx_times(t, c[i]), row(r, r->w, i), y, n);
     vs_free(c);
 }
