@@ -18,7 +18,7 @@
 static post_plot *plot_of(ctl *c, const char *word, const char *text, bool list)
 {
     const char **name = NULL;
-    (list ? post_names : post_measure_names)(c->names, text, &name);
+    (list ? post_names_of_plots : post_measure_names)(c->names, text, &name);
     const char *plots = sim_result_plots(word);
     post_plot *found = post_set_of(sim_plots(c->s), plots, name, vec_len(name));
     vec_free(name);

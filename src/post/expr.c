@@ -27,6 +27,7 @@ typedef struct parser {
     const char *s; /* the rest */
     int depth;
     const char ***names; /* only collects names, evaluates nothing */
+    bool differences;    /* v(a,b) is such a name, too */
     str_pool *pool;
 } parser;
 
@@ -399,6 +400,16 @@ static bool node_voltage(parser *p, char letter, const char *prefix, const char 
     return find_vector(p->e, name, out) || no_vector(p->e, name);
 }
 
+/* v(a,b) by that name, as the card of a spectrum called it. */
+static bool named_difference(parser *p, char letter, const char *prefix, const char *hi,
+                             const char *lo, post_val *out)
+{
+    const char *name = arena_printf(p->e->mem, "%s%c(%s,%s)", prefix, letter, hi, lo);
+    if (p->differences)
+        note_name(p, name);
+    return !p->names && !p->e->check && find_vector(p->e, name, out);
+}
+
 /* What v(a), v(a,b), i(v1) and what .print knows of them in ac take of a phasor: vm vp vdb vr vi,
  * im ip idb ir ii. */
 typedef struct access_part {
@@ -436,10 +447,11 @@ static bool access(parser *p, const char *fn, bool *taken, post_val *out)
     const char *index = sideband(p, arena_printf(p->e->mem, "%s%c(%s)", prefix, letter, hi));
     if (lo && p->names)
         (void)sideband(p, arena_printf(p->e->mem, "%s%c(%s)", prefix, letter, lo));
-    if (!node_voltage(p, letter, prefix, hi, index, &a) ||
-        (lo && !node_voltage(p, letter, prefix, lo, index, &b)))
+    const bool whole = lo && named_difference(p, letter, prefix, hi, lo, &a);
+    if (!whole && (!node_voltage(p, letter, prefix, hi, index, &a) ||
+                   (lo && !node_voltage(p, letter, prefix, lo, index, &b))))
         return false;
-    if (lo && !p->names)
+    if (lo && !whole && !p->names)
         a = apply(p->e, '-', &a, &b);
     *out = a;
     bool known;
@@ -947,15 +959,25 @@ bool post_eval_number(post_env *e, const char *text, double *x)
     return true;
 }
 
-void post_names(str_pool *names, const char *text, const char ***list)
+static void collect_names(str_pool *names, const char *text, bool differences, const char ***list)
 {
     diag quiet;
     diag_quiet_init(&quiet, NULL);
     post_env e = {.d = &quiet, .span = DIAG_NOWHERE, .line_at = DIAG_NOWHERE, .mem = &quiet.mem};
-    parser p = {.e = &e, .s = text, .names = list, .pool = names};
+    parser p = {.e = &e, .s = text, .names = list, .differences = differences, .pool = names};
     post_val v;
     do
         p.s += strspn(p.s, " \t\r\n,");
     while (*p.s && expression(&p, &v));
     diag_quiet_fini(&quiet);
+}
+
+void post_names(str_pool *names, const char *text, const char ***list)
+{
+    collect_names(names, text, false, list);
+}
+
+void post_names_of_plots(str_pool *names, const char *text, const char ***list)
+{
+    collect_names(names, text, true, list);
 }

@@ -72,6 +72,8 @@ bool post_eval_number(post_env *e, const char *text, double *x);
 /* Appends the names of the vectors that a text needs to the vec *list, interned, so that a run can
  * save them. */
 void post_names(str_pool *names, const char *text, const char ***list);
+/* The same and, before v(a) and v(b) of a difference, v(a,b), as a spectrum of it is called. */
+void post_names_of_plots(str_pool *names, const char *text, const char ***list);
 
 /* The axis of a value; NULL: it has none of its length. */
 const post_vec *post_axis(const post_val *v);

@@ -744,9 +744,9 @@ void post_measure_names(str_pool *names, const char *text, const char ***list)
     job j = {.e = &e};
     j.w = post_words(&e, text);
     for (size_t i = 1; i < vec_len(j.w); i++) {
-        post_names(names, j.w[i].text, list);
+        post_names_of_plots(names, j.w[i].text, list);
         if (j.w[i].value)
-            post_names(names, j.w[i].value, list);
+            post_names_of_plots(names, j.w[i].value, list);
     }
     vec_free(j.w);
     arena_fini(&mem);

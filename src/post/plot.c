@@ -148,16 +148,31 @@ static bool is_older(const post_set *s, const char *type, size_t i, size_t newes
     return false;
 }
 
+/* Among plots with a vector each: v(a,b) is in none of those of v(a) and v(b). */
+static post_plot *plot_of_vector(const post_set *s, const char *type, post_plot *usual,
+                                 const char *const *name, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        if (post_plot_find(usual, name[k]))
+            return usual;
+        for (size_t i = vec_len(s->plot); i-- > 0;)
+            if (is_of(s->plot[i], type) && post_plot_find(s->plot[i], name[k]))
+                return s->plot[i];
+    }
+    return usual;
+}
+
 post_plot *post_set_of(const post_set *s, const char *type, const char *const *name, size_t n)
 {
     post_plot *usual = usual_plot(s, type);
-    const bool spectra = !strcmp(type, "fft") || !strcmp(type, "eye"); /* each of its own vector */
     size_t newest = vec_len(s->plot);
+    if (usual && (!strcmp(type, "fft") || !strcmp(type, "eye")))
+        return plot_of_vector(s, type, usual, name, n);
     if (!usual || !n || has_one(usual, name, n))
         return usual;
     while (newest-- > 0 && !is_of(s->plot[newest], type))
         ;
-    for (size_t i = newest + 1; i-- > 0 && (spectra || !is_older(s, type, i, newest));)
+    for (size_t i = newest + 1; i-- > 0 && !is_older(s, type, i, newest);)
         if (is_of(s->plot[i], type) && has_one(s->plot[i], name, n))
             return s->plot[i];
     return usual;

@@ -64,8 +64,8 @@ post_plot *post_set_gradient(const post_set *s, const char *measure);
 /* The plot that a card looks at which names an analysis, and vectors name[n]: one whose name is
  * `type` and a number. That is the current plot or the newest one if it has an axis, else the
  * newest that has one, else the newest; if it has none of the vectors, another plot of the newest
- * analysis that has one (noise has a plot of spectra and one of totals), or of any before it for
- * "fft" and "eye". NULL: there is no such plot. */
+ * analysis that has one (noise has a plot of spectra and one of totals). "fft" and "eye": the
+ * newest plot that has the first vector that any has. NULL: there is no such plot. */
 post_plot *post_set_of(const post_set *s, const char *type, const char *const *name, size_t n);
 
 /* Adds an empty vector at the end, or empties the one with this name. The plot owns it. */

@@ -209,6 +209,20 @@ void post_sampler_feed(post_sampler *s, const double *x, const double *y, int64_
     }
 }
 
+/* v(a, b) as it is looked for, v(a,b); other names stay. */
+static const char *name_of(const post_env *e, const char *name)
+{
+    const size_t n = strlen(name);
+    if (str_ncasecmp(name, "v(", 2) || strchr(name, ')') != name + n - 1)
+        return name;
+    char *own = arena_strndup(e->mem, name, n), *to = own;
+    for (; *name; name++)
+        if (*name != ' ' && *name != '\t')
+            *to++ = *name;
+    *to = 0;
+    return own;
+}
+
 bool post_fft_of(post_env *e, const post_fft_card *c, const post_sampler *s, const char *name,
                  const char *type, post_plot **out)
 {
@@ -229,7 +243,7 @@ bool post_fft_of(post_env *e, const post_fft_card *c, const post_sampler *s, con
     p->tone = c->freq;
     p->band[0] = c->fmin;
     p->band[1] = c->fmax;
-    post_vec *v = post_plot_add(e->set, p, name, type, true);
+    post_vec *v = post_plot_add(e->set, p, name_of(e, name), type, true);
     for (int64_t k = 0; k <= c->n / 2; k++) { /* phases count from time 0, not from s->from */
         const bool once = k == 0 || k == c->n / 2;
         const double turns = fmod((double)k * (s->from / s->span), 1);

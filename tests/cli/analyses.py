@@ -460,8 +460,9 @@ class Analyses(Cases):
             self.assertEqual(len(re.findall(r'(?im)^(top|mean)\.r1 = ', said)), 2 * n)
 
     def test_each_spectrum_is_measured(self):
-        deck = ''.join('v%d %s 0 sin(0 %d 1meg)\nr%d %s 0 1k\n' % (k, n, k + 1, k, n) for k, n in enumerate('abc'))
-        deck += ''.join('.fft v(%s) np=256\n.meas fft m%s find vm(%s) at=1meg\n' % (n, n, n) for n in 'abc')
+        deck = ''.join('v%d %s 0 sin(0 %d 1meg)\nr%d %s 0 1k\n' % (k, n, k + 1, k, n) for k, n in enumerate('abcde'))
+        deck += ''.join('.fft v(%s) np=256\n.meas fft m%s find vm(%s) at=1meg\n' % (n, n[0], n)
+                        for n in ('a', 'b', 'c', 'e,a'))
         self.run_deck('spectra\n' + deck + '.tran 1n 8u 0 1n\n.end\n', '--measures', 'm.json')
         # samples come from cubics through steps of a thousandth of the period
         for k, m in enumerate(json.loads(self.read('m.json'))):

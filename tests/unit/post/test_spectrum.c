@@ -220,6 +220,41 @@ START_TEST(the_table_shows_harmonics_of_a_named_tone)
 }
 END_TEST
 
+/* v(y,z) = v(y) - 0.5: its constant is 0, that of v(y) is 0.5. */
+START_TEST(a_difference_of_nodes_is_found_by_its_name)
+{
+    static const char *const card[] = {"v(y, z) np=64", "v(y) np=64", "v(z) np=64"};
+    bench b;
+    bench_init(&b);
+    curve(&b);
+    post_plot *tran = b.set.current;
+    post_vec *z = post_plot_add(&b.set, tran, "v(z)", "voltage", false);
+    for (int64_t k = 0; k < tran->scale->n; k++)
+        post_vec_push(z, 0.5, 0);
+    post_fft_card c;
+    const post_plot *p[3];
+    for (size_t i = 0; i < VS_COUNT(card); i++) {
+        b.set.current = tran;
+        p[i] = spectrum(&b, card[i], &c);
+    }
+    const char **name = NULL;
+    post_names_of_plots(&b.names, "vm(y,z)", &name);
+    b.set.current = post_set_of(&b.set, "fft", name, vec_len(name));
+    ck_assert_ptr_eq(b.set.current, p[0]);
+    post_val v;
+    ck_assert(post_eval(&b.e, "vm(y,z)", &v));
+    ck_assert_double_eq_tol(v.v[0], 0, WITHIN);
+    ck_assert(post_eval(&b.e, "v( y , z )[8]", &v));
+    ck_assert_double_eq_tol(hypot(v.v[0], v.v[1]), 1, WITHIN);
+    ck_assert(!post_eval(&b.e, "v(z,y)", &v));
+    vec_clear(name);
+    post_names_of_plots(&b.names, "vdb(z)", &name);
+    ck_assert_ptr_eq(post_set_of(&b.set, "fft", name, vec_len(name)), p[2]);
+    vec_free(name);
+    bench_fini(&b);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("post/spectrum");
@@ -232,6 +267,7 @@ int main(void)
     tcase_add_loop_test(t, bad_cards_are_told, 0, 14);
     tcase_add_test(t, figures_need_a_spectrum_and_a_tone);
     tcase_add_test(t, the_table_shows_harmonics_of_a_named_tone);
+    tcase_add_test(t, a_difference_of_nodes_is_found_by_its_name);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
