@@ -27,6 +27,7 @@ typedef struct entry {
     char *path;
     place at;
     files_role role;
+    bool all; /* of files_claim_all: path and base are a pattern */
 } entry;
 
 /* A folder, without links. */
@@ -115,10 +116,31 @@ static bool find_place(const char *path, place *p)
     return there || ok;
 }
 
+static bool same_folder(const place *a, const place *b)
+{
+    return a->folder_ino && a->folder_ino == b->folder_ino && a->folder_dev == b->folder_dev;
+}
+
 static bool same_name(const place *a, const place *b)
 {
-    return a->folder_ino && a->folder_ino == b->folder_ino && a->folder_dev == b->folder_dev &&
-           !strcmp(a->base, b->base);
+    return same_folder(a, b) && !strcmp(a->base, b->base);
+}
+
+static bool fits(const char *pattern, const char *base)
+{
+    for (; *pattern; pattern++) {
+        const bool digits = *pattern == *FILES_DIGITS;
+        const size_t n = digits ? strspn(base, "0123456789") : *pattern == *base;
+        if (!n)
+            return false;
+        base += n;
+    }
+    return !*base;
+}
+
+static bool is_one_of(const place *pattern, const place *p)
+{
+    return same_folder(pattern, p) && fits(pattern->base, p->base);
 }
 
 static bool same_inode(const place *a, const place *b)
@@ -140,10 +162,8 @@ static bool is(entry *e, const place *p)
 /* -- the registry -- */
 
 /* 0, or why e may not be used as `role` too. */
-static int meet(files_list *f, entry *e, const place *p, files_role role, bool anew)
+static int meet(files_list *f, entry *e, files_role role, bool anew)
 {
-    e->at.dev = p->dev;
-    e->at.ino = p->ino;
     if (anew && e->role == FILES_RESULTS && role == FILES_BLOCK)
         e->role = role; /* the results go on in a file that has no name any more */
     if (e->role == role ||
@@ -255,6 +275,46 @@ static int outside(const files_list *f, const char *path)
     return !stat(full, &sb) && !S_ISREG(sb.st_mode) ? FILES_SPECIAL : 0;
 }
 
+/* The entry of a file: its own, before that of a pattern, since it may be there under other names
+ * too. NULL: none. */
+static entry *find(const files_list *f, const place *p)
+{
+    for (entry *e = f->newest; e; e = e->older)
+        if (!e->all && is(e, p)) {
+            e->at.dev = p->dev;
+            e->at.ino = p->ino;
+            return e;
+        }
+    for (entry *e = f->newest; e; e = e->older)
+        if (e->all && is_one_of(&e->at, p))
+            return e;
+    return NULL;
+}
+
+/* Meets those that have names of this pattern. 0, or why one may not be used as `role` too. */
+static int meet_all(files_list *f, const place *pattern, files_role role)
+{
+    int why = 0;
+    for (entry *e = f->newest; e && !why; e = e->older)
+        if (!e->all && is_one_of(pattern, &e->at))
+            why = meet(f, e, role, false);
+    return why;
+}
+
+static entry *new_entry(const char *path, const place *p, files_role role, bool all)
+{
+    entry *e = vs_calloc(1, sizeof *e);
+    *e = (entry){.path = vs_strdup(path), .at = *p, .role = role, .all = all};
+    e->at.base = e->path + (p->base - path);
+    return e;
+}
+
+static void add(files_list *f, entry *e)
+{
+    e->older = f->newest;
+    f->newest = e;
+}
+
 /* The new entry is made before the lock is taken: memory may be missing. */
 static bool enter(const char *path, files_role role, bool anew)
 {
@@ -267,19 +327,12 @@ static bool enter(const char *path, files_role role, bool anew)
     }
     if (!f || !find_place(path, &p))
         return true;
-    entry *made = vs_calloc(1, sizeof *made), *e;
-    made->role = role;
-    made->path = vs_strdup(path);
-    made->at = p;
-    made->at.base = made->path + (p.base - path);
+    entry *made = new_entry(path, &p, role, false);
     pthread_mutex_lock(&f->lock);
-    for (e = f->newest; e && !is(e, &p);)
-        e = e->older;
-    const int why = e ? meet(f, e, &p, role, anew) : 0;
-    if (!e) {
-        made->older = f->newest;
-        f->newest = made;
-    }
+    entry *e = find(f, &p);
+    const int why = e ? meet(f, e, role, anew) : 0;
+    if (!e)
+        add(f, made);
     pthread_mutex_unlock(&f->lock);
     if (e)
         free_entry(made);
@@ -289,6 +342,21 @@ static bool enter(const char *path, files_role role, bool anew)
 
 bool files_claim(const char *path, files_role role) { return enter(path, role, false); }
 bool files_input(const char *path) { return enter(path, FILES_INPUT, false); }
+
+bool files_claim_all(const char *pattern, files_role role)
+{
+    files_list *f = registry();
+    place p;
+    if (!f || !find_place(pattern, &p))
+        return true;
+    entry *made = new_entry(pattern, &p, role, true);
+    pthread_mutex_lock(&f->lock);
+    const int why = meet_all(f, &p, role);
+    add(f, made);
+    pthread_mutex_unlock(&f->lock);
+    errno = why ? why : errno;
+    return !why;
+}
 
 bool files_refused(files_role role)
 {

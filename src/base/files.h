@@ -43,6 +43,9 @@ const char *files_why(int error);
 
 /* `path` is going to be written as `role`, or to be read. false, and errno: it may not. */
 bool files_claim(const char *path, files_role role);
+/* Claims all files of one folder whose names have digits where this one has FILES_DIGITS. */
+#define FILES_DIGITS "\1"
+bool files_claim_all(const char *pattern, files_role role);
 bool files_input(const char *path);
 /* Whether somebody asked to read a file claimed for this role, or to write it in another role. */
 bool files_refused(files_role role);

@@ -76,6 +76,18 @@ int io_close(int fd)
     return close(fd);
 }
 
+bool io_sync(const char *path)
+{
+    const int fd = io_open(path, O_RDONLY);
+    if (fd < 0)
+        return false;
+    const bool ok = !fsync(fd) || errno == EINVAL; /* EINVAL: a pipe, a device */
+    const int why = errno;
+    (void)io_close(fd);
+    errno = why;
+    return ok;
+}
+
 static void drop_map(void *what, size_t n) { munmap(what, n); }
 
 void *io_map(int fd, size_t bytes)

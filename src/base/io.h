@@ -16,6 +16,8 @@ bool io_read(int fd, void *p, size_t n);
 /* As open, close-on-exec; freeing the thread's heap closes it. -1: errno. Closing: as close. */
 int io_open(const char *path, int flags);
 int io_close(int fd);
+/* Waits until the file is on disk. false: errno. */
+bool io_sync(const char *path);
 /* As mkstemp, for reading and writing; the name is gone again. Closed like io_open's. */
 int io_nameless(char *name);
 /* Pages that freeing the heap gives back: of a file, to read; fd < 0: zeroed, to read and write.

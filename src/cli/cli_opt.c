@@ -828,7 +828,7 @@ static const char help_main[] =
     "  --restart FILE               and go on with it later (docs/checkpoint.md)\n"
     "  -o FILE                      write the report there instead of on standard output\n"
     "  --touchstone FILE            S-parameters of .sp also as FILE.s2p (.s1p, ...),\n"
-    "                               of .hbsp as FILE.hbsp.s2p\n"
+    "                               of .hbsp as FILE.hbsp.s2p, of points as FILE.point-1.s2p\n"
     "  --stats FILE.json            figures of the run for programs\n"
     "  --measures FILE              results of .meas as a table (FILE.json: JSON, else CSV)\n"
     "  --soa-log FILE               what .option warn tells of limits, as lines of FILE\n"

@@ -111,7 +111,7 @@ VS_MUST_USE vs_status out_touchstone_open(out_touchstone **f, const char *path, 
 /* The same on a stream, which stays the caller's and open. */
 out_touchstone *out_touchstone_stream(FILE *fp, const double *z0, int32_t n);
 /* A line of comment before the first point. */
-void out_touchstone_comment(out_touchstone *f, const char *text);
+void out_touchstone_comment(out_touchstone *f, const char *fmt, ...) VS_PRINTF(2, 3);
 VS_MUST_USE vs_status out_touchstone_point(out_touchstone *f, double hz, const double *s);
 vs_status out_touchstone_close(out_touchstone **f); /* *f is NULL afterwards */
 

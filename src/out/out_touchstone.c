@@ -4,6 +4,7 @@
  *         values a line. Version 1 knows one reference resistance: S is renormalised to that of
  *         port 1. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "out.h"
@@ -52,7 +53,15 @@ vs_status out_touchstone_open(out_touchstone **f, const char *path, const double
     return VS_OK;
 }
 
-void out_touchstone_comment(out_touchstone *f, const char *text) { fprintf(f->fp, "! %s\n", text); }
+void out_touchstone_comment(out_touchstone *f, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fputs("! ", f->fp);
+    vfprintf(f->fp, fmt, ap);
+    fputc('\n', f->fp);
+    va_end(ap);
+}
 
 /* Solves x m = b, all n by n, by eliminating the columns of m; x takes the place of b. */
 static void divide_right(int32_t n, cplx *b, cplx *m)

@@ -132,6 +132,27 @@ static size_t outputs_of(const vsim_inside_job *j, output to[N_OUTPUT])
     return n;
 }
 
+/* The names that S-parameters may get: of how many ports, points of a family and analyses is not
+ * known before the deck is read. */
+static vs_status claim_touchstone(run *r)
+{
+    static const char *const point[] = {"", ".point-" FILES_DIGITS};
+    static const char *const kind[] = {"", ".sp" FILES_DIGITS, ".hbsp", ".hbsp" FILES_DIGITS};
+    const char *to = r->j->touchstone;
+    bool ok = true;
+    for (size_t i = 0; i < VS_COUNT(point) * VS_COUNT(kind) && to && ok; i++) {
+        char *name = vs_text("%s%s%s.s" FILES_DIGITS "p", to, point[i / VS_COUNT(kind)],
+                             kind[i % VS_COUNT(kind)]);
+        ok = files_claim_all(name, FILES_TOUCHSTONE);
+        vs_free(name);
+    }
+    if (ok)
+        return VS_OK;
+    diag_error(&r->d, DIAG_NOWHERE, "the S-parameters cannot be written to '%s.sNp': %s", to,
+               files_why(errno));
+    return VS_EINPUT;
+}
+
 /* Registers the files that the run will write, before it reads any: a file cannot be both. */
 static vs_status claim_outputs(run *r)
 {
@@ -143,7 +164,7 @@ static vs_status claim_outputs(run *r)
                        to[i].path, files_why(errno));
             return VS_EINPUT;
         }
-    return VS_OK;
+    return claim_touchstone(r);
 }
 
 /* Checks the outputs against inputs that no card names: source files of models from the cache. */
@@ -157,7 +178,11 @@ static vs_status check_outputs(run *r)
                        to[i].path);
             return VS_EINPUT;
         }
-    return VS_OK;
+    if (!files_refused(FILES_TOUCHSTONE))
+        return VS_OK;
+    diag_error(&r->d, DIAG_NOWHERE, "the S-parameters would overwrite an input file '%s...'",
+               r->j->touchstone);
+    return VS_EINPUT;
 }
 
 /* -- reading -- */
@@ -640,6 +665,7 @@ static vs_status begin(run *r)
                           .long_work = j->long_work ? long_work : NULL,
                           .user = r};
     so->touchstone = j->touchstone;
+    so->fsync = j->fsync;
     so->verify = j->verify ? &r->verified : NULL;
     so->manner =
         (out_manner){.program = arena_printf(&r->mem, "vsim %s", j->version ? j->version : ""),

@@ -53,6 +53,7 @@ void sim_forget_plots(sim *s)
     post_set_fini(&s->plots);
     post_set_init(&s->plots, s->names);
     s->plots.no_date = no_date;
+    memset(s->n_touchstone, 0, sizeof s->n_touchstone);
 }
 
 void sim_tell_setup(sim *s)

@@ -109,8 +109,9 @@ typedef struct sim_opt {
     const char *label;      /* behind the name of each plot in the file: "r=1000"; NULL: nothing */
     const char *part; /* long analyses whose plots are in memory alone write what these have to
                          PART.tran1.part.raw; NULL: no */
-    const char
-        *touchstone; /* S-parameters also go to FILE.sNp, on an orbit to FILE.hbsp.sNp; NULL: no */
+    const char *touchstone; /* S-parameters also go to FILE.sNp, on an orbit to FILE.hbsp.sNp, those
+                               of later analyses to FILE.sp2.sNp and so on; NULL: no */
+    bool fsync;             /* Touchstone files are on disk when their analysis ends */
     FILE *limit_log; /* lines about devices beyond limits (option warn); NULL: they are warnings */
     sim_keep keep;
     const char **keep_name; /* vec, SIM_KEEP_NAMED: vectors as expressions name them, "v(out)" */

@@ -145,6 +145,7 @@ vs_status sim_tran_image(sim *s, image *im)
     if (im->wrong)
         return VS_EINPUT;
     grid_image(s, im);
+    IMAGE_ONE(im, s->n_touchstone);
     stat_image(s, im);
     return ana_tran_image(s->ana, im);
 }

@@ -447,10 +447,11 @@ static void tell_faces(sim *s, const faces *w, out_touchstone *file)
     for (size_t k = 0; k < vec_len(w->port); k++) {
         const char *name = ckt_source_at(s->ckt, w->port[k].source).name;
         const int h = (int)w->harm[k];
-        const char *at = h ? arena_printf(&s->mem, "the frequency %+d x %.17g Hz", h, s->hb_tone)
-                           : "the frequency";
-        out_touchstone_comment(file, arena_printf(&s->mem, "Port %zu: port %d, %s, at %s", k + 1,
-                                                  (int)w->number[k], name, at));
+        char at[64] = "";
+        if (h)
+            snprintf(at, sizeof at, " %+d x %.17g Hz", h, s->hb_tone);
+        out_touchstone_comment(file, "Port %zu: port %d, %s, at the frequency%s", k + 1,
+                               (int)w->number[k], name, at);
     }
 }
 
@@ -466,7 +467,7 @@ vs_status sim_run_hbsp(sim *s, const flat_ana *a)
     if (!st)
         st = steady_of(s, a, &o);
     if (!st)
-        st = sim_touchstone_open(s, ".hbsp", w.port, &file);
+        st = sim_touchstone_open(s, a->kind, w.port, &file);
     if (file)
         tell_faces(s, &w, file);
     if (!st) {

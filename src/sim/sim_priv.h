@@ -150,8 +150,10 @@ struct sim {
     bool own_axis;    /* the axis is `axis`, not the analysis' own (sweeps by elaboration) */
     double axis;
     bool complex;
-    post_plot *plot;    /* NULL: nothing is kept */
-    sim_limits *limits; /* of safe operation (sim_limit.c); NULL: none are looked at */
+    post_plot *plot;          /* NULL: nothing is kept */
+    sim_limits *limits;       /* of safe operation (sim_limit.c); NULL: none are looked at */
+    uint32_t n_touchstone[2]; /* files so far, of .sp and .hbsp */
+    char *touchstone;         /* name of the one under way */
 };
 
 /* -- sim_ana.c -- */
@@ -325,10 +327,10 @@ VS_MUST_USE vs_status sim_source_of(sim *s, const char *name, diag_span span, in
 /* The deck's ports 1 .. n, of voltage sources with `portnum`: to the vec. Status: VS_OK; VS_EINPUT:
  * there is none, or one is missing or there twice (message). */
 VS_MUST_USE vs_status sim_ports_of(sim *s, const flat_ana *a, ana_port **port);
-/* Option touchstone: opens FILE.sNp, N the ports of the vec, with `kind` before the ending; *file
- * stays NULL without the option. Points go to sim_touchstone_put; closing gives `st`, or the error
- * of writing if that is VS_OK. Messages are given. */
-VS_MUST_USE vs_status sim_touchstone_open(sim *s, const char *kind, const ana_port *port,
+/* Option touchstone: opens the analysis' file for the ports of the vec; *file stays NULL without
+ * the option. Points go to sim_touchstone_put; closing gives `st`, or the error of writing if that
+ * is VS_OK. Messages are given. */
+VS_MUST_USE vs_status sim_touchstone_open(sim *s, flat_ana_kind kind, const ana_port *port,
                                           out_touchstone **file);
 vs_status sim_touchstone_put(void *file, double f, const double *v);
 VS_MUST_USE vs_status sim_touchstone_close(sim *s, out_touchstone **file, vs_status st);

@@ -1,8 +1,10 @@
 /* sim_small.c - small-signal analyses of the deck: cards to the settings of src/ana, results to
  * plots. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
+#include "io.h"
 #include "sim_priv.h"
 #include "vec.h"
 
@@ -319,28 +321,50 @@ vs_status sim_touchstone_put(void *file, double f, const double *v)
     return out_touchstone_point(file, f, v);
 }
 
-vs_status sim_touchstone_open(sim *s, const char *kind, const ana_port *port, out_touchstone **file)
+/* The first file of .sp has no word in its name, and no first one has a number. For vs_free. */
+static char *touchstone_name(sim *s, bool orbit, size_t n_port)
+{
+    char number[16] = "";
+    const uint32_t k = ++s->n_touchstone[orbit];
+    if (k > 1)
+        snprintf(number, sizeof number, "%" PRIu32, k);
+    return vs_text("%s%s%s.s%zup", s->opt.touchstone,
+                   orbit   ? ".hbsp"
+                   : k > 1 ? ".sp"
+                           : "",
+                   number, n_port);
+}
+
+vs_status sim_touchstone_open(sim *s, flat_ana_kind kind, const ana_port *port,
+                              out_touchstone **file)
 {
     if (!s->opt.touchstone)
         return VS_OK;
-    const char *path = arena_printf(&s->mem, "%s%s.s%zup", s->opt.touchstone, kind, vec_len(port));
     double *z0 = NULL;
+    s->touchstone = touchstone_name(s, kind == FLAT_HBSP, vec_len(port));
     for (size_t k = 0; k < vec_len(port); k++)
         vec_push(z0, port[k].z0);
-    const vs_status st = out_touchstone_open(file, path, z0, (int32_t)vec_len(z0));
+    const vs_status st = out_touchstone_open(file, s->touchstone, z0, (int32_t)vec_len(z0));
     if (st)
-        diag_error(s->d, DIAG_NOWHERE, "Touchstone file '%s' cannot be written: %s", path,
+        diag_error(s->d, DIAG_NOWHERE, "Touchstone file '%s' cannot be written: %s", s->touchstone,
                    files_why(errno));
+    else if (s->opt.label)
+        out_touchstone_comment(*file, "at %s", s->opt.label);
     vec_free(z0);
     return st;
 }
 
 vs_status sim_touchstone_close(sim *s, out_touchstone **file, vs_status st)
 {
-    if (!out_touchstone_close(file) || st)
-        return st;
-    diag_error(s->d, DIAG_NOWHERE, "the Touchstone file could not be written: %s", strerror(errno));
-    return VS_EIO;
+    const bool any = *file != NULL;
+    if ((out_touchstone_close(file) || (any && s->opt.fsync && !io_sync(s->touchstone))) && !st) {
+        diag_error(s->d, DIAG_NOWHERE, "the Touchstone file '%s' could not be written: %s",
+                   s->touchstone, strerror(errno));
+        st = VS_EIO;
+    }
+    vs_free(s->touchstone);
+    s->touchstone = NULL;
+    return st;
 }
 
 /* What .save asks for of the solution itself: node voltages and currents. vec. */
@@ -368,7 +392,7 @@ vs_status sim_run_sp(sim *s, const flat_ana *a)
     if (!st)
         watch_of(s, &watch);
     if (!st)
-        st = sim_touchstone_open(s, "", port, &file);
+        st = sim_touchstone_open(s, a->kind, port, &file);
     const ana_table at = sim_table_of(&t, s, "sp");
     if (!st) {
         const ana_sp_opt o = {.port = port,

@@ -231,6 +231,33 @@ static uint32_t end_text(swp_text *t)
     return (uint32_t)t->n;
 }
 
+/* What the results of a point are called. */
+typedef struct point_names {
+    char *values, *label, *touchstone;
+} point_names;
+
+static point_names name_point(swp *w, int64_t point)
+{
+    sim_opt *o = sim_opts(w->s);
+    point_names n = {.values = fam_values(&w->fam, point)};
+    n.label = swp_label(&w->book, n.values);
+    if (w->touchstone)
+        n.touchstone = vs_text("%s.point-%lld", w->touchstone, (long long)point + 1);
+    w->stamp.values = n.values;
+    o->label = n.label;
+    o->touchstone = n.touchstone;
+    return n;
+}
+
+static void forget_names(swp *w, point_names *n)
+{
+    w->stamp.values = NULL;
+    sim_opts(w->s)->label = sim_opts(w->s)->touchstone = NULL;
+    vs_free(n->touchstone);
+    vs_free(n->label);
+    vs_free(n->values);
+}
+
 void swp_point(swp *w, int64_t point, swp_rec *r)
 {
     sim *s = w->s;
@@ -242,9 +269,7 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     for (size_t i = 0; i < vec_len(w->meas); i++)
         r->value[i] = NAN;
     FILE *msg = stream_text(&r->msg, &n_msg);
-    char *values = fam_values(&w->fam, point), *label = swp_label(&w->book, values);
-    sim_opts(s)->label = label;
-    w->stamp.values = values;
+    point_names called = name_point(w, point);
     swp_now now = {
         .w = w, .point = point, .text = {.said = &r->text}, .limits = {.said = &r->limit}};
     now.text.to = stream_text(&r->text, &now.text.n);
@@ -287,10 +312,7 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     r->n_text = end_text(&now.text);
     r->n_limit = end_text(&now.limits);
     r->n_msg = (uint32_t)n_msg;
-    sim_opts(s)->label = NULL;
-    w->stamp.values = NULL;
-    vs_free(label);
-    vs_free(values);
+    forget_names(w, &called);
     sim_opts(s)->hook = (sim_hook){0};
     sim_forget_plots(s); /* a sweep of any length needs the memory of one point */
 }
@@ -341,6 +363,8 @@ static uint64_t identity(const swp *w)
 {
     const diag *d = sim_diag(w->s);
     uint64_t id = (uint64_t)w->fam.total * 31 + w->fam.seed + (uint64_t)w->o->format;
+    if (w->touchstone) /* points that are done have their files, under any name */
+        id = id * 31 + 1;
     for (size_t i = 0; i < vec_len(d->file); i++) {
         const char *text = diag_text(d, (int32_t)i);
         id = id * 0x100000001b3u ^ str_hash(text, d->file[i].len);
@@ -462,6 +486,7 @@ vs_status swp_run(sim *s, const swp_opt *o)
     arena_init(&w.book.mem);
     w.book.fd = w.book.mfd = w.book.lfd = w.book.jfd = -1;
     w.client = hook;
+    w.touchstone = sim_opts(s)->touchstone;
     sim_opts(s)->hook = (sim_hook){0};
     vs_status st = begin(&w, &next);
     if (!st) {
@@ -481,6 +506,7 @@ vs_status swp_run(sim *s, const swp_opt *o)
     }
     sim_opts(s)->hook = hook;
     sim_opts(s)->label = NULL;
+    sim_opts(s)->touchstone = w.touchstone;
     vec_free(w.meas);
     vec_free(w.book.step);
     vec_free(w.book.min);

@@ -131,6 +131,7 @@ typedef struct swp {
     sim_figures told; /* figures of this process that its records have reported */
     bool tell_all;    /* of a rank: its next worker also reports what the rank itself did */
     sim_hook client;
+    const char *touchstone; /* of the client */
     arena mem;
     const char **meas;
     swp_book book;

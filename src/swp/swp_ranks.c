@@ -244,6 +244,11 @@ static bool take_hello(const swp_crew *c, int rank, const char *data, size_t n)
                 "vsim: warning: rank %d of %d does not see '%s': no checkpoints of its points are "
                 "written or read\n",
                 rank, c->ranks->link->size, c->w->o->out);
+    if (c->w->touchstone && swp_has_name(c->w) && !h.sees && c->w->o->say)
+        fprintf(c->w->o->say,
+                "vsim: warning: rank %d of %d does not see '%s': the Touchstone files of its "
+                "points are on its machine\n",
+                rank, c->ranks->link->size, c->w->o->out);
     return true;
 }
 

@@ -73,7 +73,8 @@ class Inputs(Folder):
 
     def test_touchstone_does_not_replace_the_deck(self):
         self.write('deck.s1p', PORT)
-        self.assertIn('input of this run', self.vsim('-q', 'deck.s1p', '--touchstone', 'deck', code=None).stderr)
+        said = self.vsim('-q', 'deck.s1p', '--touchstone', 'deck', code=1).stderr
+        self.assertIn("deck 'deck.s1p' would be overwritten by an output of this run", said)
         self.assertEqual(self.read('deck.s1p'), PORT)
 
     def test_two_outputs_to_one_file_are_refused_before_anything_is_written(self):

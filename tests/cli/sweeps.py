@@ -148,6 +148,109 @@ endmodule
         self.assertEqual(len(re.findall(r' 0 netlists expanded, 0 circuits built, .*; in place 1 rows, 0 sources \(r\)', out)), 3)
 
 
+class Touchstone(Folder):
+    DECK = """one port
+.param r=10
+V1 in 0 dc 1 portnum 1 z0 50
+R1 in 0 {r} tc1=1e-3
+.sp lin 2 1meg 2meg
+.sp lin 1 5meg 5meg
+.tran 1n 10n
+.sp lin 1 7meg 7meg
+.meas sp s11 find s_1_1 at=7meg
+"""
+    FAMILY = DECK + '.step param r list 10 50 75\n.temp 27 127\n'
+
+    def files(self):
+        return sorted(n for n in os.listdir(self.tmp.name) if n.startswith('net'))
+
+    def reads(self, name):
+        """Comments behind the first line, and points: (frequency, S11)."""
+        lines = self.data(name).decode().split('\n')[:-1]
+        self.assertEqual(lines[:2], ['! S-parameters by vsim, 1 port', '# Hz S RI R 50'])
+        points = [tuple(map(float, t.split())) for t in lines[2:] if t[0] != '!']
+        return [t for t in lines[2:] if t[0] == '!'], [(f, complex(a, b)) for f, a, b in points]
+
+    def look(self, name, at, z):
+        for word, hz in (('', [1e6, 2e6]), ('.sp2', [5e6]), ('.sp3', [7e6])):
+            said, points = self.reads('%s%s.s1p' % (name, word))
+            self.assertEqual(said, ['! at ' + at] if at else [])
+            self.assertEqual([f for f, _ in points], hz)
+            for _, s in points:
+                self.assertAlmostEqual(s, (z - 50) / (z + 50), places=9)
+
+    def look_family(self, points=range(6)):
+        self.assertEqual(self.files(), sorted('net.point-%d%s.s1p' % (i + 1, k) for i in points
+                                              for k in ('', '.sp2', '.sp3')))
+        for i in points:
+            r, t = (10, 50, 75)[i % 3], (27, 127)[i // 3]
+            self.look('net.point-%d' % (i + 1), 'r=%d temp=%d' % (r, t), r * (1 + 1e-3 * (t - 27)))
+
+    def test_each_card_has_its_file(self):
+        self.write('d.sp', self.DECK)
+        self.run_it('-q', '--fsync', '--touchstone', 'net', 'd.sp')
+        self.assertEqual(self.files(), ['net.s1p', 'net.sp2.s1p', 'net.sp3.s1p'])
+        self.look('net', '', 10)
+
+    def test_each_command_has_its_file(self):
+        self.write('d.sp', self.DECK + '.control\nsp lin 2 1meg 2meg\nsp lin 1 5meg 5meg\nrun\n.endc\n')
+        self.run_it('-q', '--touchstone', 'net', 'd.sp')
+        self.assertEqual(self.files(), ['net.s1p'] + ['net.sp%d.s1p' % k for k in (2, 3, 4, 5)])
+
+    def test_each_point_has_its_files(self):
+        self.write('d.sp', self.FAMILY)
+        for args in ((), ('--jobs', '3', '--fsync')):
+            self.run_it('-q', *args, '--touchstone', 'net', 'd.sp')
+            self.look_family()
+            for name in self.files():
+                os.unlink(self.path(name))
+        for i in (1, 2):
+            self.run_it('-q', '--shard', '%d/2' % i, '-r', 'part%d.raw' % i, '--touchstone', 'net', 'd.sp')
+        self.run_it('-q', 'merge', 'all.raw', 'part1.raw', 'part2.raw')
+        self.look_family()
+
+    def test_samples_and_blocks_have_theirs(self):
+        self.write('d.sp', self.DECK.replace('r=10', 'r=agauss(50,5,1)') + '.mc 2\n.alter far\nV1 in 0 dc 1 portnum 1 z0 50\n')
+        self.run_it('-q', '--touchstone', 'net', '--measures', 'm.csv', 'd.sp')
+        with open(self.path('m.csv')) as f:
+            rows = list(csv.DictReader(f))
+        self.assertEqual(len(rows), 4)
+        for row in rows:
+            said, points = self.reads('net.point-%s.sp3.s1p' % row['point'])
+            self.assertEqual(said, ['! at alter=%s sample=%s' % (row['alter'], row['sample'])])
+            self.assertAlmostEqual(points[0][1].real, float(row['s11']), places=6)
+
+    def test_a_sweep_that_goes_on(self):
+        self.write('d.sp', self.FAMILY)
+        args = ('-q', '-r', 'd.raw', '--shard', '1/2') # whose journal stays
+        self.run_it(*args, '--touchstone', 'net', 'd.sp')
+        with open(self.path('d.raw.journal')) as f:
+            lines = f.readlines()
+        at = [i for i, t in enumerate(lines) if t.startswith('p ')]
+        self.assertEqual(len(at), 3)
+        self.write('d.raw.journal', ''.join(lines[:at[1]]))
+        for name in self.files():
+            if 'point-1.' not in name:
+                os.unlink(self.path(name))
+        self.run_it(*args, '--resume', '--touchstone', 'net', 'd.sp')
+        self.look_family((0, 2, 4))
+        _, err = self.run_it(*args, '--resume', 'd.sp', code=1)
+        self.assertIn('another', err)
+
+    def test_no_name_of_them_is_an_input_or_another_output(self):
+        self.write('net.point-2.s1p', self.FAMILY)
+        _, err = self.run_it('--touchstone', 'net', 'net.point-2.s1p', code=1)
+        self.assertIn("'net.point-2.s1p' would be overwritten", err)
+        self.assertEqual(self.data('net.point-2.s1p').decode(), self.FAMILY)
+        self.write('d.sp', self.FAMILY)
+        for option in ('-r', '--measures', '-o'):
+            _, err = self.run_it(option, 'net.point-7.sp2.s3p', '--touchstone', 'net', 'd.sp', code=1)
+            self.assertIn("S-parameters cannot be written to 'net.sNp': another output", err)
+        self.assertEqual(self.files(), ['net.point-2.s1p'])
+        self.write('net.sp', self.FAMILY) # this is none of the names
+        self.run_it('-q', '--touchstone', 'net', 'net.sp')
+
+
 class MonteCarlo(Folder):
     DECK = DIVIDER.replace('{r}', '{agauss(1k,300,3)}') + '.limits vo min=0.49 max=0.52\n'
 

@@ -116,7 +116,39 @@ static vs_status replace(void *arg)
     return VS_OK;
 }
 
+static vs_status claim_patterns(void *arg)
+{
+    (void)arg;
+    put("in.s2p", "x");
+    put("other", "x");
+    ck_assert_int_eq(link("other", "out.sp7.s2p"), 0);
+    ck_assert(files_input("in.s2p"));
+    ck_assert(files_input("other"));
+    ck_assert(files_input("out.sp"));
+    ck_assert(files_claim("in", FILES_RESULTS));
+    ck_assert(!files_claim_all("in.s" FILES_DIGITS "p", FILES_TOUCHSTONE));
+    ck_assert_int_eq(errno, FILES_IS_INPUT);
+    ck_assert(files_claim_all("out.s" FILES_DIGITS "p", FILES_TOUCHSTONE)); /* not out.sp */
+    ck_assert(files_claim_all("./out.sp" FILES_DIGITS ".s" FILES_DIGITS "p", FILES_TOUCHSTONE));
+    for (int i = 0; i < 2; i++) /* a claim by its name does not become another */
+        ck_assert(files_claim("out.s12p", FILES_TOUCHSTONE));
+    ck_assert(!files_claim("out.s12p", FILES_RESULTS));
+    ck_assert_int_eq(errno, FILES_IS_OUTPUT);
+    ck_assert(files_claim("out.sxp", FILES_RESULTS));
+    ck_assert(files_claim("out.s2pp", FILES_RESULTS));
+    ck_assert(files_claim("out.sp.s2p", FILES_RESULTS));
+    ck_assert(files_claim("out.sp10.s3p", FILES_TOUCHSTONE));
+    ck_assert(!files_claim("out.sp7.s2p", FILES_TOUCHSTONE)); /* the input by another name */
+    ck_assert_int_eq(errno, FILES_IS_INPUT);
+    ck_assert(!files_input("out.sp8.s2p"));
+    ck_assert(files_refused(FILES_TOUCHSTONE));
+    files_forget();
+    return VS_OK;
+}
+
 START_TEST(inputs_are_known_by_any_name) { in_folder(claim_inputs); }
+END_TEST
+START_TEST(a_claim_may_be_a_pattern) { in_folder(claim_patterns); }
 END_TEST
 START_TEST(a_file_takes_one_kind_of_output) { in_folder(claim_outputs); }
 END_TEST
@@ -138,6 +170,7 @@ int main(void)
     Suite *suite = suite_create("base/files");
     TCase *tc = tcase_create("files");
     tcase_add_test(tc, inputs_are_known_by_any_name);
+    tcase_add_test(tc, a_claim_may_be_a_pattern);
     tcase_add_test(tc, a_file_takes_one_kind_of_output);
     tcase_add_test(tc, an_inode_that_is_used_again_is_another_file);
     tcase_add_test(tc, a_new_file_gets_its_name_when_it_is_whole);
