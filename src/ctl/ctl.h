@@ -107,6 +107,8 @@ bool ctl_analysed(const ctl *c);
 VS_MUST_USE vs_status ctl_dot(ctl *c, const flat_ana *a);
 /* The names of the deck's measures, in its order, to the vec. */
 void ctl_measure_names(const sim *s, const char ***list);
+/* Warns of measures with several results, of which a table with a column for each name has one. */
+void ctl_tell_lost_measures(const sim *s);
 /* The deck's .plot cards, with their texts in mem, to the vec. */
 typedef struct ctl_plot_card {
     const char *analysis, *list; /* "": of any */

@@ -506,6 +506,37 @@ void ctl_measure_names(const sim *s, const char ***list)
     arena_fini(&mem);
 }
 
+void ctl_tell_lost_measures(const sim *s)
+{
+    const flat *f = sim_flat(s);
+    arena mem;
+    arena_init(&mem);
+    map seen = {0};
+    for (size_t i = 0; i < vec_len(f->post); i++) {
+        const dot_card d = read_card(s, &mem, f->post[i]);
+        if (strcmp(d.word, "meas"))
+            continue;
+        const char *name = str_intern_lower(sim_names(s), d.text, strcspn(d.text, " \t"));
+        size_t n = 0;
+        for (size_t k = 0; k < vec_len(f->ana); k++)
+            n += is_of(&d, &f->ana[k]);
+        if (n > 1)
+            diag_warning(sim_diag(s), d.at,
+                         "%zu analyses have the measure '%s': tables of points have that of the "
+                         "last one",
+                         n, name);
+        if (map_get(&seen, map_key(name), 0))
+            diag_warning(
+                sim_diag(s), d.at,
+                "there is a measure '%s' above: tables of points have the last one in both "
+                "columns",
+                name);
+        map_set(&seen, map_key(name), 1);
+    }
+    map_free(&seen);
+    arena_fini(&mem);
+}
+
 bool ctl_result_at(const ctl *c, size_t k, const char **name, double *value)
 {
     if (k >= vec_len(c->result))

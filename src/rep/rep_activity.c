@@ -19,7 +19,8 @@ typedef struct slice {
 struct rep_activity {
     slice slice[MOST_SLICES], total; /* total: of all transients */
     int n, per_slice, in_last;       /* slices; attempts of one, and of the last one so far */
-    const ckt *ckt;                  /* whose counters: */
+    bool before_run; /* a static point was the last: what is there is of a transient before */
+    const ckt *ckt;  /* whose counters: */
     ckt_stat was;
     int64_t columns;
 };
@@ -79,10 +80,14 @@ static void halve(rep_activity *a)
 void rep_activity_see(rep_activity *a, ckt *c, const ana_step *step)
 {
     const slice s = since_last(a, c, step);
-    if (step->is_static) { /* a transient begins anew */
+    if (step->is_static) {
+        a->before_run = true;
+        return;
+    }
+    if (a->before_run) {
+        a->before_run = false;
         a->n = a->in_last = 0;
         a->per_slice = 1;
-        return;
     }
     add(&a->total, &s);
     if (a->n && a->in_last < a->per_slice) {

@@ -10,6 +10,7 @@
 #include "rep.h"
 #include "rep_activity.h"
 #include "rep_threads.h"
+#include "stream.h"
 #include "vec.h"
 
 enum {
@@ -75,8 +76,9 @@ struct rep_profile {
     int64_t n_static, n_accepted, n_verdict[ANA_STEP_EVENT + 1], n_corner;
     int64_t by_step[STEP_BINS];
     time_bin bin[TIME_BINS];
-    double bin_width;               /* s */
-    decider *by_unknown;            /* [n+1] vec */
+    double bin_width;    /* s */
+    bool before_run;     /* a static point was the last: bins are of a transient before */
+    decider *by_unknown; /* [n+1] vec */
     int64_t n_by_error, n_by_other; /* steps */
     double last_best;               /* s, step that the errors of the last one allow; 0: unknown */
     int32_t last_worst;
@@ -308,9 +310,13 @@ static void see_step(void *user, const ana_step *s)
     if (s->is_static) {
         p->n_static++;
         p->last_worst = 0;
-        p->bin_width = 0; /* a transient begins anew */
-        memset(p->bin, 0, sizeof p->bin);
+        p->before_run = true;
     } else {
+        if (p->before_run) {
+            p->bin_width = 0;
+            memset(p->bin, 0, sizeof p->bin);
+        }
+        p->before_run = false;
         count_step(p, s);
     }
     rep_activity_see(p->activity, sim_ckt(p->s), s);
@@ -655,14 +661,22 @@ static vs_status draw_activity(const rep_profile *p)
 {
     diag *d = sim_diag(p->s);
     const char *why = NULL;
-    FILE *fp = rep_create(d, p->o.svg, FILES_PICTURE);
-    if (!fp)
-        return VS_EIO;
-    const vs_status st = rep_activity_picture(p->activity, sim_flat(p->s)->title, fp, &why);
+    char *picture;
+    size_t n;
+    FILE *fp = stream_text(&picture, &n);
+    vs_status st = rep_activity_picture(p->activity, sim_flat(p->s)->title, fp, &why);
+    (void)stream_close(fp);
     if (st == VS_EINPUT)
         diag_error(d, DIAG_NOWHERE, "'%s' was not drawn: %s", p->o.svg, why);
-    const vs_status closed = rep_close(d, fp, p->o.svg);
-    return st != VS_OK ? st : closed;
+    fp = st ? NULL : rep_create(d, p->o.svg, FILES_PICTURE);
+    if (fp) {
+        fwrite(picture, 1, n, fp);
+        st = rep_close(d, fp, p->o.svg);
+    } else if (!st) {
+        st = VS_EIO;
+    }
+    vs_free(picture);
+    return st;
 }
 
 vs_status rep_profile_end(rep_profile *p, FILE *out)

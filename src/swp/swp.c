@@ -404,6 +404,8 @@ static vs_status begin(swp *w, int64_t *next)
     name_columns(w);
     if (!fam_count(&w->fam) || check_limits(w))
         return VS_EINPUT;
+    if (!swp_is_far(w))
+        ctl_tell_lost_measures(s);
     fam_find_loops(&w->fam);
     w->stamp.date = date_of(o->deck);
     const bool pipe = o->out && !strcmp(o->out, "-");

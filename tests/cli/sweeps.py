@@ -148,6 +148,19 @@ endmodule
         self.assertEqual(len(re.findall(r' 0 netlists expanded, 0 circuits built, .*; in place 1 rows, 0 sources \(r\)', out)), 3)
 
 
+    def test_measures_that_meet_in_a_column_are_told(self):
+        deck = RC.replace('.tran', '.tran 10n 2u\n.ac dec 1 1k 1k\n.tran') + '.meas ac top max vm(out)\n.step param r 1k 2k 1k\n'
+        self.write('d.sp', deck)
+        _, err = self.run_it('--measures', 'm.csv', 'd.sp')
+        self.assertEqual(re.findall(r'd.sp:(\d+):\d+: warning: (.*)', err)[:3], [
+            ('9', "2 analyses have the measure 'd': tables of points have that of the last one"),
+            ('10', "2 analyses have the measure 'top': tables of points have that of the last one"),
+            ('11', "there is a measure 'top' above: tables of points have the last one in both columns")])
+        self.write('d.sp', deck.replace('.step', '*'))
+        _, err = self.run_it('--measures', 'm.csv', 'd.sp') # here each has a row
+        self.assertNotIn('tables', err)
+
+
 class Touchstone(Folder):
     DECK = """one port
 .param r=10

@@ -220,6 +220,17 @@ class Profile(Tool):
         for part in ('phase', 'evaluate', 'iterations of a point', 'rejected:', 'least step', 'decided'):
             self.assertIn(part, text)
 
+    def test_an_analysis_behind_a_transient_leaves_what_is_of_it(self):
+        alone = self.profile(self.write('p.sp', PULSE), '--svg', 'alone.svg')
+        more = self.profile(self.write('more.sp', PULSE.replace('.end', '.ac dec 1 1k 1meg\n.op\n.end')), '--svg', 'more.svg')
+        self.assertTrue(alone['history'])
+        self.assertEqual(more['history'], alone['history'])
+        self.assertEqual(more['activity']['over_time'], alone['activity']['over_time'])
+        self.assertEqual(self.read('more.svg'), self.read('alone.svg'))
+        self.write('op.sp', re.sub('\n.tran.*', '\n.op', PULSE))
+        self.vsim('profile', '--svg', 'more.svg', 'op.sp', code=4) # has nothing to draw, and keeps what is there
+        self.assertEqual(self.read('more.svg'), self.read('alone.svg'))
+
     def test_threads_tell_what_they_did(self):
         deck = self.write('l.sp', LADDER)
         one = self.profile(deck, '--threads', '1')['threads']
