@@ -543,6 +543,10 @@ static vs_status run_deck(run *r)
         diag_warning(&r->d, sim_deck(r->sim)->control_at,
                      "a deck with a .control block does as the block says; its .step, .mc "
                      "and .alter cards, and further values of .temp, have no effect");
+    if (family && (r->j->task == VSIM_TASK_PROFILE || r->j->task == VSIM_TASK_ANALYZE))
+        diag_warning(&r->d, DIAG_NOWHERE,
+                     "the deck is run as it stands: its .step, .mc and .alter cards, and further "
+                     "values of .temp, have no effect here");
     if (r->link)
         diag_warning(&r->d, DIAG_NOWHERE,
                      "%d processes were started by MPI, but the deck has no points to share%s: one "

@@ -418,16 +418,17 @@ endmodule
 
 class Points(Case):
     """Points of sweeps that were under way go on from their checkpoints."""
+    also = ()
 
-    def ready(self):
+    def ready(self, deck=POINTS, *args):
         self.write('tell.va', TELL)
-        self.write('deck.sp', POINTS)
-        ref = self.vsim('deck.sp', '-r', 'ref.raw', '--measures', 'ref.csv', '--jobs', '1')
+        self.write('deck.sp', deck)
+        ref = self.vsim('deck.sp', '-r', 'ref.raw', '--measures', 'ref.csv', '--jobs', '1', *args)
         self.assertEqual(ref.returncode, 0, ref.stderr)
         return re.findall('turn.*', ref.stdout)
 
     def start(self, jobs, *args):
-        return self.begin('deck.sp', '-r', 'o.raw', '--measures', 'o.csv', '--jobs', jobs, *args)
+        return self.begin('deck.sp', '-r', 'o.raw', '--measures', 'o.csv', '--jobs', jobs, *self.also, *args)
 
     def under_way(self, p):
         """Waits for results of a point, or the end."""
@@ -468,6 +469,21 @@ class Points(Case):
             self.assertIn('goes on from its checkpoint', self.said())
             self.assertEqual(said + re.findall('turn.*', self.said()), turns)
             self.same()
+
+    def test_files_of_analyses_keep_their_numbers(self):
+        port = 'vq q 0 portnum 1 z0 50\nrq q 0 {r}\n.sp lin 1 1meg 1meg\n'
+        deck = POINTS.replace('.op\n', port).replace('.end\n', '.sp lin 1 2meg 2meg\n.end\n')
+        self.ready(deck, '--touchstone', 'ref')
+        self.also = ('--touchstone', 'o')
+        self.stopped_once('1')
+        self.assertEqual(self.start('1', '--resume').wait(400), 0)
+        self.same()
+        names = ['.point-%d%s.s1p' % (i, k) for i in (1, 2, 3) for k in ('', '.sp2')]
+        self.assertEqual(sorted(n for n in os.listdir(self.tmp.name) if n.endswith('s1p')),
+                         sorted(stem + n for n in names for stem in ('ref', 'o')))
+        for n in names:
+            self.assertEqual(self.bytes_of('o' + n), self.bytes_of('ref' + n))
+            self.assertIn('\n%d000000 ' % (1 + ('sp2' in n)), self.read('o' + n))
 
     def test_what_does_not_fit_begins_anew(self):
         self.ready()

@@ -231,6 +231,12 @@ class Profile(Tool):
         self.vsim('profile', '--svg', 'more.svg', 'op.sp', code=4) # has nothing to draw, and keeps what is there
         self.assertEqual(self.read('more.svg'), self.read('alone.svg'))
 
+    def test_families_are_not_looked_at(self):
+        deck = self.write('f.sp', PULSE.replace('1k', '{r}').replace('.end', '.param r=1k\n.step param r 1k 2k 1k\n.end'))
+        for tool in 'profile', 'analyze':
+            self.assertIn('.step, .mc and .alter cards', self.vsim(tool, deck).stderr)
+            self.assertNotIn('.step', self.vsim(tool, self.write('p.sp', PULSE)).stderr)
+
     def test_threads_tell_what_they_did(self):
         deck = self.write('l.sp', LADDER)
         one = self.profile(deck, '--threads', '1')['threads']
