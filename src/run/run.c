@@ -525,6 +525,17 @@ static vs_status close_limit_log(run *r)
     return VS_EIO;
 }
 
+static void tell_no_touchstone(run *r)
+{
+    const flat_ana *a = sim_flat(r->sim)->ana;
+    bool any = !r->j->touchstone || ctl_has_block(r->sim);
+    for (size_t i = 0; i < vec_len(a) && !any; i++)
+        any = a[i].kind == FLAT_SP || a[i].kind == FLAT_HBSP;
+    if (!any)
+        diag_warning(&r->d, DIAG_NOWHERE,
+                     "no '%s.sNp' is written: the deck has no .sp and no .hbsp", r->j->touchstone);
+}
+
 static vs_status run_deck(run *r)
 {
     if (r->empty)
@@ -537,6 +548,7 @@ static vs_status run_deck(run *r)
         run_say(r);
         return st;
     }
+    tell_no_touchstone(r);
     if (plain(r) && family && !ctl_has_block(r->sim))
         return run_sweep(r);
     if (plain(r) && family)

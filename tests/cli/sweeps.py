@@ -205,6 +205,13 @@ R1 in 0 {r} tc1=1e-3
         self.assertEqual(self.files(), ['net.s1p', 'net.sp2.s1p', 'net.sp3.s1p'])
         self.look('net', '', 10)
 
+    def test_no_file_is_told(self):
+        for deck in (RC, RC + '.step param r 1k 2k 1k\n'):
+            self.write('d.sp', deck)
+            _, err = self.run_it('--touchstone', 'net', 'd.sp')
+            self.assertEqual(err, "vsim: warning: no 'net.sNp' is written: the deck has no .sp and no .hbsp\n")
+        self.assertEqual(self.files(), [])
+
     def test_each_command_has_its_file(self):
         self.write('d.sp', self.DECK + '.control\nsp lin 2 1meg 2meg\nsp lin 1 5meg 5meg\nrun\n.endc\n')
         self.run_it('-q', '--touchstone', 'net', 'd.sp')
