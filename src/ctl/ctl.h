@@ -105,8 +105,9 @@ bool ctl_saved(const ctl *c);
 bool ctl_analysed(const ctl *c);
 /* Runs the deck's cards (.meas, .four, ...) for the analysis that ran last, which is this one. */
 VS_MUST_USE vs_status ctl_dot(ctl *c, const flat_ana *a);
-/* The names of the deck's measures, in its order, to the vec. */
-void ctl_measure_names(const sim *s, const char ***list);
+/* The names of the deck's measures, in its order, to the vec, and the words of their analyses to
+ * the other one (or NULL), as ctl_result_at has them. */
+void ctl_measure_names(const sim *s, const char ***list, const char ***analysis);
 /* Warns of measures with several results, of which a table with a column for each name has one. */
 void ctl_tell_lost_measures(const sim *s);
 /* The deck's .plot cards, with their texts in mem, to the vec. */
@@ -114,8 +115,9 @@ typedef struct ctl_plot_card {
     const char *analysis, *list; /* "": of any */
 } ctl_plot_card;
 void ctl_plot_cards(const sim *s, arena *mem, ctl_plot_card **list);
-/* The k-th measure so far; false: there are fewer. *value is NaN if it failed. */
-bool ctl_result_at(const ctl *c, size_t k, const char **name, double *value);
+/* The k-th measure so far, with the word of its analysis; false: there are fewer. *value is NaN if
+ * it failed. */
+bool ctl_result_at(const ctl *c, size_t k, const char **name, const char **analysis, double *value);
 /* Writes the table of measures, if one is asked for. Status: VS_OK, VS_EIO (message). */
 VS_MUST_USE vs_status ctl_write_measures(ctl *c);
 

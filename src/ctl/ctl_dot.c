@@ -442,7 +442,7 @@ static bool read_measures(ctl *c)
     const char **later = NULL;
     bool ok = true;
     c->flow = post_flow_new();
-    ctl_measure_names(c->s, &later);
+    ctl_measure_names(c->s, &later, NULL);
     for (size_t i = 0; ok && i < vec_len(sim_flat(c->s)->post); i++) {
         const dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
         if (!strcmp(d.word, "meas") && !str_casecmp(d.analysis, "tran"))
@@ -492,7 +492,7 @@ void ctl_flow_end(ctl *c)
     sim_opts(c->s)->piece = NULL;
 }
 
-void ctl_measure_names(const sim *s, const char ***list)
+void ctl_measure_names(const sim *s, const char ***list, const char ***analysis)
 {
     arena mem;
     arena_init(&mem);
@@ -502,6 +502,8 @@ void ctl_measure_names(const sim *s, const char ***list)
             continue;
         const char *name = str_intern_lower(sim_names(s), d.text, strcspn(d.text, " \t"));
         vec_push(*list, name);
+        if (analysis)
+            vec_push(*analysis, str_intern0(sim_names(s), d.analysis));
     }
     arena_fini(&mem);
 }
@@ -528,8 +530,7 @@ void ctl_tell_lost_measures(const sim *s)
         if (map_get(&seen, map_key(name), 0))
             diag_warning(
                 sim_diag(s), d.at,
-                "there is a measure '%s' above: tables of points have the last one in both "
-                "columns",
+                "there is a measure '%s' above: tables of points have several columns of this name",
                 name);
         map_set(&seen, map_key(name), 1);
     }
@@ -537,11 +538,12 @@ void ctl_tell_lost_measures(const sim *s)
     arena_fini(&mem);
 }
 
-bool ctl_result_at(const ctl *c, size_t k, const char **name, double *value)
+bool ctl_result_at(const ctl *c, size_t k, const char **name, const char **analysis, double *value)
 {
     if (k >= vec_len(c->result))
         return false;
     *name = c->result[k].m.name;
+    *analysis = c->result[k].analysis;
     *value = c->result[k].m.ok ? c->result[k].m.value : NAN;
     return true;
 }

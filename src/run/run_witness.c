@@ -16,7 +16,7 @@ void run_tell_cards(run *r)
     ctl_plot_card *card = NULL;
     const char **name = NULL;
     ctl_plot_cards(r->sim, &r->mem, &card);
-    ctl_measure_names(r->sim, &name);
+    ctl_measure_names(r->sim, &name, NULL);
     for (size_t i = 0; i < vec_len(card) && w->plot_card; i++)
         w->plot_card(w->user, card[i].analysis, card[i].list);
     for (size_t i = 0; i < vec_len(name) && w->measure; i++)

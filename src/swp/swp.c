@@ -50,15 +50,34 @@ bool swp_stopped(swp *w)
     return w->stopped;
 }
 
+/* The column of a result; cards of one name and analysis have theirs in turn. A card of an .alter
+ * block may have the name with another analysis. */
+static size_t column_of(const swp *w, const char *name, const char *analysis, const int64_t *taken)
+{
+    const size_t n = vec_len(w->meas);
+    size_t at = n, by_name = n;
+    for (size_t i = n; i-- > 0;)
+        if (w->meas[i] == name) {
+            by_name = i;
+            if (!str_casecmp(w->meas_of[i], analysis) && (at == n || taken[i] <= taken[at]))
+                at = i;
+        }
+    return at < n ? at : by_name;
+}
+
 static void take_results(const swp *w, const ctl *c, swp_rec *r)
 {
     const size_t n = vec_len(w->meas);
-    const char *name;
+    const char *name, *analysis;
     double y;
-    for (size_t k = 0; c && ctl_result_at(c, k, &name, &y); k++)
-        for (size_t i = 0; i < n; i++)
-            if (w->meas[i] == name)
-                r->value[i] = y;
+    int64_t *taken = vs_calloc(n + 1, sizeof *taken); /* results of a column so far */
+    for (size_t k = 0; c && ctl_result_at(c, k, &name, &analysis, &y); k++) {
+        const size_t at = column_of(w, name, analysis, taken);
+        if (at < n)
+            r->value[at] = y;
+        taken[at]++;
+    }
+    vs_free(taken);
 }
 
 bool swp_is_far(const swp *w) { return w->o->link && w->o->link->rank > 0; }
@@ -379,7 +398,7 @@ static void name_columns(swp *w)
 {
     swp_book *b = &w->book;
     (void)fam_columns(&w->fam, &b->step);
-    ctl_measure_names(w->s, &w->meas);
+    ctl_measure_names(w->s, &w->meas, &w->meas_of);
     b->meas = w->meas;
     for (size_t i = 0; i < vec_len(w->meas); i++) {
         vec_push(b->min, -INFINITY);
@@ -510,6 +529,7 @@ vs_status swp_run(sim *s, const swp_opt *o)
     sim_opts(s)->label = NULL;
     sim_opts(s)->touchstone = w.touchstone;
     vec_free(w.meas);
+    vec_free(w.meas_of);
     vec_free(w.book.step);
     vec_free(w.book.min);
     vec_free(w.book.max);

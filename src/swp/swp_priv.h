@@ -133,7 +133,7 @@ typedef struct swp {
     sim_hook client;
     const char *touchstone; /* of the client */
     arena mem;
-    const char **meas;
+    const char **meas, **meas_of; /* vecs: names, and words of their analyses */
     swp_book book;
     out_stamp stamp;
     bool stopped;

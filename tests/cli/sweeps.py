@@ -155,7 +155,16 @@ endmodule
         self.assertEqual(re.findall(r'd.sp:(\d+):\d+: warning: (.*)', err)[:3], [
             ('9', "2 analyses have the measure 'd': tables of points have that of the last one"),
             ('10', "2 analyses have the measure 'top': tables of points have that of the last one"),
-            ('11', "there is a measure 'top' above: tables of points have the last one in both columns")])
+            ('11', "there is a measure 'top' above: tables of points have several columns of this name")])
+        with open(self.path('m.csv')) as f:
+            rows = list(csv.reader(f))
+        self.assertEqual(rows[0], ['point', 'r', 'd', 'top', 'top', 'status'])
+        for row in rows[1:]: # of the transient, and of .ac, whose source has no ac value
+            self.assertGreater(float(row[3]), 0.99)
+            self.assertEqual(float(row[4]), 0)
+        rows = self.rows(RC + '.alter\n.ac lin 1 1k 1k\n.meas ac top max vm(out)\n') # in place of the one of .tran
+        self.assertGreater(float(rows[0]['top']), 0.99)
+        self.assertEqual(float(rows[1]['top']), 0)
         self.write('d.sp', deck.replace('.step', '*'))
         _, err = self.run_it('--measures', 'm.csv', 'd.sp') # here each has a row
         self.assertNotIn('tables', err)

@@ -216,14 +216,15 @@ START_TEST(measures_are_printed_and_become_vectors)
     ck_assert_int_eq(block("dc v1 0 4 1\nmeas dc half find v(out) at=3\nlet twice = 2*half\n"
                            "print twice"),
                      VS_OK);
-    const char *name;
+    const char *name, *analysis;
     double value;
     ck_assert_ptr_nonnull(strstr(log_text, "half"));
     ck_assert_ptr_nonnull(strstr(log_text, "twice = 3.000000e+00\n"));
-    ck_assert(ctl_result_at(c, 0, &name, &value));
+    ck_assert(ctl_result_at(c, 0, &name, &analysis, &value));
     ck_assert_str_eq(name, "half");
+    ck_assert_str_eq(analysis, "dc");
     ck_assert_double_eq_tol(value, 1.5, 1e-9);
-    ck_assert(!ctl_result_at(c, 1, &name, &value));
+    ck_assert(!ctl_result_at(c, 1, &name, &analysis, &value));
 }
 END_TEST
 
@@ -294,13 +295,13 @@ START_TEST(cards_follow_their_analysis)
                      VS_OK);
     ck_assert(!ctl_has_block(s));
     ck_assert_int_eq(ctl_deck(c, false), VS_OK);
-    const char **list = NULL, *name;
+    const char **list = NULL, *name, *analysis;
     double value;
-    ctl_measure_names(s, &list);
+    ctl_measure_names(s, &list, NULL);
     ck_assert_uint_eq(vec_len(list), 2);
     ck_assert_str_eq(list[1], "sum");
     vec_free(list);
-    ck_assert(ctl_result_at(c, 1, &name, &value));
+    ck_assert(ctl_result_at(c, 1, &name, &analysis, &value));
     ck_assert_double_eq_tol(value, 3, 1e-9);
 }
 END_TEST
@@ -312,11 +313,11 @@ START_TEST(a_measure_that_fails_is_nan_and_the_others_count)
                              ""),
                      VS_OK);
     (void)!ctl_deck(c, false);
-    const char *name;
+    const char *name, *analysis;
     double value;
-    ck_assert(ctl_result_at(c, 0, &name, &value));
+    ck_assert(ctl_result_at(c, 0, &name, &analysis, &value));
     ck_assert(isnan(value));
-    ck_assert(ctl_result_at(c, 1, &name, &value));
+    ck_assert(ctl_result_at(c, 1, &name, &analysis, &value));
     ck_assert_double_eq_tol(value, 4, 1e-9);
 }
 END_TEST
