@@ -5,8 +5,8 @@ periodic analyses give, and the processor time and memory that they take.
     rf.py VSIM [NAME...]     exit code 77 if a kit is not in $VSIM_PEERS (./bootstrap test)
 
 NAME: a deck's name without its ending; all if none is given. Each deck runs twice, the first time to
-fill the cache of compiled models. The loop gain of `pll` takes the gain of the oscillator of `ring`
-from two runs at other supplies."""
+fill the cache of compiled models. The loop gains of `pll` and `sky130_pll` take the gain of the
+oscillators of `ring` and `sky130_ring` from two runs at other supplies."""
 import argparse
 import glob
 import math
@@ -100,8 +100,9 @@ def amplifier(run):
 
 def filtered(run):
     """The source is a constant: what the switches' charges make of it."""
-    out = [real(v) for v in run.plot('Periodic Steady State')['v(n32)'][:-1]]
-    return '32 poles add %.1f mV to 0.6 V' % ((sum(out) / len(out) - 0.6) * 1e3)
+    state = run.plot('Periodic Steady State')
+    out, given = [real(v) for v in state['v(n32)'][:-1]], real(state['v(n0)'][0])
+    return '32 poles add %.1f mV to %.1f V' % ((sum(out) / len(out) - given) * 1e3, given)
 
 
 def margins(run):
@@ -110,16 +111,18 @@ def margins(run):
         real(m['phase_margin_freq'][0]) / 1e6, real(m['phase_margin'][0]))
 
 
-def supply_gain(bench):
-    """What a volt of the supply adds to the frequency of ring.sp."""
-    f = [real(bench.run('ring', ['-D', 'supply=%g' % v]).plot('Oscillator')['frequency0'][0])
-         for v in (1.19, 1.21)]
+def supply_gain(bench, name):
+    """What a volt of the supply adds to the frequency of the ring of a kit."""
+    deck, supply = ('sky130_ring', 1.8) if name.startswith('sky130_') else ('ring', 1.2)
+    f = [real(bench.run(deck, ['-D', 'supply=%.17g' % v]).plot('Oscillator')['frequency0'][0])
+         for v in (supply - 0.01, supply + 0.01)]
     return (f[1] - f[0]) / 0.02
 
 
 WHAT = {'vco': offsets, 'ring': offsets, 'gilbert': mixer, 'gilbert_ip3': intercept,
         'classe': amplifier, 'scfilter': filtered, 'pll': margins, 'sky130_vco': offsets,
-        'sky130_ring': offsets, 'sky130_gilbert': mixer, 'sky130_gilbert_ip3': intercept}
+        'sky130_ring': offsets, 'sky130_gilbert': mixer, 'sky130_gilbert_ip3': intercept,
+        'sky130_classe': amplifier, 'sky130_scfilter': filtered, 'sky130_pll': margins}
 
 
 def main():
@@ -135,7 +138,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='vsim-rf') as folder:
         bench = Bench(args.vsim, folder)
         for name in args.name or WHAT:
-            option = ['-D', 'kvco=%.17g' % supply_gain(bench)] if name == 'pll' else []
+            option = ['-D', 'kvco=%.17g' % supply_gain(bench, name)] if name.endswith('pll') else []
             bench.run(name, option)
             run = bench.run(name, option)
             print('| `%s` | %.2f s | %s | %s |' % (name, run.seconds, run.megabytes, WHAT[name](run)))
