@@ -491,6 +491,9 @@ typedef struct ana_steady {
  * first tone; 0 is f itself. Status as the other small-signal analyses. */
 /* Status: VS_OK; VS_EINPUT with a message at `span`: the state does not have sideband k. */
 VS_MUST_USE vs_status ana_check_sideband(ana_steady on, int32_t k, diag_span span);
+/* At its own harmonics an oscillator has no response: what moves its phase there goes on moving it.
+ * Status: VS_OK; VS_EINPUT with a message at `span`: one of the frequencies is such a harmonic. */
+VS_MUST_USE vs_status ana_check_frequencies(ana_steady on, const ana_freq *freq, diag_span span);
 /* What the ac values of the sources drive at f: phasors of the sidebands -most .. most, which the
  * state has, to `point`, z [2 most + 1][2 (n+1)]. */
 typedef struct ana_hbac_opt {

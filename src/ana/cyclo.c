@@ -39,6 +39,26 @@ vs_status ana_check_sideband(ana_steady on, int32_t k, diag_span span)
     return VS_EINPUT;
 }
 
+vs_status ana_check_frequencies(ana_steady on, const ana_freq *freq, diag_span span)
+{
+    static const double rounding = 1e-12;
+    const cyclo_facts facts = cyclo_facts_of(on);
+    if (!facts.osc)
+        return VS_OK;
+    double *f = ana_frequencies(freq);
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(f) && st == VS_OK; i++)
+        if (fabs(remainder(f[i], facts.tone)) <= rounding * fmax(f[i], facts.tone)) {
+            diag_error(facts.a->d, span,
+                       "at %.9g Hz, a harmonic of the oscillator of %.9g Hz or 0, sources move its "
+                       "phase without bound",
+                       f[i], facts.tone);
+            st = VS_EINPUT;
+        }
+    vec_free(f);
+    return st;
+}
+
 hb_cplx cyclo_phasor(ana_steady on, const ana_output *out, int32_t k, double *most)
 {
     if (on.shot)

@@ -153,6 +153,21 @@ void hb_blocks_free(hb_blocks **blocks);
  * probe is 0. Status: as of cycle_record. */
 VS_MUST_USE vs_status hb_from_transient(ana_orbit *h, double tstab);
 
+/* -- hb_shift.c -- */
+typedef struct hb_shift {
+    ana_orbit *h;
+    bool transposed;
+    hb_cplx *miss, *along; /* [n n_k + 1] m and w; NULL: no oscillator */
+    hb_cplx *turn;         /* [n n_k + 1] solution of the correction at turn_f, Hz; NAN: none yet */
+    double turn_f;
+} hb_shift;
+/* For many solutions of small signals, of a last hb_load with the Jacobian. Allocates. */
+void hb_shift_begin(hb_shift *w, ana_orbit *h, bool transposed);
+void hb_shift_end(hb_shift *w);
+/* As hb_solve and, with `transposed`, hb_solve_t, at f Hz; the matrix of an oscillator is corrected
+ * so that it knows nothing of a shift in time at f = 0. */
+VS_MUST_USE vs_status hb_shift_solve(hb_shift *w, double f, hb_cplx *b);
+
 /* -- hb_small.c -- */
 /* Number of the harmonic (s, 0, ...), 0 .. n_k - 1; -1: it is not kept. */
 int32_t hb_sideband(const ana_orbit *h, int32_t s);

@@ -110,56 +110,11 @@ void hb_cyclo_correlation(const hb_cyclo *w, const hb_cplx *y, int32_t n, double
     vs_free(u);
 }
 
-/* -- oscillators --
- * A shift in time is another orbit: A u = 0 for omega = 0 and the tangent u = j omega_k X_k. With
- * finitely many harmonics A u = m is small but not 0, which would stop the growth of noise towards
- * the carrier. A - m w', with w = conj(u) / |u|^2, has the null vector; Sherman and Morrison's
- * formula solves with it. */
-static void find_miss(hb_cyclo *w)
-{
-    ana_orbit *h = w->h;
-    const size_t nk = (size_t)h->n_k, all = (size_t)h->n * nk;
-    double size = 0;
-    w->miss = vs_calloc(all + 1, sizeof *w->miss);
-    w->along = vs_calloc(all + 1, sizeof *w->along);
-    w->turn = vs_calloc(all + 1, sizeof *w->turn);
-    w->turn_f = NAN;
-    for (size_t i = 0; i < all; i++)
-        w->along[i] = I * h->omega[i % nk] * h->x[nk + i];
-    hb_product(h, 0, w->along, w->miss);
-    for (size_t i = 0; i < all; i++)
-        size += creal(w->along[i] * conj(w->along[i]));
-    for (size_t i = 0; i < all; i++)
-        w->along[i] = conj(w->along[i]) / size;
-}
-
-/* y solves A' y = b: becomes the solution with the corrected A. */
-static vs_status correct(hb_cyclo *w, double f, hb_cplx *y)
-{
-    const size_t all = (size_t)w->h->n * (size_t)w->h->n_k;
-    hb_cplx *z = w->turn, my = 0, mz = 0;
-    if (f != w->turn_f) {
-        memcpy(z, w->along, (all + 1) * sizeof *z);
-        const vs_status st = hb_solve_t(w->h, 2 * M_PI * f, z);
-        if (st != VS_OK)
-            return st;
-        w->turn_f = f;
-    }
-    for (size_t i = 0; i < all; i++) {
-        my += w->miss[i] * y[i];
-        mz += w->miss[i] * z[i];
-    }
-    for (size_t i = 0; i < all; i++)
-        y[i] += z[i] * my / (1 - mz);
-    return VS_OK;
-}
-
 /* -- outputs -- */
 
 vs_status hb_cyclo_adjoint(hb_cyclo *w, double f, hb_cplx *y)
 {
-    const vs_status st = hb_solve_t(w->h, 2 * M_PI * f, y);
-    return st == VS_OK && w->miss ? correct(w, f, y) : st;
+    return hb_shift_solve(&w->shift, f, y);
 }
 
 double hb_cyclo_total(const hb_cyclo *w, const hb_cplx *y, double f)
@@ -175,8 +130,8 @@ vs_status hb_cyclo_begin(hb_cyclo *w, ana_orbit *h, bool noise)
     *w = (hb_cyclo){.h = h, .noise = {.a = h->a, .n_point = (size_t)h->n_m}};
     h->m.factored = false;
     const vs_status st = noise ? find_sources(w) : VS_OK;
-    if (st == VS_OK && h->o.osc)
-        find_miss(w);
+    if (st == VS_OK)
+        hb_shift_begin(&w->shift, h, true);
     return st;
 }
 
@@ -184,7 +139,5 @@ void hb_cyclo_end(hb_cyclo *w)
 {
     orbit_noise_end(&w->noise);
     vs_free(w->w);
-    vs_free(w->miss);
-    vs_free(w->along);
-    vs_free(w->turn);
+    hb_shift_end(&w->shift);
 }

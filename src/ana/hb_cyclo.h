@@ -17,11 +17,9 @@
 
 typedef struct hb_cyclo {
     ana_orbit *h;
-    orbit_noise noise;     /* empty without noise */
-    hb_cplx *w;            /* [noise.row][n_m] W; {w_0, 0 ...}: it does not change */
-    hb_cplx *miss, *along; /* [n n_k + 1], NULL: no oscillator; see find_miss */
-    hb_cplx *turn;         /* [n n_k + 1] solution for `along` at turn_f, Hz; NAN: none yet */
-    double turn_f;
+    orbit_noise noise; /* empty without noise */
+    hb_cplx *w;        /* [noise.row][n_m] W; {w_0, 0 ...}: it does not change */
+    hb_shift shift;
 } hb_cyclo;
 
 /* Takes the sources' powers along the orbit (`noise`; else there is none) and the Jacobian of small

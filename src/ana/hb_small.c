@@ -22,6 +22,7 @@ int32_t hb_sideband(const ana_orbit *h, int32_t s)
 
 typedef struct response {
     ana_orbit *h;
+    hb_shift shift;
     const ana_hbac_opt *o;
     void *user;
     double *drive; /* [2 (n+1)] of the ac sources */
@@ -38,7 +39,7 @@ static vs_status at_frequency(void *work, double f)
     memset(w->b, 0, ((n1 - 1) * nk + 1) * sizeof *w->b);
     for (size_t i = 1; i < n1; i++)
         w->b[(i - 1) * nk + (size_t)zero] = w->drive[2 * i] + I * w->drive[2 * i + 1];
-    const vs_status st = hb_solve(h, 2 * M_PI * f, w->b);
+    const vs_status st = hb_shift_solve(&w->shift, f, w->b);
     if (st != VS_OK)
         return st;
     for (int32_t s = -most; s <= most; s++) {
@@ -62,8 +63,10 @@ vs_status ana_hbac(ana_steady on, const ana_hbac_opt *o, const ana_table *t)
     w.b = vs_calloc((size_t)h->n * (size_t)h->n_k + 1, sizeof *w.b);
     w.z = vs_calloc((2 * (size_t)o->most + 1) * n1, sizeof *w.z);
     h->m.factored = false;
+    hb_shift_begin(&w.shift, h, false);
     ckt_ac_drive(h->a->c, w.drive);
     const vs_status st = freq_run_table(h->a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
+    hb_shift_end(&w.shift);
     vs_free(w.b);
     vs_free(w.z);
     vs_free(w.drive);

@@ -144,6 +144,8 @@ static vs_status begin(scatter *w, cyclo_plan *plan)
         w->wave[i] = wave_of(w, i);
         w->source[i] = w->o->port[i].source;
     }
+    if (st == VS_OK)
+        st = ana_check_frequencies(w->on, &w->o->freq, w->o->span);
     *plan = (cyclo_plan){.view = w->wave,
                          .n_view = n,
                          .source = w->source,

@@ -6,7 +6,6 @@
  *         & White, DAC 1996. */
 #include "cyclo.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "vec.h"
@@ -72,28 +71,11 @@ static vs_status check(const transfer *w, ana_steady on)
     return st;
 }
 
-/* At its own harmonics an oscillator has no response: what moves its phase there goes on moving it.
- * f: vec */
-static vs_status check_oscillator(const transfer *w, ana_steady on, const double *f)
-{
-    static const double rounding = 1e-12;
-    const cyclo_facts facts = cyclo_facts_of(on);
-    for (size_t i = 0; i < vec_len(f) && facts.osc; i++)
-        if (fabs(remainder(f[i], facts.tone)) <= rounding * fmax(f[i], facts.tone)) {
-            diag_error(w->a->d, w->o->span,
-                       "at %.9g Hz, a harmonic of the oscillator of %.9g Hz or 0, sources move its "
-                       "phase without bound",
-                       f[i], facts.tone);
-            return VS_EINPUT;
-        }
-    return VS_OK;
-}
-
-static vs_status begin(transfer *w, ana_steady on, const double *f, cyclo_plan *plan)
+static vs_status begin(transfer *w, ana_steady on, cyclo_plan *plan)
 {
     vs_status st = check(w, on);
     if (st == VS_OK)
-        st = check_oscillator(w, on, f);
+        st = ana_check_frequencies(on, &w->o->freq, w->o->span);
     for (int32_t i = 0; i < ckt_n_source(w->a->c); i++)
         vec_push(w->source, i);
     if (st == VS_OK && !vec_len(w->source)) {
@@ -118,7 +100,7 @@ vs_status ana_hbxf(ana_steady on, const ana_hbxf_opt *o, const ana_table *t)
         .a = cyclo_facts_of(on).a, .o = o, .t = t, .view = cyclo_view_of(&o->out, o->sideband)};
     cyclo_plan plan;
     double *f = ana_frequencies(&o->freq);
-    vs_status st = begin(&w, on, f, &plan);
+    vs_status st = begin(&w, on, &plan);
     if (st == VS_OK)
         st = begin_plot(&w);
     if (st == VS_OK)

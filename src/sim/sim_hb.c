@@ -355,6 +355,9 @@ vs_status sim_run_hbac(sim *s, const flat_ana *a)
         st = steady_of(s, a, &o);
     if (!st)
         st = ana_check_sideband(o.on, j.most, a->span);
+    const ana_hbac_opt w = {sim_grid_of(a), j.most, hbac_point};
+    if (!st)
+        st = ana_check_frequencies(o.on, &w.freq, a->span);
     if (!st) {
         elab_outputs(&j.vec, s->ckt, &s->flat, s->d, s->names, true);
         leave_details_out(j.vec);
@@ -363,7 +366,6 @@ vs_status sim_run_hbac(sim *s, const flat_ana *a)
     if (!st) {
         const ana_table t = sim_table_of(&j.t, s, "hbac");
         j.row = vs_malloc((2 + 2 * vec_len(j.vec) * (2 * (size_t)j.most + 1)) * sizeof *j.row);
-        const ana_hbac_opt w = {sim_grid_of(a), j.most, hbac_point};
         st = sim_plot_end(s, ana_hbac(o.on, &w, &t));
     }
     vs_free(j.row);

@@ -208,6 +208,34 @@ r2 samples 0 1k
             power = sum(abs(xf[side('iin', m)][i])**2 for m in range(-15, 16)) * 4 * KR * T27 / 500
             self.close(noise['onoise_r1'][i], math.sqrt(power), 1e-9)
 
+    def test_the_response_of_an_oscillator_is_its_transfer(self):
+        # from f to f + k f0 both keep the same harmonics: the matrix and its transpose. Without the
+        # correction by the shift in time the response would end to grow below 1 kHz: few harmonics
+        # follow this oscillator badly
+        tank = """oscillator that is not symmetric
+l1 a x 1m
+c1 a 0 100n
+b1 a 0 i=5m*v(a)-30m*tanh(1.5*v(a)-0.3)
+r1 a b 1k
+c2 b 0 10n
+vin x 0 0 ac 1
+.ic v(a)=0.5
+.options reltol=1e-6
+.hbosc tone=15k nharms=6 probenode=a tstab=5m uic
+"""
+        cards = ''.join('.hbxf v(a) dec 1 1 10k sideband=%d sidebands=0\n' % k for k in (-1, 0, 1))
+        p = self.run_deck(tank + '.hbac dec 1 1 10k sidebands=1\n' + cards + '.end\n')
+        ac = self.plot(p, 'Periodic AC')
+        xf = [v for n, v in p if n == 'Periodic Transfer Functions']
+        self.assertEqual(len(xf), 3)
+        for k, v in zip((-1, 0, 1), xf):
+            got = ac[side('v(a)', k)]
+            self.assertEqual(len(got), 5)
+            for x, y in zip(got, v['vin']):
+                self.close(x, y, 1e-9, abs(y))
+        up = ac['v(a)[1]'] # it grows; without the correction it is 0.026 at all of them
+        self.assertGreater(abs(up[0]), 10 * abs(up[2]))
+
     def test_gains_of_rounding_ask_for_no_steps(self):
         # the orbit has 128 steps, which are enough for the others; gains of vcc and isum are rounding
         self.write('deck.sp', BALANCED)
