@@ -90,10 +90,10 @@ typedef struct vsim_analysis {
     bool current_input; /* the transfer function is output voltage / input current */
     bool no_poles, no_zeros;
     bool noise; /* SP, HBSP: noise too */
-    /* HB: n_tone tones of 1 to 4, hertz, and harmonics of each, 0: 10 of one tone, 7 of each of
-     * several; intmodmax: highest order of products that are kept, 0: all; tstab: a transient of so
-     * many s comes first (with `uic`: from the initial conditions); points: of the waveform over a
-     * period, 0: enough for its harmonics */
+    /* HB: n_tone tones of 1 to 4 (more: `tones`), hertz, and harmonics of each, 0: 10 of one tone,
+     * 7 of each of several; intmodmax: highest order of products that are kept, 0: all; tstab: a
+     * transient of so many s comes first (with `uic`: from the initial conditions); points: of the
+     * waveform over a period, 0: enough for its harmonics */
     double tone[4];
     int64_t harmonics[4];
     size_t n_tone;
@@ -134,6 +134,10 @@ typedef struct vsim_analysis {
      * 1, rising without gaps: a port at several harmonics is so many ports of the results */
     const int64_t *harmonic_port;
     int64_t sidebands; /* HBXF: the highest of the sources' that is written, 0: that at f alone */
+    /* HB: NULL: tone and harmonics have them; else [n_tone] of 1 to 10, in the place of these two;
+     * tone_harmonics NULL: 0 of each */
+    const double *tones;
+    const int64_t *tone_harmonics;
 } vsim_analysis;
 VSIM_API void vsim_analysis_init_size(vsim_analysis *a, vsim_kind kind, size_t size);
 static inline void vsim_analysis_init(vsim_analysis *a, vsim_kind kind)

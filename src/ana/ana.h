@@ -407,7 +407,7 @@ VS_MUST_USE vs_status ana_lstb(ana *a, const ana_lstb_opt *o, const ana_table *t
 
 /* -- periodic and quasi-periodic states (hb.h; docs/analyses.md) --
  * Forms MDL_TRAN and MDL_AC are needed. */
-enum { ANA_TONES = 4 };
+enum { ANA_TONES = 10 };
 typedef struct ana_hb_opt {
     int32_t n_tone;
     double tone[ANA_TONES];  /* Hz; of an oscillator the first guess, 0: none */

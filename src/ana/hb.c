@@ -1,6 +1,7 @@
 /* hb.c - harmonic balance: the lattice of harmonics and samples, the values of sources on it,
  * Newton. */
 #include "hb.h"
+#include "vec.h"
 
 #include <float.h>
 #include <math.h>
@@ -19,34 +20,37 @@ static const double repeats = 1e-6;
 
 /* -- the lattice -- */
 
-static bool kept(const ana_hb_opt *o, const int32_t *k)
+/* The highest harmonic of tone t beside those of the tones before it in k. */
+static int32_t highest(const ana_hb_opt *o, const int32_t *k, int32_t t)
 {
-    int32_t sum = 0;
-    for (int32_t t = 0; t < o->n_tone; t++)
-        sum += k[t] < 0 ? -k[t] : k[t];
-    return o->intmod <= 0 || sum <= o->intmod;
+    int32_t left = o->intmod;
+    for (int32_t s = 0; s < t; s++)
+        left -= k[s] < 0 ? -k[s] : k[s];
+    return o->intmod > 0 && left < o->harm[t] ? left : o->harm[t];
 }
 
-/* All harmonics within the box, the last tone fastest. */
+/* All harmonics that are kept, the last tone fastest. Those that are not are never looked at: a box
+ * of ten tones has more than anyone can count. */
 static void list_harmonics(ana_orbit *h)
 {
-    const int32_t nt = h->o.n_tone;
-    int32_t k[ANA_TONES], room = 1;
-    for (int32_t t = 0; t < nt; t++) {
-        k[t] = -h->o.harm[t];
-        room *= 2 * h->o.harm[t] + 1;
-    }
-    h->index = vs_calloc((size_t)room, sizeof *h->index);
+    const ana_hb_opt *o = &h->o;
+    const int32_t nt = o->n_tone;
+    int32_t k[ANA_TONES] = {0};
+    for (int32_t t = 0; t < nt; t++)
+        k[t] = -highest(o, k, t);
     for (;;) {
-        if (kept(&h->o, k))
-            memcpy(h->index[h->n_k++], k, sizeof k);
+        vec_extend(h->index, 1);
+        memcpy(vec_last(h->index), k, sizeof k);
         int32_t t = nt - 1;
-        while (t >= 0 && k[t] == h->o.harm[t])
-            k[t] = -h->o.harm[t], t--;
+        while (t >= 0 && k[t] == highest(o, k, t))
+            t--;
         if (t < 0)
             break;
         k[t]++;
+        while (++t < nt)
+            k[t] = -highest(o, k, t);
     }
+    h->n_k = (int32_t)vec_len(h->index);
 }
 
 static void place_harmonics(ana_orbit *h)
@@ -108,12 +112,13 @@ void ana_orbit_free(ana_orbit **orbit)
         return;
     hb_matrix_free(h);
     fft_plan_free(&h->plan);
-    void *const own[] = {h->index, h->cell,    h->minus,   h->omega,   h->x,   h->xs,
-                         h->fs,    h->qs,      h->drive,   h->size,    h->row, h->varying,
-                         h->g,     h->c,       h->g0,      h->c0,      h->y,   h->r,
-                         h->dx,    h->part[0], h->part[1], h->opposite};
+    void *const own[] = {h->cell,    h->minus,   h->omega,   h->x,   h->xs,      h->fs,
+                         h->qs,      h->drive,   h->size,    h->row, h->varying, h->g,
+                         h->c,       h->g0,      h->c0,      h->y,   h->r,       h->dx,
+                         h->part[0], h->part[1], h->opposite};
     for (size_t i = 0; i < VS_COUNT(own); i++)
         vs_free(own[i]);
+    vec_free(h->index);
     vec_free(h->gs);
     vec_free(h->cs);
     vec_free(h->line);
@@ -151,7 +156,7 @@ static bool repeats_with(const ana_orbit *h, int32_t source, int32_t t, double s
 static vs_status bad_source(ana_orbit *h, int32_t source)
 {
     const ckt_source_facts v = ckt_source_at(h->a->c, source);
-    char tones[200] = "";
+    char tones[400] = "";
     for (int32_t t = 0; t < h->o.n_tone; t++)
         snprintf(tones + strlen(tones), sizeof tones - strlen(tones), "%s%.9g Hz", t ? ", " : "",
                  h->o.tone[t]);
@@ -529,10 +534,12 @@ vs_status ana_orbit_find(ana_orbit **orbit, ana *a, const ana_hb_opt *o, const a
     h->lambda = 1;
     h->left = small_left;
     list_harmonics(h);
-    hb_make_grid(h);
-    place_harmonics(h);
-    allocate(h);
-    const vs_status st = find(h);
+    vs_status st = hb_make_grid(h);
+    if (st == VS_OK) {
+        place_harmonics(h);
+        allocate(h);
+        st = find(h);
+    }
     if (st != VS_OK)
         ana_orbit_free(&h);
     *orbit = h;

@@ -52,7 +52,7 @@ struct ana_orbit {
     fft_plan *plan;
     int32_t *opposite; /* [n_m] the cell of -k, of the one of k */
     int32_t n_k;
-    int32_t (*index)[ANA_TONES]; /* [n_k] k_1, k_2, ... */
+    int32_t (*index)[ANA_TONES]; /* vec: [n_k] k_1, k_2, ... */
     int32_t *cell;               /* [n_k] where the harmonic stands in a transform of the grid */
     int32_t *minus;              /* [n_k] number of -k */
     double *omega;               /* [n_k] */
@@ -86,8 +86,8 @@ struct ana_orbit {
 
 /* -- hb_grid.c -- */
 /* Sets dim, n_dim, n_m and turn, for the kept harmonics: a grid, or a lattice where it is smaller.
- */
-void hb_make_grid(ana_orbit *h);
+ * Allocates. Status: VS_OK; VS_EINPUT with a message: too many samples. */
+VS_MUST_USE vs_status hb_make_grid(ana_orbit *h);
 /* Where harmonic k = (k_1, k_2, ...) stands in a transform, 0 .. n_m - 1, modulo the grid. */
 int32_t hb_cell(const ana_orbit *h, const int32_t *k);
 /* The time of a sample in periods of the tone, 0 .. below 1. */

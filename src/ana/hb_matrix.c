@@ -145,16 +145,18 @@ static void fill(ana_orbit *h, double omega)
     const csc *a = h->a->jac;
     const int32_t nk = h->n_k;
     hb_cplx *val = (hb_cplx *)h->m.val;
-    int32_t *cell = vs_malloc((size_t)nk * (size_t)nk * sizeof *cell);
-    for (int32_t l = 0; l < nk; l++)
-        for (int32_t k = 0; k < nk; k++)
-            cell[l * nk + k] = hb_difference(h, k, l);
+    const size_t all = h->n_varying ? (size_t)nk : 0; /* of entries that vary, full blocks */
+    int32_t *cell = vs_malloc((all * all + 1) * sizeof *cell);
+    for (size_t l = 0; l < all; l++)
+        for (size_t k = 0; k < all; k++)
+            cell[l * all + k] = hb_difference(h, (int32_t)k, (int32_t)l);
     for (int32_t j = 0; j < h->n; j++)
         for (int32_t l = 0; l < nk; l++) {
             for (int32_t p = a->colptr[j]; p < a->colptr[j + 1]; p++) {
                 const bool full = h->varying[p] >= 0;
                 for (int32_t k = full ? 0 : l; k < (full ? nk : l + 1); k++)
-                    *val++ = value(h, p, cell[l * nk + k], k == l, omega, k);
+                    *val++ =
+                        value(h, p, full ? cell[(size_t)l * all + (size_t)k] : 0, k == l, omega, k);
             }
             if (h->bordered)
                 *val++ = phase_row(h, j, l);

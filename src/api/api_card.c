@@ -46,6 +46,18 @@ static const char *noise_card(arena *mem, const vsim_analysis *a)
                         (long long)a->summary);
 }
 
+static double tone_of(const vsim_analysis *a, size_t i)
+{
+    return (a->tones ? a->tones : a->tone)[i];
+}
+
+/* 0: as usual */
+static int64_t harmonics_of(const vsim_analysis *a, size_t i, int64_t usual)
+{
+    const int64_t *of = a->tones ? a->tone_harmonics : a->harmonics, n = of ? of[i] : 0;
+    return n ? n : usual;
+}
+
 /* .pss by shooting */
 static const char *shooting_card(arena *mem, const vsim_analysis *a)
 {
@@ -53,11 +65,12 @@ static const char *shooting_card(arena *mem, const vsim_analysis *a)
                                        [VSIM_TRAP] = "trap",
                                        [VSIM_GEAR] = "gear",
                                        [VSIM_EULER] = "euler"};
-    const int64_t n = a->harmonics[0] ? a->harmonics[0] : 10, points = a->points;
-    const char *card = arena_printf(
-        mem, "pss %.17g %.17g %s %lld %lld%s method=shooting integration=%s start=%s", a->tone[0],
-        a->tstab, a->oscillator ? a->probe[0] : "0", (long long)(points ? points : 20 * n + 101),
-        (long long)n, a->uic ? " uic" : "", rule[a->integration], a->start_hb ? "hb" : "tran");
+    const int64_t n = harmonics_of(a, 0, 10), points = a->points;
+    const char *card =
+        arena_printf(mem, "pss %.17g %.17g %s %lld %lld%s method=shooting integration=%s start=%s",
+                     tone_of(a, 0), a->tstab, a->oscillator ? a->probe[0] : "0",
+                     (long long)(points ? points : 20 * n + 101), (long long)n,
+                     a->uic ? " uic" : "", rule[a->integration], a->start_hb ? "hb" : "tran");
     if (!a->halvings)
         return card;
     return arena_printf(mem, "%s halvings=%lld", card,
@@ -69,9 +82,9 @@ static const char *hb_card(arena *mem, const vsim_analysis *a)
 {
     const char *card = a->oscillator ? "hbosc tone=" : "hb tones=", *harmonics = "";
     for (size_t i = 0; i < a->n_tone; i++) {
-        const int64_t usual = a->n_tone > 1 ? 7 : 10, n = a->harmonics[i];
-        card = arena_printf(mem, "%s %.17g", card, a->tone[i]);
-        harmonics = arena_printf(mem, "%s %lld", harmonics, (long long)(n ? n : usual));
+        const int64_t n = harmonics_of(a, i, a->n_tone > 1 ? 7 : 10);
+        card = arena_printf(mem, "%s %.17g", card, tone_of(a, i));
+        harmonics = arena_printf(mem, "%s %lld", harmonics, (long long)n);
     }
     card = arena_printf(mem, "%s nharms=%s tstab=%.17g", card, harmonics, a->tstab);
     if (a->intmodmax)
@@ -131,8 +144,10 @@ static const char *lstb_card(arena *mem, const vsim_analysis *a)
 /* What a periodic analysis lacks. */
 static const char *missing_of_hb(const vsim_analysis *a)
 {
-    if (a->kind == VSIM_HB && (!a->n_tone || a->n_tone > VS_COUNT(a->tone)))
-        return "harmonic balance has 1 to 4 tones";
+    if (a->kind == VSIM_HB &&
+        (!a->n_tone || a->n_tone > (a->tones ? FLAT_TONES : VS_COUNT(a->tone))))
+        return a->tones ? "harmonic balance has 1 to 10 tones"
+                        : "harmonic balance has 1 to 4 tones in `tone`, to 10 in `tones`";
     if (a->kind == VSIM_HB && a->oscillator && !a->probe[0])
         return "the oscillating node is missing";
     if (a->kind == VSIM_HB && a->shooting && (a->n_tone != 1 || (a->oscillator && a->probe[1])))

@@ -181,7 +181,7 @@ typedef struct flat_sweep { /* one variable of .dc */
     double *value; /* vec; all values in order */
     diag_span span;
 } flat_sweep;
-enum { FLAT_TONES = 4 };
+enum { FLAT_TONES = 10 };
 typedef struct flat_hb {     /* HB HBAC HBNOISE HBSP HBXF LSTB */
     const char *word;        /* of the card: "hb", "hbosc", "pss", "phasenoise" */
     double tone[FLAT_TONES]; /* Hz, > 0 */

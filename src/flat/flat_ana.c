@@ -525,10 +525,27 @@ static bool check_tone(cur *q, const list *tone, int32_t t)
     return true;
 }
 
+/* Harmonics (k_1, k_2, ...), both signs, of the box that h has, and of products up to intmod. */
+static double count_harmonics(const flat_hb *h)
+{
+    double of[MAX_HARMONICS + 1] = {1}, all = 1; /* of each order, of the tones so far */
+    for (int32_t t = 0; t < h->n_tone; t++) {
+        double sum[MAX_HARMONICS + 2] = {0}; /* of those below */
+        all *= 2.0 * h->harm[t] + 1;
+        for (int32_t s = 0; s <= h->intmod; s++)
+            sum[s + 1] = sum[s] + of[s];
+        for (int32_t s = 0; s <= h->intmod; s++)
+            of[s] += 2 * (sum[s] - sum[s > h->harm[t] ? s - h->harm[t] : 0]);
+    }
+    double kept = 0;
+    for (int32_t s = 0; s <= h->intmod; s++)
+        kept += of[s];
+    return h->intmod > 0 ? kept : all;
+}
+
 static bool check_tones(cur *q, flat_ana *a, const list *tone, const list *harm)
 {
     flat_hb *h = &a->hb;
-    double all = 1;
     h->n_tone = tone->n;
     memcpy(h->tone, tone->v, sizeof h->tone);
     if (!h->n_tone) {
@@ -552,14 +569,14 @@ static bool check_tones(cur *q, flat_ana *a, const list *tone, const list *harm)
             return false;
         }
         h->harm[t] = (int32_t)k;
-        all *= 2 * k + 1;
     }
+    const double all = count_harmonics(h);
     if (all <= 50000)
         return true;
     diag_error(q->c->d, a->span,
-               "%.0f harmonics in all, more than 50000; intmodmax= does not help, "
-               "nharms= does",
-               all);
+               "%.0f harmonics in all, more than 50000: smaller nharms= leave fewer, and so does "
+               "%s intmodmax=",
+               all, h->intmod > 0 ? "a smaller" : "an");
     return false;
 }
 

@@ -310,6 +310,91 @@ r1 o 0 1k
                            (340, 0.75 * 27 + 1.5 * 3 * (1 + 4)), (100, 0.75 + 1.5 * (4 + 9))):
             self.close(hb['v(o)'][at[line]], want, 1e-9)
 
+    # -- many tones --
+
+    def series(self, tones, amplitudes):
+        """Cosines in series, up to node s0."""
+        return ''.join('v%d s%d %s sin(0 %.17g %.17g 0 0 90)\n' %
+                       (i, i, 's%d' % (i + 1) if i + 1 < len(tones) else '0', a, f)
+                       for i, (f, a) in enumerate(zip(tones, amplitudes)))
+
+    @staticmethod
+    def times(a, b):
+        """The product of two sums of exp(j k w t), by their orders k."""
+        c = {}
+        for k, x in a.items():
+            for m, y in b.items():
+                at = tuple(i + j for i, j in zip(k, m))
+                c[at] = c.get(at, 0) + x * y
+        return c
+
+    def check_lines(self, hb, vector, tones, want, of=lambda f: 1):
+        """All lines of the vector, by frequency; those that `want` has not are 0."""
+        at = {}
+        for k, c in want.items():
+            f = sum(i * t for i, t in zip(k, tones))
+            if f > 0 or not any(k):
+                at[round(f)] = c * (2 if any(k) else 1) * of(f)
+        most = max(map(abs, at.values()))
+        seen = set()
+        for f, v in zip(hb['frequency'], hb[vector]):
+            f = round(f.real)
+            self.assertNotIn(f, seen)
+            seen.add(f)
+            self.close(v, at.get(f, 0), 1e-9, most)
+        self.assertTrue(set(at) <= seen)
+
+    # products up to the third order of all of them are at different frequencies
+    MANY = (0.9961e6, 1.08696e6, 1.24725e6, 1.51416e6, 1.87093e6, 2.29702e6, 2.84437e6, 3.39273e6, 4.17497e6, 5.20397e6)
+
+    def test_many_tones_in_a_polynomial_and_a_filter(self):
+        for n, cards in ((5, 'nharms=2'), (5, 'nharms=3 intmodmax=3'), (8, 'intmodmax=3'),
+                         (8, 'nharms=3 3 3 3 1 1 1 3 intmodmax=3'), (10, 'nharms=2 intmodmax=2')):
+            with self.subTest(n=n, cards=cards):
+                tones, sizes = self.MANY[:n], [0.3 + 0.1 * i for i in range(n)]
+                cube = 'intmodmax=3' in cards
+                p = self.run_deck('polynomial of %d tones\n%s' % (n, self.series(tones, sizes)) +
+                                  'b1 p 0 v=0.7*v(s0)**2%s\nr1 p c 1k\nc1 c 0 100p\n' %
+                                  ('+0.2*v(s0)**3' if cube else '') +
+                                  'r2 s0 d 1k\nc2 d 0 100p\n' +
+                                  '.hb tones=%s %s\n.end\n' % (' '.join('%.17g' % f for f in tones), cards))
+                hb = self.plot(p, 'Harmonic')
+                one = {tuple(s * (i == t) for i in range(n)): a / 2
+                       for t, a in enumerate(sizes) for s in (-1, 1)}
+                two = self.times(one, one)
+                all_ = {k: 0.7 * c for k, c in two.items()}
+                for k, c in (self.times(two, one) if cube else {}).items():
+                    all_[k] = all_.get(k, 0) + 0.2 * c
+                harm = [1 if ' 1 1 1 ' in cards and i in (4, 5, 6) else 3 for i in range(n)]
+                all_ = {k: c for k, c in all_.items() if all(abs(i) <= h for i, h in zip(k, harm))}
+                low = lambda f: 1 / (1 + 2j * math.pi * f * 1e-7)
+                self.check_lines(hb, 'v(s0)', tones, one)
+                self.check_lines(hb, 'v(d)', tones, one, low)
+                self.check_lines(hb, 'v(p)', tones, all_)
+                self.check_lines(hb, 'v(c)', tones, all_, low)
+
+    def test_a_diode_under_five_tones_on_the_lattice_is_that_on_a_grid(self):
+        # both keep products to the order 6; the tones are small, so that what is cut has below 1e-9
+        tones = self.MANY[:5]
+        deck = ('diode\n' + self.series(tones, [2e-3] * 5) +
+                'vb b s0 0.6\nr1 b a 100\nd1 a 0 dm\nc1 a 0 1n\n.model dm d is=1e-14 cjo=10p\n' +
+                '.options reltol=1e-6\n.hb tones=%s %%s\n.end\n' % ' '.join('%.17g' % f for f in tones))
+        a, b = (self.plot(self.run_deck(deck % c), 'Harmonic') for c in ('nharms=3 intmodmax=3', 'nharms=3 intmodmax=4'))
+        lines = {round(f.real): v for f, v in zip(b['frequency'], b['v(a)'])}
+        most = max(map(abs, a['v(a)']))
+        for f, v in zip(a['frequency'], a['v(a)']):
+            self.close(v, lines[round(f.real)], 1e-7, most)
+
+    def test_too_many_tones(self):
+        for cards, text in (('1k 2k 3k 4k 5k 6k 7k 8k 9k 10k 11k', 'more than 10 values'),
+                            ('1 2 3 4 5 6 7 8 9 10 nharms=2000', 'harmonics in all, more than 50000'),
+                            ('1 2 3 4 5 6 7 8 9 10 intmodmax=6', '134245 harmonics in all, more than 50000'),
+                            ('%s nharms=4 intmodmax=5' % ' '.join('%.17g' % f for f in self.MANY),
+                             'take more than 1048576 samples')):
+            with self.subTest(cards):
+                err = self.run_deck('bad\n%s.hb tones=%s\n.end\n' % (self.series(self.MANY, [1] * 10), cards), 1)
+                self.assertIn(text, err)
+
     def test_modulated_conductance_converts(self):
         # g(t) = g0 + g1 cos: i at sidebands is g1/2 of a small voltage
         p = self.run_deck("""g0 (1 + cos / 2) across a small source

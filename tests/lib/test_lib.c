@@ -406,9 +406,14 @@ START_TEST(structs_are_the_cards_of_periodic_states)
         {loops, "op", "lstb mode=diff vsource=vp1,vp2 dec 2 1k 1meg", {0}},
         {rectifier, "op", shot, {0}},
         {rectifier, "op", near, {0}},
-        {rectifier, "hb 1k nharms=8", "hbxf v(out) dec 2 1k 1meg sidebands=2 sideband=-1", {0}}};
-    static const vsim_kind kind[] = {VSIM_HB,   VSIM_HB,   VSIM_HBAC, VSIM_HBNOISE, VSIM_HBNOISE,
-                                     VSIM_LSTB, VSIM_LSTB, VSIM_HB,   VSIM_HB,      VSIM_HBXF};
+        {rectifier, "hb 1k nharms=8", "hbxf v(out) dec 2 1k 1meg sidebands=2 sideband=-1", {0}},
+        {two_tones, "op", hb, {0}},
+        {two_tones, "op", "hb tones=1k 1.7k", {0}}};
+    static const vsim_kind kind[] = {VSIM_HB,      VSIM_HB,   VSIM_HBAC, VSIM_HBNOISE,
+                                     VSIM_HBNOISE, VSIM_LSTB, VSIM_LSTB, VSIM_HB,
+                                     VSIM_HB,      VSIM_HBXF, VSIM_HB,   VSIM_HB};
+    static const double tones[] = {1e3, 1.7e3};
+    static const int64_t harmonics[] = {5, 3};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         vsim_analysis *a = &all[i].a;
         vsim_analysis_init(a, kind[i]);
@@ -449,6 +454,12 @@ START_TEST(structs_are_the_cards_of_periodic_states)
                                .shooting = true,
                                .halvings = -1,
                                .start_hb = true};
+    for (size_t i = 10; i < 12; i++) {
+        all[i].a.n_tone = 2;
+        all[i].a.tones = tones;
+    }
+    all[10].a.tone_harmonics = harmonics;
+    all[10].a.intmodmax = 6;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         expect_same_bits(&all[i]);
 }
@@ -552,12 +563,14 @@ END_TEST
 START_TEST(structs_of_periodic_states_are_checked)
 {
     static const int64_t gap[] = {1, 3};
+    static const double tones[11] = {1e3};
     static const struct {
         vsim_analysis a;
         const char *text;
     } wrong[] = {
         {{.kind = VSIM_HB}, "1 to 4 tones"},
         {{.kind = VSIM_HB, .n_tone = 5}, "1 to 4 tones"},
+        {{.kind = VSIM_HB, .n_tone = 11, .tones = tones}, "1 to 10 tones"},
         {{.kind = VSIM_HB, .n_tone = 1, .tone = {-1}}, "a frequency above 0"},
         {{.kind = VSIM_HB, .n_tone = 1, .tone = {1e3}, .oscillator = true}, "node is missing"},
         {{.kind = VSIM_HB, .n_tone = 2, .tone = {1, 2}, .shooting = true}, "has one tone"},

@@ -102,7 +102,9 @@ class Analysis(Structure):
                 ('f2_over_f1', c_double), ('threshold', c_double), ('noise_form', c_int),
                 ('noise_at', c_double), ('noise_edge', c_int64),
                 ('port_harmonic', POINTER(c_int64)), ('n_port_harmonic', c_size_t),
-                ('halvings', c_int64), ('start_hb', c_bool), ('harmonic_port', POINTER(c_int64)), ('sidebands', c_int64)]
+                ('halvings', c_int64), ('start_hb', c_bool), ('harmonic_port', POINTER(c_int64)),
+                ('sidebands', c_int64), ('tones', POINTER(c_double)),
+                ('tone_harmonics', POINTER(c_int64))]
 
 
 KINDS = ('op', 'dc', 'tran', 'ac', 'noise', 'tf', 'sens', 'pz', 'sp', 'hb', 'hbac', 'hbnoise',
