@@ -692,9 +692,6 @@ WIDE void lu_super_subtract_runs(const lu_run *run, const lu_run *end, const dou
     }
 }
 
-/* Values of U come from memory backwards, in pieces of some words: they are asked for AHEAD. */
-enum { LINE = 8, AHEAD = 256 };
-
 static void solve_lower(const lu_super *s, int32_t from, int32_t to, double *restrict y)
 {
     for (int32_t o = from; o < to; o++) {
@@ -710,8 +707,7 @@ static void solve_upper(const lu_super *s, int32_t first, int32_t end, double *r
 {
     int64_t at = s->up[end];
     for (int32_t k = end - 1; k >= first; k--) {
-        for (; !s->urow && at > s->up[k] - AHEAD && at > 0; at -= LINE)
-            __builtin_prefetch(s->ux + at);
+        at = ask_for_upper(s, k, at);
         const double yk = y[k] /= s->diag[k];
         subtract_column(s, k, yk, y);
     }

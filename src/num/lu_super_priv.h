@@ -109,6 +109,16 @@ static inline int32_t segment_end(const lu_super *s, int32_t f, int32_t k)
 void lu_super_subtract_runs(const lu_run *run, const lu_run *end, const double *restrict u,
                             double yk, double *restrict y);
 
+/* Values of U come from memory backwards, in pieces of some words: those of column k and before it
+ * are asked for, from `at` down. Returns where the next ones begin. */
+static inline int64_t ask_for_upper(const lu_super *s, int32_t k, int64_t at)
+{
+    enum { LINE = 8, AHEAD = 256 };
+    for (; !s->urow && at > s->up[k] - AHEAD && at > 0; at -= LINE)
+        __builtin_prefetch(s->ux + at);
+    return at;
+}
+
 /* y[r] -= u_rk yk for the rows r of column k of U. */
 static inline void subtract_column(const lu_super *s, int32_t k, double yk, double *restrict y)
 {

@@ -488,11 +488,18 @@ static void upper_part(const lu_share *h, const lu_super *s, int32_t u)
 {
     double *restrict y = s->y;
     const upper *at = h->upper + h->upper_at[u], *end = h->upper + h->upper_at[u + 1];
+    int64_t ask = s->up[s->n];
     for (int32_t m = h->at[u + 1] - 1; m >= h->at[u]; m--) {
         const int32_t o = h->split.list[m];
+        const int64_t top = s->up[s->start[o + 1]];
+        ask = ask < top ? ask : top;
         for (int32_t k = s->start[o + 1] - 1; k >= s->start[o]; k--) {
-            for (; at < end && at->column > k; at++)
+            ask = ask_for_upper(s, k, ask);
+            for (; at < end && at->column > k; at++) {
+                if (at + AHEAD < end)
+                    __builtin_prefetch(s->ux + at[AHEAD].at);
                 y[at->row] -= s->ux[at->at] * y[at->column];
+            }
             y[k] /= s->diag[k];
             subtract_column(s, k, y[k], y);
         }
