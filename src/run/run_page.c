@@ -673,6 +673,28 @@ static vs_status write_page(page *p)
     return lost ? VS_EIO : VS_OK;
 }
 
+/* What the run told. */
+static void forget(page *p)
+{
+    for (size_t i = 0; i < vec_len(p->card); i++) {
+        vs_free((char *)p->card[i].analysis);
+        vs_free((char *)p->card[i].list);
+    }
+    for (size_t i = 0; i < vec_len(p->picture); i++)
+        vs_free(p->picture[i]);
+    for (size_t i = 0; i < vec_len(p->measure); i++)
+        vs_free(p->measure[i]);
+    for (size_t i = 0; i < vec_len(p->file); i++)
+        vs_free(p->file[i].name);
+    vec_free(p->card);
+    vec_free(p->picture);
+    vec_free(p->measure);
+    vec_free(p->file);
+    vec_free(p->value);
+    vs_free(p->log);
+    vs_free(p->say);
+}
+
 static vs_status make(void *arg)
 {
     page *p = arg;
@@ -689,6 +711,7 @@ static vs_status make(void *arg)
     run_tell(&p->d, &p->j->streams);
     if (!p->o->keep_measures)
         unlink(p->j->measures);
+    forget(p);
     post_set_fini(&p->set);
     arena_fini(&p->mem);
     str_pool_fini(&p->names);
