@@ -27,7 +27,6 @@ import math
 import operator
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections import namedtuple
@@ -61,23 +60,11 @@ def circuit_of(name):
         return ''.join(x for x in list(f)[1:] if not x.startswith(analyses))
 
 
-def run(vsim, folder, text):
-    """The plots."""
-    path = os.path.join(folder, 'deck')
-    with open(path + '.sp', 'w') as f:
-        f.write(text)
-    p = subprocess.run([vsim, '--no-init', '--threads', '1', '-r', path + '.raw', path + '.sp'],
-                       capture_output=True, text=True, cwd=folder)
-    if p.returncode:
-        raise SystemExit(p.stderr[-2000:])
-    return kit.read_plots(path + '.raw')
-
-
 def orbit(vsim, folder, name, grid):
     """The orbit's numbers, and its phase noise on a grid."""
     text = 'orbit\n%s.options reltol=1e-6\n.hbosc tone=%g nharms=31 probenode=a tstab=40n\n' % (
         circuit_of(name), CASES[name].tone)
-    plots = run(vsim, folder, text + '.phasenoise v(a) %s\n.end\n' % grid)
+    plots = kit.plots_of(vsim, folder, text + '.phasenoise v(a) %s\n.end\n' % grid)
     o = next(p for n, p in plots if n.startswith('Oscillator'))
     p = next(p for n, p in plots if n.startswith('Phase Noise'))
     return Orbit(o['frequency0'][0], o['diffusion'][0], p['frequency'], p['phnoise'],
@@ -91,7 +78,7 @@ def runs_of(vsim, folder, name, f0, n):
     text += '.trannoise fmax=%.17g scale=%g seed=5\n' % (case.samples / 2 * f0, case.scale)
     step = 1 / (case.samples * f0)
     text += '.tran %.17g %.17g 0 %.17g\n' % (step, (FIRST + PERIODS + 10) / f0, step)
-    return [p['v(a)'] for _, p in run(vsim, folder, text + '.mc %d seed=5\n.end\n' % n)]
+    return [p['v(a)'] for _, p in kit.plots_of(vsim, folder, text + '.mc %d seed=5\n.end\n' % n)]
 
 
 def crossings(v, level):

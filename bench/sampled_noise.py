@@ -14,7 +14,6 @@ out."""
 import math
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -38,22 +37,11 @@ def filter_of(poles, cards):
     return re.sub(r'\.pss.*\n\.end\n', lambda m: cards.replace('OUT', 'v(n%d)' % poles) + '.end\n', text)
 
 
-def run(vsim, folder, text):
-    path = os.path.join(folder, 'deck')
-    with open(path + '.sp', 'w') as f:
-        f.write(text)
-    p = subprocess.run([vsim, '--no-init', '--threads', '1', '-r', path + '.raw', path + '.sp'],
-                       capture_output=True, text=True, cwd=folder)
-    if p.returncode:
-        raise SystemExit(p.stderr[-2000:])
-    return kit.read_plots(path + '.raw')
-
-
 def gate(vsim, folder, volt):
     """Ohms of a gate that is on, and its noise in parts of 4kTR."""
     head, rest = deck().split('.subckt pole')[0], 'vp p 0 %.17g\nx1 p q vdd 0 gate\niq q 0 0\n' % volt
     text = re.sub(r'(?m)^v[c-f] .*\n', '', head).replace('.global vdd c d e f', '.global vdd')
-    plots = run(vsim, folder, text + rest + '.tf v(q) iq\n.noise v(q) vp lin 1 1meg 1meg\n.end\n')
+    plots = kit.plots_of(vsim, folder, text + rest + '.tf v(q) iq\n.noise v(q) vp lin 1 1meg 1meg\n.end\n')
     ohms = next(v[0] for _, p in plots for k, v in p.items() if k.lower().startswith('output_imp'))
     noise = next(p['onoise_spectrum'][0] for _, p in plots if 'onoise_spectrum' in p)
     return ohms, abs(noise)**2 / (4 * K * T27 * ohms)
@@ -61,8 +49,8 @@ def gate(vsim, folder, volt):
 
 def noise_of(vsim, folder, poles):
     grid = 'dec %d 20k 4.9meg' % (24 if poles < 10 else 4)
-    plots = run(vsim, folder, filter_of(poles, STATE % poles +
-                                        '.hbnoise OUT vin %s strobe=%g\n' % (grid, STROBE)))
+    cards = STATE % poles + '.hbnoise OUT vin %s strobe=%g\n' % (grid, STROBE)
+    plots = kit.plots_of(vsim, folder, filter_of(poles, cards))
     p = next(p for name, p in plots if name.startswith('Periodic Noise'))
     held = next(p for name, p in plots if name.startswith('Periodic Steady'))
     volt = [held['v(n%d)' % k][round(STROBE * F0 * 200)] for k in range(1, poles + 1)]
@@ -73,7 +61,7 @@ def gain_of(vsim, folder, poles, held):
     """Of one pole, at 0 Hz; held: by the last one, at 0.6 V."""
     more = 5e-3
     text = filter_of(poles, STATE % poles)
-    plots = run(vsim, folder, text.replace('dc 0.6', 'dc %.17g' % (0.6 + more)))
+    plots = kit.plots_of(vsim, folder, text.replace('dc 0.6', 'dc %.17g' % (0.6 + more)))
     v = plots[0][1]['v(n%d)' % poles][round(STROBE * F0 * 200)]
     return ((v - held) / more)**(1 / poles)
 

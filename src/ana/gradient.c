@@ -19,10 +19,7 @@
 #include "small.h"
 #include "vec.h"
 
-/* After the headers: `complex` is a name in some. */
-#include <complex.h>
-
-typedef double complex cplx;
+#include "cplx.h" /* last */
 
 typedef struct gradient {
     const ana_gradient_opt *o;

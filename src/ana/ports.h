@@ -13,9 +13,9 @@
 
 #include "ana_priv.h"
 
-#include <complex.h> /* last: `complex` is a name in headers */
+#include "cplx.h" /* last */
 
-typedef double complex ports_cplx;
+typedef cplx ports_cplx;
 
 typedef struct ports {
     const ana_port *port;

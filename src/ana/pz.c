@@ -17,9 +17,7 @@
 
 #include "small.h"
 
-#include <complex.h> /* last: `complex` is a name in headers */
-
-typedef double complex cplx;
+#include "cplx.h" /* last */
 
 enum { MAX_STATES = 400, MAX_ROUNDS = 200 };
 

@@ -8,10 +8,7 @@
 
 #include "small.h"
 
-/* After the headers: `complex` is a name in some. */
-#include <complex.h>
-
-typedef double complex cplx;
+#include "cplx.h" /* last */
 
 typedef struct slopes { /* of G and C, in the places of a->jac: [nnz + 1] */
     cplx *g, *c;

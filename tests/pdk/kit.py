@@ -151,6 +151,18 @@ class Bin:
 LIMITS = ('lmin', 'lmax', 'wmin', 'wmax')
 
 
+def plots_of(vsim, folder, text):
+    """All plots that a deck gives, run by one thread in this folder."""
+    path = os.path.join(folder, 'deck')
+    with open(path + '.sp', 'w') as f:
+        f.write(text)
+    p = subprocess.run([vsim, '--no-init', '--threads', '1', '-r', path + '.raw', path + '.sp'],
+                       capture_output=True, text=True, cwd=folder)
+    if p.returncode:
+        raise SystemExit(p.stderr[-2000:])
+    return read_plots(path + '.raw')
+
+
 def bins(path, pattern):
     """The bins in a file whose names match."""
     with open(path) as f:
