@@ -219,14 +219,6 @@ static bool key(cur *q, const char *word)
     return true;
 }
 
-/* As of elements and models (flat_unique_keys), whose message this is. */
-static void warn_given_twice(flat_ctx *c, const char *word, diag_span at, diag_span first)
-{
-    diag_warning(c->d, at, "'%s' is given twice, the last one counts", word);
-    if (c->d->n_warning < c->d->max_error)
-        diag_note(c->d, first, "first given here");
-}
-
 /* Warns about keywords that a card has twice, under any of their names. Parameters of .sens are a
  * list, which goes on. */
 static void check_keys(flat_ctx *c, const net_card *card)
@@ -243,7 +235,7 @@ static void check_keys(flat_ctx *c, const net_card *card)
         const uint64_t name = map_key(str_intern0(c->names, usual));
         old.i = map_get(&seen, name, 0);
         if (old.i)
-            warn_given_twice(c, word, cur_span(&q), cur_span(&old));
+            flat_warn_twice(c, word, cur_span(&q), cur_span(&old));
         map_set(&seen, name, q.i);
     }
     map_free(&seen);
@@ -625,7 +617,7 @@ static bool read_hb(cur *q, flat_ana *a, bool osc)
         const diag_span at = cur_span(q);
         if (key(q, "tones") || key(q, "tone")) {
             if (first)
-                warn_given_twice(q->c, "tones", at, first_at);
+                flat_warn_twice(q->c, "tones", at, first_at);
             ok = numbers(q, "a frequency is expected", &tone);
         } else if (key(q, "nharms") || key(q, "nharm"))
             ok = numbers(q, "a number of harmonics is expected", &harm);

@@ -271,6 +271,13 @@ bool cur_keyval(cur *q, keyval *kv)
     return kv->v.e != NULL;
 }
 
+void flat_warn_twice(flat_ctx *c, const char *key, diag_span at, diag_span first)
+{
+    diag_warning(c->d, at, "'%s' is given twice, the last one counts", key);
+    if (c->d->n_warning < c->d->max_error)
+        diag_note(c->d, first, "first given here");
+}
+
 void flat_unique_keys(flat_ctx *c, keyval *kv)
 {
     map seen = {0};
@@ -282,10 +289,7 @@ void flat_unique_keys(flat_ctx *c, keyval *kv)
             if (kv[j].key == kv[i].key)
                 old = (int32_t)j;
         if (old >= 0) {
-            diag_warning(c->d, kv[i].key_span, "'%s' is given twice, the last one counts",
-                         kv[i].key);
-            if (c->d->n_warning < c->d->max_error)
-                diag_note(c->d, kv[old].key_span, "first given here");
+            flat_warn_twice(c, kv[i].key, kv[i].key_span, kv[old].key_span);
             kv[old] = kv[i];
             continue;
         }

@@ -414,7 +414,9 @@ bool flat_at_gain(const cur *q);
 const net_expr *flat_gain(cur *q, const char *plus, const char *minus);
 
 bool cur_keyval(cur *q, keyval *kv); /* key "=" value */
-/* Warns about keys given twice and keeps the last. */
+/* Warns about a key that was given before. */
+void flat_warn_twice(flat_ctx *c, const char *key, diag_span at, diag_span first);
+/* The same of all of a list, which keeps the last of each. */
 void flat_unique_keys(flat_ctx *c, keyval *kv);
 /* The message that this token is not expected. */
 void cur_unexpected(const cur *q, const char *what);
