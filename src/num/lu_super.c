@@ -21,7 +21,6 @@ enum {
     MAX_WIDTH =
         LU_PANEL, /* columns of a supernode: a later part of a run need not wait for all of it */
     MIN_PARALLEL = 400000, /* multiplications, below which threads cost more than they give */
-    RUN = 8,               /* rows of a segment, from which on a solution takes them as a vector */
     MIN_PANEL = 3,  /* columns of a supernode made anew in a row, from which a panel is faster */
     PANEL_WORK = 32 /* multiplications per entry of L, below which panels do not pay */
 };
@@ -133,50 +132,49 @@ static bool find_supernodes(lu_super *s, const lists *v)
     return s->lx != NULL;
 }
 
-/* The rows of U's values, column by column: a solution reads them faster than segments of a row or
- * two. */
-static bool list_rows(lu_super *s, const lists *v)
+/* Counts by supernode become places, the last supernode's first. */
+static void add_up_from_end(int32_t *at, int32_t n)
 {
-    s->urow = array((size_t)s->up[s->n], sizeof(int32_t));
-    for (int32_t k = 0; s->urow && k < s->n; k++)
-        memcpy(s->urow + s->up[k], v->ui + v->up[k],
-               (size_t)(s->up[k + 1] - s->up[k]) * sizeof *s->urow);
-    return s->urow != NULL;
+    int32_t sum = 0;
+    for (int32_t o = n; o > 0; o--) {
+        const int32_t count = at[o - 1];
+        at[o] = sum;
+        sum += count;
+    }
+    at[0] = sum;
 }
 
-/* What a solution reads of U: runs of rows where most values stand in such, else the rows. */
-static bool list_upper(lu_super *s, const lists *v)
+/* The segments by rows, and places of their values. */
+static void list_rows(lu_super *s)
 {
-    int32_t n_run = 0, n_few = 0;
-    int64_t in_runs = 0;
+    const size_t supers = (size_t)s->n_super + 1;
+    s->row_at = array(supers, sizeof(int32_t));
+    s->value_at = array(supers, sizeof(int32_t));
     for (int32_t k = 0; k < s->n; k++)
         for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
-            const int32_t len = segment_end(s, s->seg[g], k) + 1 - s->seg[g];
-            n_run += len >= RUN;
-            n_few += len < RUN ? len : 0;
-            in_runs += len >= RUN ? len : 0;
+            s->row_at[s->of[s->seg[g]]]++;
+            s->value_at[s->of[s->seg[g]]] += segment_end(s, s->seg[g], k) + 1 - s->seg[g];
         }
-    if (2 * in_runs < s->up[s->n])
-        return list_rows(s, v);
-    s->run_at = array((size_t)s->n + 1, sizeof(int32_t));
-    s->few_at = array((size_t)s->n + 1, sizeof(int32_t));
-    s->run = array((size_t)n_run, sizeof *s->run);
-    s->few = array((size_t)n_few, sizeof *s->few);
-    n_run = n_few = 0;
-    for (int32_t k = 0; k < s->n; k++) {
-        int32_t at = 0;
+    add_up_from_end(s->row_at, s->n_super);
+    add_up_from_end(s->value_at, s->n_super);
+    const size_t segments = (size_t)s->gp[s->n];
+    s->place = array(segments, sizeof *s->place);
+    s->column = array(segments, sizeof *s->column);
+    s->skip = array(segments, sizeof *s->skip);
+    s->ux = array((size_t)s->value_at[0], sizeof *s->ux);
+    int32_t *next = array(supers, sizeof *next), *value = array(supers, sizeof *value);
+    memcpy(next, s->row_at + 1, sizeof *next * (size_t)s->n_super);
+    memcpy(value, s->value_at + 1, sizeof *value * (size_t)s->n_super);
+    for (int32_t k = s->n - 1; k >= 0; k--)
         for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
-            const int32_t f = s->seg[g], len = segment_end(s, f, k) + 1 - f;
-            if (len >= RUN)
-                s->run[n_run++] = (lu_run){f, len, at};
-            for (int32_t i = 0; len < RUN && i < len; i++)
-                s->few[n_few++] = (lu_few){f + i, at + i};
-            at += len;
+            const int32_t o = s->of[s->seg[g]], at = next[o]++;
+            s->column[at] = k;
+            s->skip[at] = (uint8_t)(s->seg[g] - s->start[o]);
+            s->place[g] = value[o];
+            value[o] += segment_end(s, s->seg[g], k) + 1 - s->seg[g];
         }
-        s->run_at[k + 1] = n_run;
-        s->few_at[k + 1] = n_few;
-    }
-    return true;
+    vs_free(next);
+    vs_free(value);
 }
 
 /* Columns of U as segments. False too if one does not reach the end of its supernode (entries that
@@ -185,30 +183,23 @@ static bool find_segments(lu_super *s, const lists *v)
 {
     const int32_t n = s->n;
     s->gp = array((size_t)n + 1, sizeof(int32_t));
-    s->up = array((size_t)n + 1, sizeof(int64_t));
     s->seg = array((size_t)v->up[n], sizeof(int32_t));
-    s->ux = array((size_t)v->up[n], sizeof(double));
     s->diag = array((size_t)n, sizeof(double));
-    if (!s->gp || !s->up || !s->seg || !s->ux || !s->diag)
-        return false;
     int32_t segs = 0;
-    int64_t values = 0;
     for (int32_t k = 0; k < n; k++) {
         s->gp[k] = segs;
-        s->up[k] = values;
         const int32_t end = v->up[k + 1] - 1; /* the diagonal is the last */
         for (int32_t i = v->up[k]; i < end;) {
             const int32_t f = v->ui[i], len = segment_end(s, f, k) - f + 1;
             if (i + len > end || v->ui[i + len - 1] != f + len - 1)
                 return false;
             s->seg[segs++] = f;
-            values += len;
             i += len;
         }
     }
     s->gp[n] = segs;
-    s->up[n] = values;
-    return list_upper(s, v);
+    list_rows(s);
+    return true;
 }
 
 /* Where the entries of A go: into the column's block, or above it. */
@@ -455,15 +446,13 @@ static void factor_column(lu_super *s, int32_t k, shift w)
                                                                                 (size_t)s->n;
     for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++)
         x[s->arow[i]] = s->av[i];
-    double *restrict u = s->ux + s->up[k];
     for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
         const int32_t f = s->seg[g], o = s->of[f], skip = f - s->start[o],
                       m = segment_end(s, f, k) + 1 - f;
         const int32_t ld = s->ip[o + 1] - s->ip[o];
         const double *l = s->lx + s->lp[o] + (size_t)skip * (size_t)(ld + 1);
         use(s, o, s->of[k], w);
-        eliminate(x, f, s->idx + s->ip[o] + skip, l, ld, ld - skip, u, m, t);
-        u += m;
+        eliminate(x, f, s->idx + s->ip[o] + skip, l, ld, ld - skip, s->ux + s->place[g], m, t);
     }
     const int32_t o = s->of[k], pos = k - s->start[o], ld = s->ip[o + 1] - s->ip[o];
     const int32_t *restrict id = s->idx + s->ip[o];
@@ -484,15 +473,15 @@ static inline double *panel_work(const lu_super *s, int worker)
     return (double *)((at + line - 1) / line * line);
 }
 
-/* U's part that a step found goes to the columns' values. */
-static void store_upper(uint32_t members, int32_t m, const double *u, double **to)
+/* U's part that a step found goes to the columns' values: segments g of each. */
+static void store_upper(lu_super *s, uint32_t members, int32_t m, const double *u, int32_t *g)
 {
     for (; members; members &= members - 1) {
         const int j = __builtin_ctz(members);
         const double *uj = u + (int64_t)(j / LU_OCTET) * m * LU_OCTET + j % LU_OCTET;
+        double *restrict to = s->ux + s->place[g[j]++];
         for (int32_t c = 0; c < m; c++)
-            to[j][c] = uj[c * LU_OCTET];
-        to[j] += m;
+            to[c] = uj[c * LU_OCTET];
     }
 }
 
@@ -500,9 +489,8 @@ static void store_upper(uint32_t members, int32_t m, const double *u, double **t
 static void eliminate_above(lu_super *s, int32_t sn, uint32_t anew, double *x, shift w)
 {
     _Alignas(64) double u[MAX_WIDTH * LU_PANEL];
-    double *to[LU_PANEL]; /* U's next values of each column */
-    for (uint32_t left = anew; left; left &= left - 1)
-        to[__builtin_ctz(left)] = s->ux + s->up[s->start[sn] + __builtin_ctz(left)];
+    int32_t g[LU_PANEL]; /* the next segment of each column */
+    memcpy(g, s->gp + s->start[sn], sizeof *g * (size_t)(s->start[sn + 1] - s->start[sn]));
     for (int32_t i = s->step_at[sn]; i < s->step_at[sn + 1]; i++) {
         const int32_t f = s->step[i].first, o = s->of[f], skip = f - s->start[o],
                       m = s->start[o + 1] - f, ld = s->ip[o + 1] - s->ip[o];
@@ -513,7 +501,7 @@ static void eliminate_above(lu_super *s, int32_t sn, uint32_t anew, double *x, s
         lu_panel_eliminate(s->idx + s->ip[o] + skip,
                            s->lx + s->lp[o] + (size_t)skip * (size_t)(ld + 1), ld, ld - skip, m,
                            members, (int64_t)octet_size(s), x, u);
-        store_upper(members, m, u, to);
+        store_upper(s, members, m, u, g);
     }
 }
 
@@ -528,11 +516,11 @@ static void end_column(lu_super *s, int32_t k, double *restrict x, double *restr
         y[r] = x[id[r] * (int64_t)LU_OCTET];
         x[id[r] * (int64_t)LU_OCTET] = 0;
     }
-    const int32_t f = s->gp[k + 1] > s->gp[k] ? s->seg[s->gp[k + 1] - 1] : k;
+    const int32_t last = s->gp[k + 1] - 1, f = last >= s->gp[k] ? s->seg[last] : k;
     const int32_t skip = f - s->start[o], m = k - f;
     if (skip >= 0 && m > 0) { /* the last segment is in the supernode */
         const double *restrict l = block + (size_t)skip * (size_t)(ld + 1);
-        double *restrict u = s->ux + s->up[k + 1] - m;
+        double *restrict u = s->ux + s->place[last];
         solve_triangle(y + skip, l, ld, m);
         memcpy(u, y + skip, sizeof *u * (size_t)m);
         lu_super_multiply(l + m, ld, ld - pos, u, m, t);
@@ -681,15 +669,31 @@ int32_t lu_super_made(const lu_super *s) { return s->made; }
 
 /* -- solution -- */
 
-WIDE void lu_super_subtract_runs(const lu_run *run, const lu_run *end, const double *restrict u,
-                                 double yk, double *restrict y)
+WIDE const double *lu_super_subtract_rows(const lu_super *s, int32_t o, int32_t j, int32_t end,
+                                          const double *restrict u, double *restrict y)
 {
-    for (; run < end; run++) {
-        const double *restrict from = u + run->at;
-        double *restrict to = y + run->row;
-        for (int32_t r = 0; r < run->rows; r++)
-            to[r] -= from[r] * yk;
+    const int32_t w = s->start[o + 1] - s->start[o], *column = s->column;
+    const uint8_t *skip = s->skip;
+    double *restrict to = y + s->start[o];
+    while (j < end) {
+        const int32_t k = skip[j], m = w - k;
+        double *restrict at = to + k;
+        const double y0 = y[column[j]];
+        if (j + 4 <= end && skip[j + 1] == k && skip[j + 2] == k && skip[j + 3] == k) {
+            const double y1 = y[column[j + 1]], y2 = y[column[j + 2]], y3 = y[column[j + 3]];
+            const double *restrict u1 = u + m, *restrict u2 = u1 + m, *restrict u3 = u2 + m;
+            for (int32_t r = 0; r < m; r++)
+                at[r] = (((at[r] - u[r] * y0) - u1[r] * y1) - u2[r] * y2) - u3[r] * y3;
+            u = u3 + m;
+            j += 4;
+        } else {
+            for (int32_t r = 0; r < m; r++)
+                at[r] -= u[r] * y0;
+            u += m;
+            j++;
+        }
     }
+    return u;
 }
 
 static void solve_lower(const lu_super *s, int32_t from, int32_t to, double *restrict y)
@@ -703,14 +707,10 @@ static void solve_lower(const lu_super *s, int32_t from, int32_t to, double *res
     }
 }
 
-static void solve_upper(const lu_super *s, int32_t first, int32_t end, double *restrict y)
+static void solve_upper(const lu_super *s, int32_t from, int32_t to, double *restrict y)
 {
-    int64_t at = s->up[end];
-    for (int32_t k = end - 1; k >= first; k--) {
-        at = ask_for_upper(s, k, at);
-        const double yk = y[k] /= s->diag[k];
-        subtract_column(s, k, yk, y);
-    }
+    for (int32_t o = to - 1; o >= from; o--)
+        solve_upper_rows(s, o, y);
 }
 
 /* The entries above a block that is solved: columns [k0, k1). */
@@ -734,7 +734,7 @@ void lu_super_solve(lu_super *s, const double *b, double *x)
             continue;
         }
         solve_lower(s, s->of[k0], s->of[k1 - 1] + 1, y);
-        solve_upper(s, k0, k1, y);
+        solve_upper(s, s->of[k0], s->of[k1 - 1] + 1, y);
         subtract_above(s, k0, k1, y);
     }
     for (int32_t k = 0; k < s->n; k++)
@@ -1011,25 +1011,31 @@ static double update_of(const lu_super *s, lu_part *p, int32_t k, double x)
     return x;
 }
 
-/* Whether it changes others. */
-static bool upper_column(lu_super *s, lu_part *p, int32_t k)
+/* The rows of supernode o; whether one changes others. */
+static bool upper_rows(lu_super *s, lu_part *p, int32_t o)
 {
     double *restrict z = s->partly->z;
-    const double zk = z[k] = update_of(s, p, k, z[k] / s->diag[k]);
-    if (zk == 0)
-        return false;
-    subtract_column(s, k, zk, z);
-    return true;
+    const int32_t first = s->start[o];
+    int32_t j = own_segments(s, o);
+    const double *restrict u =
+        lu_super_subtract_rows(s, o, s->row_at[o + 1], j, s->ux + s->value_at[o + 1], z);
+    bool any = false;
+    for (int32_t k = s->start[o + 1] - 1; k >= first; k--) {
+        const double zk = z[k] = update_of(s, p, k, z[k] / s->diag[k]);
+        any |= zk != 0;
+        if (j == s->row_at[o] || s->column[j] != k)
+            continue;
+        for (int32_t r = first + s->skip[j++]; r < k; r++)
+            z[r] -= *u++ * zk;
+    }
+    return any;
 }
 
 static void upper_part(lu_super *s, lu_part *p, int32_t from, int32_t end)
 {
     const partly *v = s->partly;
     for (int32_t o = end; (o = mark_before(v->need, from, o)) >= from;) {
-        bool any = false;
-        for (int32_t k = s->start[o + 1] - 1; k >= s->start[o]; k--)
-            any |= upper_column(s, p, k);
-        if (any)
+        if (upper_rows(s, p, o))
             mark_list(v->need, v->used_at, v->used, o);
     }
     for (int32_t o = from; (o = next_mark(v->need, o, end)) < end; o++)
@@ -1136,12 +1142,12 @@ void lu_super_free(lu_super **ps)
         return;
     lu_split_free(&s->split);
     lu_share_free(&s->share);
-    void *const all[] = {s->urow, s->few_at,  s->few,     s->run_at, s->run, s->start,
-                         s->of,   s->ip,      s->idx,     s->lp,     s->lx,  s->gp,
-                         s->seg,  s->up,      s->ux,      s->diag,   s->ap,  s->apos,
-                         s->arow, s->fp,      s->fpos,    s->frow,   s->fx,  s->block,
-                         s->p,    s->q,       s->scale,   s->x,      s->t,   s->y,
-                         s->av,   s->changed, s->step_at, s->step,   s->px,  (void *)s->done};
+    void *const all[] = {s->place,   s->row_at,  s->column, s->skip, s->value_at,    s->start,
+                         s->of,      s->ip,      s->idx,    s->lp,   s->lx,          s->gp,
+                         s->seg,     s->ux,      s->diag,   s->ap,   s->apos,        s->arow,
+                         s->fp,      s->fpos,    s->frow,   s->fx,   s->block,       s->p,
+                         s->q,       s->scale,   s->x,      s->t,    s->y,           s->av,
+                         s->changed, s->step_at, s->step,   s->px,   (void *)s->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     free_partly(s->partly);

@@ -16,15 +16,6 @@ typedef struct lu_split {
 
 typedef struct lu_share lu_share;
 
-/* Values of a column of U: place from its first one on, rows from `row` on. */
-typedef struct lu_few {
-    int32_t row, at;
-} lu_few;
-
-typedef struct lu_run {
-    int32_t row, rows, at;
-} lu_run;
-
 enum { LU_PARTS_PER_THREAD = 6 };
 
 struct lu_super {
@@ -38,12 +29,13 @@ struct lu_super {
     int32_t *gp;  /* [n + 1] segments of a column of U in seg: runs of rows in one supernode, to its
                      end */
     int32_t *seg; /* first row */
-    int64_t *up;  /* [n + 1] values of the segments, one after the other */
-    int32_t *urow;   /* [up[n]] their rows; NULL: where segments are long, `few` and `run` */
-    int32_t *few_at; /* [n + 1] in few: entries of a column that stand in short segments */
-    lu_few *few;
-    int32_t *run_at; /* [n + 1] in run: the column's other segments */
-    lu_run *run;
+    int32_t *place; /* of its values in ux */
+    /* U as a solution reads it: the rows of the last supernode, then those of the one before; in
+     * each the segments of columns, from the last one on */
+    int32_t *row_at;   /* [n_super + 1] in column and skip; of o: from [o + 1] to [o] */
+    int32_t *column;   /* of a segment */
+    uint8_t *skip;     /* rows of the supernode before it */
+    int32_t *value_at; /* [n_super + 1] a supernode's values in ux, from [o + 1] to [o] */
     double *ux, *diag; /* diag [n] u_kk */
     int32_t *ap, *apos,
         *arow;        /* [n + 1] entries of A in the blocks of a column: place in a->val, row */
@@ -105,33 +97,49 @@ static inline int32_t segment_end(const lu_super *s, int32_t f, int32_t k)
     return (end < k ? end : k) - 1;
 }
 
-/* y[r] -= u[r] yk in runs [run, end) of a column, whose values are u. */
-void lu_super_subtract_runs(const lu_run *run, const lu_run *end, const double *restrict u,
-                            double yk, double *restrict y);
+/* y[r] -= sum of u_rk y_k over segments [j, end) of supernode o; u: their values. Returns where
+ * those end. */
+const double *lu_super_subtract_rows(const lu_super *s, int32_t o, int32_t j, int32_t end,
+                                     const double *restrict u, double *restrict y);
 
-/* Values of U come from memory backwards, in pieces of some words: those of column k and before it
- * are asked for, from `at` down. Returns where the next ones begin. */
-static inline int64_t ask_for_upper(const lu_super *s, int32_t k, int64_t at)
+/* The first segment of supernode o that is in one of its own columns. */
+static inline int32_t own_segments(const lu_super *s, int32_t o)
 {
-    enum { LINE = 8, AHEAD = 256 };
-    for (; !s->urow && at > s->up[k] - AHEAD && at > 0; at -= LINE)
-        __builtin_prefetch(s->ux + at);
-    return at;
+    int32_t j = s->row_at[o];
+    while (j > s->row_at[o + 1] && s->column[j - 1] < s->start[o + 1])
+        j--;
+    return j;
 }
 
-/* y[r] -= u_rk yk for the rows r of column k of U. */
-static inline void subtract_column(const lu_super *s, int32_t k, double yk, double *restrict y)
+/* The rows of supernode o: what later columns do to them is subtracted. j, u: its own segments. */
+static inline void solve_own_upper(const lu_super *s, int32_t o, int32_t j,
+                                   const double *restrict u, double *restrict y)
 {
-    const double *restrict u = s->ux + s->up[k];
-    if (s->urow) {
-        for (int64_t i = s->up[k]; i < s->up[k + 1]; i++)
-            y[s->urow[i]] -= *u++ * yk;
+    const int32_t first = s->start[o];
+    for (int32_t k = s->start[o + 1] - 1; k >= first; k--) {
+        const double yk = y[k] /= s->diag[k];
+        if (j == s->row_at[o] || s->column[j] != k)
+            continue;
+        for (int32_t r = first + s->skip[j++]; r < k; r++)
+            y[r] -= *u++ * yk;
+    }
+}
+
+/* The rows of supernode o by U. */
+static inline void solve_upper_rows(const lu_super *s, int32_t o, double *restrict y)
+{
+    const double *restrict u = s->ux + s->value_at[o + 1];
+    const int32_t first = s->start[o];
+    if (s->start[o + 1] - first == 1) {
+        double sum = y[first];
+        for (int32_t j = s->row_at[o + 1]; j < s->row_at[o]; j++)
+            sum -= *u++ * y[s->column[j]];
+        y[first] = sum / s->diag[first];
         return;
     }
-    for (const lu_few *f = s->few + s->few_at[k], *end = s->few + s->few_at[k + 1]; f < end; f++)
-        y[f->row] -= u[f->at] * yk;
-    if (s->run_at[k] < s->run_at[k + 1])
-        lu_super_subtract_runs(s->run + s->run_at[k], s->run + s->run_at[k + 1], u, yk, y);
+    const int32_t own = own_segments(s, o);
+    u = lu_super_subtract_rows(s, o, s->row_at[o + 1], own, u, y);
+    solve_own_upper(s, o, own, u, y);
 }
 
 /* x[id[r]] -= that; t: work [rows] */

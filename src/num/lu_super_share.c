@@ -15,8 +15,6 @@
 /* Columns of a unit of joining supernodes: more are longer rows and fewer waits, but a longer chain
  * of units that wait for each other. */
 enum { JOINED_COLUMNS = 64 };
-/* Runs whose values are asked for early: they stand apart from each other in memory. */
-enum { AHEAD = 16 };
 
 typedef struct run { /* rows of a supernode's block, by place there */
     int32_t super, begin, end;
@@ -37,13 +35,9 @@ typedef struct fetched { /* for a row */
     int32_t row, product;
 } fetched;
 
-typedef struct upper {       /* an entry of U in a part's row, and in a column of another unit */
-    int32_t row, column, at; /* at: in ux */
-} upper;
-
-typedef struct upper_run { /* entries of U in neighbouring rows of a joining unit */
-    int32_t column, row, n, at;
-} upper_run;
+typedef struct turn {  /* segments of U in a joining unit's rows, up to `end` */
+    int32_t end, unit; /* of whose columns they are */
+} turn;
 
 struct lu_share {
     int32_t block;
@@ -59,10 +53,8 @@ struct lu_share {
     fetched *fetched;    /* by unit */
     double *product;     /* what parts leave behind */
     int32_t n_product;
-    int32_t *upper_at;      /* [n_unit + 1] in upper */
-    upper *upper;           /* by part, columns descending */
-    int32_t *upper_run_at;  /* [n_unit + 1] in upper_run */
-    upper_run *upper_run;   /* by joining unit, columns descending, its own among them */
+    int32_t *turn_at;       /* [n_unit + 1] in turn */
+    turn *turn;             /* by joining unit, as its supernodes' segments stand, the last first */
     _Atomic uint32_t *done; /* [n_unit] joining ones: the last pass that has it */
     _Atomic int32_t n_done; /* below: parts, above: joining units */
     bool as_if;             /* of the pool; keys: units, and n_unit for those counted in n_done */
@@ -77,7 +69,7 @@ static inline bool is_part(const lu_share *h, int32_t u) { return u < h->split.n
 static double entries_of(const lu_super *s, int32_t o)
 {
     const double rows = s->ip[o + 1] - s->ip[o], columns = s->start[o + 1] - s->start[o];
-    return rows * columns + (double)(s->up[s->start[o + 1]] - s->up[s->start[o]]);
+    return rows * columns + (double)(s->value_at[o] - s->value_at[o + 1]);
 }
 
 /* The next run of rows in one supernode, of o's block from place `begin` on. */
@@ -169,8 +161,6 @@ typedef struct filling {
     bool fills;
     int32_t *until; /* [n_unit] its products may join the last item until this supernode; 0: none */
     row_run last[1]; /* of the present supernode */
-    upper_run last_upper[1];
-    int32_t last_unit; /* of the present column */
 } filling;
 
 static void add_from(filling *f, int32_t u, item i)
@@ -247,43 +237,19 @@ static void take_rows(filling *f, int32_t o)
     }
 }
 
-/* Entries of column k in a run of rows of joining unit u; `begins`: the column's first. */
-static void add_upper_run(filling *f, int32_t u, upper_run r, bool begins)
-{
-    lu_share *h = f->h;
-    int32_t *at = &h->upper_run_at[u];
-    upper_run *last = f->last_upper;
-    if (!begins && last->row + last->n == r.row && f->last_unit == u) {
-        last->n += r.n;
-    } else {
-        *last = r;
-        ++*at;
-    }
-    f->last_unit = u;
-    if (f->fills)
-        h->upper_run[*at - 1] = *last;
-}
-
-/* Entries of column k of a joining unit; a part's are all in its own rows. */
-static void take_upper(filling *f, int32_t k)
+/* The segments of a joining unit's supernode o, of whose columns each is. */
+static void take_turns(filling *f, int32_t o)
 {
     lu_share *h = f->h;
     const lu_super *s = f->s;
-    int32_t at = (int32_t)s->up[k];
-    if (is_part(h, h->unit[s->of[k]]))
-        return;
-    for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
-        const int32_t row = s->seg[g], n = segment_end(s, row, k) + 1 - row,
-                      u = h->unit[s->of[row]];
-        if (!is_part(h, u)) {
-            add_upper_run(f, u, (upper_run){k, row, n, at}, g == s->gp[k]);
-        } else {
-            for (int32_t i = 0; f->fills && i < n; i++)
-                h->upper[h->upper_at[u] + i] = (upper){row + i, k, at + i};
-            h->upper_at[u] += n;
-            f->last_unit = u;
-        }
-        at += n;
+    int32_t *at = &h->turn_at[h->unit[o]];
+    for (int32_t j = s->row_at[o + 1], end; j < s->row_at[o]; j = end) {
+        const int32_t u = h->unit[s->of[s->column[j]]];
+        for (end = j + 1; end < s->row_at[o] && h->unit[s->of[s->column[end]]] == u; end++)
+            ;
+        if (f->fills)
+            h->turn[*at] = (turn){end, u};
+        ++*at;
     }
 }
 
@@ -299,19 +265,19 @@ static void move_back(int32_t *at, int32_t n)
 
 static void fill(filling *f, int32_t from, int32_t end)
 {
-    const lu_super *s = f->s;
     f->h->n_product = 0;
     memset(f->until, 0, sizeof *f->until * (size_t)f->h->n_unit);
     for (int32_t o = from; o < end; o++)
         take_rows(f, o);
-    for (int32_t k = s->start[end] - 1; k >= s->start[from]; k--)
-        take_upper(f, k);
+    for (int32_t o = end - 1; o >= from; o--)
+        if (!is_part(f->h, f->h->unit[o]))
+            take_turns(f, o);
 }
 
 static void make_lists(lu_share *h, const lu_super *s, int32_t from, int32_t end)
 {
     const int32_t units = h->n_unit;
-    int32_t **const at[] = {&h->from_at, &h->fetched_at, &h->upper_at, &h->upper_run_at};
+    int32_t **const at[] = {&h->from_at, &h->fetched_at, &h->turn_at};
     filling f = {.h = h, .s = s, .until = vs_calloc((size_t)units + 1, sizeof(int32_t))};
     h->row_at = vs_calloc((size_t)s->n_super + 1, sizeof(int32_t));
     for (size_t i = 0; i < VS_COUNT(at); i++)
@@ -320,8 +286,7 @@ static void make_lists(lu_share *h, const lu_super *s, int32_t from, int32_t end
     h->row = vs_calloc(add_up(h->row_at, s->n_super), sizeof *h->row);
     h->from = vs_calloc(add_up(h->from_at, units), sizeof *h->from);
     h->fetched = vs_calloc(add_up(h->fetched_at, units), sizeof *h->fetched);
-    h->upper = vs_calloc(add_up(h->upper_at, units), sizeof *h->upper);
-    h->upper_run = vs_calloc(add_up(h->upper_run_at, units), sizeof *h->upper_run);
+    h->turn = vs_calloc(add_up(h->turn_at, units), sizeof *h->turn);
     h->product = vs_calloc((size_t)h->n_product + 1, sizeof *h->product);
     f.fills = true;
     fill(&f, from, end);
@@ -352,7 +317,7 @@ lu_share *lu_share_new(const lu_super *s, pool *p, double least)
 {
     int32_t block;
     const double entries = largest_block(s, &block);
-    if (block < 0 || entries < least || s->up[s->n] > INT32_MAX)
+    if (block < 0 || entries < least)
         return NULL;
     const int32_t from = s->of[s->block[block]], end = s->of[s->block[block + 1] - 1] + 1;
     lu_share *h = vs_calloc(1, sizeof *h);
@@ -369,9 +334,9 @@ void lu_share_free(lu_share **ph)
     if (!h)
         return;
     lu_split_free(&h->split);
-    void *const all[] = {h->at,    h->unit,         h->row_at,     h->row,         h->from_at,
-                         h->from,  h->product,      h->fetched_at, h->fetched,     h->upper_at,
-                         h->upper, h->upper_run_at, h->upper_run,  (void *)h->done};
+    void *const all[] = {h->at,      h->unit,    h->row_at,  h->row,
+                         h->from_at, h->from,    h->product, h->fetched_at,
+                         h->fetched, h->turn_at, h->turn,    (void *)h->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     vs_free(h);
@@ -486,48 +451,25 @@ static void solve_lower(void *user, int32_t u, int worker)
 
 static void upper_part(const lu_share *h, const lu_super *s, int32_t u)
 {
-    double *restrict y = s->y;
-    const upper *at = h->upper + h->upper_at[u], *end = h->upper + h->upper_at[u + 1];
-    int64_t ask = s->up[s->n];
-    for (int32_t m = h->at[u + 1] - 1; m >= h->at[u]; m--) {
-        const int32_t o = h->split.list[m];
-        const int64_t top = s->up[s->start[o + 1]];
-        ask = ask < top ? ask : top;
-        for (int32_t k = s->start[o + 1] - 1; k >= s->start[o]; k--) {
-            ask = ask_for_upper(s, k, ask);
-            for (; at < end && at->column > k; at++) {
-                if (at + AHEAD < end)
-                    __builtin_prefetch(s->ux + at[AHEAD].at);
-                y[at->row] -= s->ux[at->at] * y[at->column];
-            }
-            y[k] /= s->diag[k];
-            subtract_column(s, k, y[k], y);
-        }
-    }
+    for (int32_t m = h->at[u + 1] - 1; m >= h->at[u]; m--)
+        solve_upper_rows(s, h->split.list[m], s->y);
 }
 
 static void upper_joining(lu_share *h, int32_t u, int worker)
 {
     const lu_super *s = h->s;
-    double *restrict y = s->y;
-    const upper_run *r = h->upper_run + h->upper_run_at[u],
-                    *end = h->upper_run + h->upper_run_at[u + 1];
+    const turn *t = h->turn + h->turn_at[u];
     for (int32_t m = h->at[u + 1] - 1; m >= h->at[u]; m--) {
-        const int32_t o = h->split.list[m];
-        for (int32_t k = s->start[o + 1] - 1; k >= s->start[o]; k--) {
-            for (; r < end && r->column > k; r++) {
-                const int32_t of = h->unit[s->of[r->column]];
-                if (r + AHEAD < end)
-                    __builtin_prefetch(s->ux + r[AHEAD].at);
-                if (of != u)
-                    await(h, of, worker);
-                const double yk = y[r->column], *restrict x = s->ux + r->at;
-                double *restrict to = y + r->row;
-                for (int32_t i = 0; i < r->n; i++)
-                    to[i] -= x[i] * yk;
-            }
-            y[k] /= s->diag[k];
+        const int32_t o = h->split.list[m], own = own_segments(s, o);
+        const double *v = s->ux + s->value_at[o + 1];
+        int32_t j = s->row_at[o + 1];
+        for (; j < s->row_at[o]; j = t++->end) {
+            if (t->unit != u)
+                await(h, t->unit, worker);
+            if (j < own)
+                v = lu_super_subtract_rows(s, o, j, t->end < own ? t->end : own, v, s->y);
         }
+        solve_own_upper(s, o, own, v, s->y);
     }
 }
 
