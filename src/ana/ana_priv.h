@@ -191,11 +191,14 @@ static inline bool ana_factors_are_dear(const ana *a)
     return a->lu.stat.work > (double)DEAR * a->lu.stat.nnz_lu && lu_is_cholesky(&a->lu);
 }
 
-/* x = A^-1 b with the present factors; [n+1], element 0 is left alone. */
+/* x = A^-1 b with the present factors; [n+1], element 0 is left alone. Factors that near.c has used
+ * are those of another matrix than the present one: they may be coarse. */
 static inline void ana_solve(ana *a, const double *b, double *x)
 {
     if (a->latent)
         ana_latent_solve(a, b, x);
+    else if (a->near.stale)
+        lu_solve_coarse(&a->lu, b + 1, x + 1);
     else
         lu_solve(&a->lu, b + 1, x + 1);
 }

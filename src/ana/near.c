@@ -56,7 +56,8 @@ bool near_update(ana *a, const newton_eq *eq)
         s->work = lu_near_new(a->n);
     for (int32_t i = 1; i <= a->n; i++)
         tol[i] = a->opt.reltol * eq->xmax[i] + a->tol_x[i];
-    const lu_near_opt o = {.tol = tol + 1, .part = PART, .least = LEAST, .most = (int)most};
+    const lu_near_opt o = {
+        .tol = tol + 1, .part = PART, .least = LEAST, .most = (int)most, .coarse = s->stale};
     const vs_status st = lu_near_solve(s->work, &a->lu, a->jac, &o, a->dx + 1, &n, &s->first);
     s->stale = true;
     s->steps += n;

@@ -459,12 +459,13 @@ static vs_status new_update(ana *a, const newton_eq *eq, bool tried, newton_repo
     if (near_may_serve(a, eq, rep->iter) && update_by_old_factors(a, eq, tried))
         return VS_OK;
     const int64_t reused = a->lu.stat.n_reuse;
+    const bool coarse = a->near.stale; /* what was tried */
     const vs_status st = newton_factor(a, eq->env.alpha);
     if (st == VS_ESINGULAR)
         rep->singular = a->lu.stat.singular + 1;
     if (st != VS_OK)
         return st;
-    if (!tried || a->lu.stat.n_reuse == reused)
+    if (!tried || coarse || a->lu.stat.n_reuse == reused)
         solve(a);
     if (norm_finite(a->dx + 1, a->n))
         return VS_OK;

@@ -35,8 +35,11 @@ int lu_kind_of(const char *name)
 
 void lu_init(lu_solver *lu, const lu_opt *opt)
 {
-    *lu = (lu_solver){
-        .opt = {.pivot_tol = 1e-3, .rcond_drop = 1e-3, .growth_min = 1e-8, .share_from = 1e6}};
+    *lu = (lu_solver){.opt = {.pivot_tol = 1e-3,
+                              .rcond_drop = 1e-3,
+                              .growth_min = 1e-8,
+                              .share_from = 2e5,
+                              .coarse_from = 2e6}};
     if (opt)
         lu->opt = *opt;
     lu->stat.singular = -1;
@@ -432,6 +435,18 @@ void lu_solve(lu_solver *lu, const double *b, double *x)
     assert(f && f->have);
     lu->stat.n_solve++;
     f->method->solve(f, b, x);
+}
+
+void lu_solve_coarse(lu_solver *lu, const double *b, double *x)
+{
+    lu_fac *f = lu->fac;
+    if (!f->method->solve_coarse || lu->stat.nnz_lu < lu->opt.coarse_from) {
+        lu_solve(lu, b, x);
+        return;
+    }
+    assert(f->have);
+    lu->stat.n_solve++;
+    f->method->solve_coarse(f, b, x);
 }
 
 vs_status lu_refactor_part(lu_solver *lu, const csc *a, const lu_part *p)

@@ -36,8 +36,9 @@ typedef struct lu_opt {
     /* Factors that serve few solutions, one of thousands with the same pattern: AUTO is KLU where a
      * list of operations, which would not pay, could be made (up to 4096 unknowns) */
     bool brief;
-    struct pool *pool; /* for large matrices; NULL: one thread. Results do not depend on it */
-    double share_from; /* entries of L and U from which on threads share a solution; 1e6 */
+    struct pool *pool;  /* for large matrices; NULL: one thread. Results do not depend on it */
+    double share_from;  /* entries of L and U from which on threads share a solution; 2e5 */
+    double coarse_from; /* and from which on lu_solve_coarse rounds them; 2e6 */
     /* lu_factor gives VS_NOCONV instead of factors that pivots beside the diagonal make much larger
      * than those with pivots on it, if the matrix is large; see LU_REFUSE_FROM. KLU only. */
     bool refuse_fill;
@@ -113,6 +114,11 @@ VS_MUST_USE vs_status lu_refactor(lu_solver *lu, const csc *a);
 /* The solution of A x = b with the present factors; b and x [n] may be the same. Allocates nothing.
  */
 void lu_solve(lu_solver *lu, const double *b, double *x);
+/* The same for a matrix near the factored one, the same one until the next factorisation, where
+ * that is faster: the factors of many entries are rounded to single precision. Sums are double, so
+ * that it is as linear as lu_solve. For iterations, which need no more (lu_near.h). Allocates when
+ * first called. */
+void lu_solve_coarse(lu_solver *lu, const double *b, double *x);
 
 /* Copies the counters, and the values that led to the factors, to or from the image; giving back
  * makes the factors again, bit by bit. a: the pattern of the same matrix. It is given back after

@@ -374,6 +374,15 @@ static void k_solve(lu_fac *fac, const double *b, double *x)
     klu_solve(f->sym, f->num, f->sym->n, 1, x, &f->common);
 }
 
+static void k_solve_coarse(lu_fac *fac, const double *b, double *x)
+{
+    klu *f = (klu *)fac;
+    if (!f->tiny && f->super_on)
+        lu_super_solve_coarse(f->super, b, x);
+    else
+        k_solve(fac, b, x);
+}
+
 static int32_t k_weakest(const lu_fac *fac)
 {
     const klu *f = (const klu *)fac;
@@ -389,6 +398,6 @@ static int32_t k_weakest(const lu_fac *fac)
     return at < 0 ? -1 : f->sym->Q[at];
 }
 
-const lu_method lu_method_klu = {"klu",   k_analyze,       k_factor,    k_refactor,
-                                 k_solve, k_weakest,       k_free,      k_forget,
-                                 k_image, k_refactor_part, k_solve_part};
+const lu_method lu_method_klu = {"klu",   k_analyze,       k_factor,     k_refactor,
+                                 k_solve, k_weakest,       k_free,       k_forget,
+                                 k_image, k_refactor_part, k_solve_part, k_solve_coarse};

@@ -81,16 +81,20 @@ VS_CLONES static void scale(double *x, double factor, int32_t n)
 }
 
 /* to = B v */
-static void apply(lu_near *s, lu_solver *lu, const csc *a, const double *tol, const double *v,
+static void apply(lu_near *s, lu_solver *lu, const csc *a, const lu_near_opt *o, const double *v,
                   double *restrict to)
 {
+    const double *tol = o->tol;
     double *restrict z = s->z;
     multiply(z, v, tol, s->n);
     memset(to, 0, sizeof *to * (size_t)s->n);
     for (int32_t j = 0; j < s->n; j++)
         for (int32_t k = a->colptr[j]; k < a->colptr[j + 1]; k++)
             to[a->row[k]] += a->val[k] * z[j];
-    lu_solve(lu, to, to);
+    if (o->coarse)
+        lu_solve_coarse(lu, to, to);
+    else
+        lu_solve(lu, to, to);
     divide(to, tol, s->n);
 }
 
@@ -147,7 +151,7 @@ vs_status lu_near_solve(lu_near *s, lu_solver *lu, const csc *a, const lu_near_o
     scale(s->v[0], 1 / size, s->n);
     t.g[0] = size;
     for (int k = 0; k < o->most; k++) {
-        apply(s, lu, a, o->tol, s->v[k], s->v[k + 1]);
+        apply(s, lu, a, o, s->v[k], s->v[k + 1]);
         add_column(s, &t, k);
         *n_step = k + 1;
         const double left = fabs(t.g[k + 1]);

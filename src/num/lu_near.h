@@ -18,6 +18,7 @@ typedef struct lu_near_opt {
     double part;       /* what is left of the error, as part of the solution's size */
     double least;      /* a size that is small enough */
     int most;          /* products with A at most, 1 to LU_NEAR_MOST */
+    bool coarse;       /* M^-1 is lu_solve_coarse, also of x */
 } lu_near_opt;
 
 lu_near *lu_near_new(int32_t n); /* for n unknowns */

@@ -48,6 +48,7 @@ typedef struct lu_method {
     /* lu_refactor_part, lu_solve_part; false: not with these factors. NULL: never. */
     bool (*refactor_part)(lu_solver *lu, lu_fac *fac, const csc *a, const lu_part *p);
     bool (*solve_part)(lu_fac *fac, lu_part *p, const double *b, double *x);
+    void (*solve_coarse)(lu_fac *fac, const double *b, double *x); /* NULL: solve */
 } lu_method;
 
 extern const lu_method lu_method_klu, lu_method_umfpack, lu_method_dense, lu_method_cholesky,

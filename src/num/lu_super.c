@@ -9,18 +9,15 @@
 #include "lu_panel.h"
 #include "lu_super_priv.h"
 
-/* The loops over the rows of a block, for each vector width; without fused operations all give the
- * same bits. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
-#define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define WIDE
-#endif
+#define VALUE double
+#define SUMS(name) name
+#include "lu_super_sums.h"
 
 enum {
     MAX_WIDTH =
         LU_PANEL, /* columns of a supernode: a later part of a run need not wait for all of it */
     MIN_PARALLEL = 400000, /* multiplications, below which threads cost more than they give */
+    ASK_AHEAD = 2,         /* columns, by which memory of U is asked for early */
     MIN_PANEL = 3,  /* columns of a supernode made anew in a row, from which a panel is faster */
     PANEL_WORK = 32 /* multiplications per entry of L, below which panels do not pay */
 };
@@ -202,48 +199,72 @@ static bool find_segments(lu_super *s, const lists *v)
     return true;
 }
 
+/* Entries above the blocks by rows, those of the last block first, and by columns. first [n]: of a
+ * column's block. */
+static void list_above(lu_super *s, const csc *a, const int32_t *pinv, const int32_t *first)
+{
+    const size_t n = (size_t)s->n, nnz = (size_t)csc_nnz(a);
+    s->fp = array(n + 1, sizeof(int32_t));
+    s->above_at = array(n + 1, sizeof(int32_t));
+    for (int32_t k = 0; k < s->n; k++)
+        for (int32_t i = a->colptr[s->q[k]]; i < a->colptr[s->q[k] + 1]; i++)
+            if (pinv[a->row[i]] < first[k]) {
+                s->fp[pinv[a->row[i]]]++;
+                s->above_at[k]++;
+            }
+    const size_t all = (size_t)csc_begins(s->fp, s->n);
+    (void)csc_begins(s->above_at, s->n);
+    assert(all <= nnz);
+    s->fcol = array(all, sizeof(int32_t));
+    s->fpos = array(all, sizeof(int32_t));
+    s->fx = array(all, sizeof(double));
+    s->above = array(all, sizeof(int32_t));
+    s->frow = array(all, sizeof(int32_t));
+    int32_t *next = array(n, sizeof *next);
+    memcpy(next, s->fp, n * sizeof *next);
+    for (int32_t b = s->n_block - 1; b >= 0; b--)
+        for (int32_t k = s->block[b]; k < s->block[b + 1]; k++)
+            for (int32_t i = a->colptr[s->q[k]], j = s->above_at[k]; i < a->colptr[s->q[k] + 1];
+                 i++) {
+                const int32_t row = pinv[a->row[i]];
+                if (row >= first[k])
+                    continue;
+                const int32_t at = next[row]++;
+                s->fcol[at] = k;
+                s->fpos[at] = i;
+                s->above[j++] = at;
+                s->frow[at] = row;
+            }
+    vs_free(next);
+}
+
 /* Where the entries of A go: into the column's block, or above it. */
-static bool find_entries(lu_super *s, const csc *a)
+static void find_entries(lu_super *s, const csc *a)
 {
     const size_t n = (size_t)s->n, nnz = (size_t)csc_nnz(a);
     int32_t *pinv = array(n, sizeof(int32_t)), *first = array(n, sizeof(int32_t));
     s->ap = array(n + 1, sizeof(int32_t));
-    s->fp = array(n + 1, sizeof(int32_t));
     s->apos = array(nnz, sizeof(int32_t));
     s->arow = array(nnz, sizeof(int32_t));
-    s->fpos = array(nnz, sizeof(int32_t));
-    s->frow = array(nnz, sizeof(int32_t));
-    bool ok = pinv && first && s->ap && s->fp && s->apos && s->arow && s->fpos && s->frow;
-    int32_t na = 0, nf = 0;
-    for (int32_t k = 0; ok && k < s->n; k++)
+    int32_t na = 0;
+    for (int32_t k = 0; k < s->n; k++)
         pinv[s->p[k]] = k;
-    for (int32_t b = 0; ok && b < s->n_block; b++)
+    for (int32_t b = 0; b < s->n_block; b++)
         for (int32_t k = s->block[b]; k < s->block[b + 1]; k++)
             first[k] = s->block[b];
-    for (int32_t k = 0; ok && k < s->n; k++) {
+    for (int32_t k = 0; k < s->n; k++) {
         s->ap[k] = na;
-        s->fp[k] = nf;
-        for (int32_t i = a->colptr[s->q[k]]; i < a->colptr[s->q[k] + 1]; i++) {
-            const int32_t row = pinv[a->row[i]];
-            if (row < first[k]) {
-                s->fpos[nf] = i;
-                s->frow[nf++] = row;
-            } else {
+        for (int32_t i = a->colptr[s->q[k]]; i < a->colptr[s->q[k] + 1]; i++)
+            if (pinv[a->row[i]] >= first[k]) {
                 s->apos[na] = i;
-                s->arow[na++] = row;
+                s->arow[na++] = pinv[a->row[i]];
             }
-        }
     }
-    if (ok) {
-        s->ap[n] = na;
-        s->fp[n] = nf;
-        s->fx = array((size_t)nf, sizeof(double));
-        s->av = array((size_t)na, sizeof(double));
-        ok = s->fx && s->av;
-    }
+    s->ap[n] = na;
+    s->av = array((size_t)na, sizeof(double));
+    list_above(s, a, pinv, first);
     vs_free(pinv);
     vs_free(first);
-    return ok;
 }
 
 /* -- plan of panels -- */
@@ -320,8 +341,7 @@ static double work_of(const lu_super *s, int32_t sn)
 static void plan_threads(lu_super *s, const double *weight, double work, double share_from)
 {
     const int threads = pool_size(s->pool);
-    if (threads > 1)
-        s->share = lu_share_new(s, s->pool, share_from);
+    s->units = lu_units_new(s, share_from);
     if (threads < 2 || work < MIN_PARALLEL)
         return;
     s->parallel = true;
@@ -339,38 +359,6 @@ static void plan_threads(lu_super *s, const double *weight, double work, double 
 }
 
 /* -- new values -- */
-
-/* lu_panel.c has the same order of sums. */
-WIDE void lu_super_multiply(const double *restrict l, int32_t ld, int32_t rows,
-                            const double *restrict u, int32_t m, double *restrict t)
-{
-    const size_t step = (size_t)ld;
-    const double *restrict a = l, *restrict b = a + step, *restrict d = b + step;
-    int32_t c = (m - 1) % 4 + 1; /* columns before whole groups of four */
-    const double ua = u[0], ub = c > 1 ? u[1] : 0, ud = c > 2 ? u[2] : 0;
-    if (c == 1)
-        for (int32_t r = 0; r < rows; r++)
-            t[r] = a[r] * ua;
-    else if (c == 2)
-        for (int32_t r = 0; r < rows; r++)
-            t[r] = a[r] * ua + b[r] * ub;
-    else if (c == 3)
-        for (int32_t r = 0; r < rows; r++)
-            t[r] = (a[r] * ua + b[r] * ub) + d[r] * ud;
-    else {
-        const double *restrict e = d + step;
-        const double ue = u[3];
-        for (int32_t r = 0; r < rows; r++)
-            t[r] = (a[r] * ua + b[r] * ub) + (d[r] * ud + e[r] * ue);
-    }
-    for (; c < m; c += 4) {
-        const double *restrict a0 = l + (size_t)c * step, *restrict a1 = a0 + step,
-                               *restrict a2 = a1 + step, *restrict a3 = a2 + step;
-        const double u0 = u[c], u1 = u[c + 1], u2 = u[c + 2], u3 = u[c + 3];
-        for (int32_t r = 0; r < rows; r++)
-            t[r] += (a0[r] * u0 + a1[r] * u1) + (a2[r] * u2 + a3[r] * u3);
-    }
-}
 
 /* A segment of a column: rows f .. of x become U's part u [m], and what is below is updated. l: the
  * supernode's block from the segment's first column and row on, id: its rows from there on, `rows`
@@ -438,12 +426,20 @@ static inline bool must_change(lu_super *s, int32_t k, const double *restrict va
     return yes;
 }
 
+/* A column's values of U stand in rows far from each other: their memory is asked for early. */
+static inline void ask_for_upper(const lu_super *s, int32_t k)
+{
+    for (int32_t g = k < s->n ? s->gp[k] : 0, end = k < s->n ? s->gp[k + 1] : 0; g < end; g++)
+        __builtin_prefetch(s->ux + s->place[g], 1);
+}
+
 /* Column k of L and U. */
 static void factor_column(lu_super *s, int32_t k, shift w)
 {
     double *restrict x = s->x + (size_t)w.worker * (size_t)s->n, *restrict t =
                                                                      s->t + (size_t)w.worker *
                                                                                 (size_t)s->n;
+    ask_for_upper(s, k + ASK_AHEAD);
     for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++)
         x[s->arow[i]] = s->av[i];
     for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
@@ -523,7 +519,7 @@ static void end_column(lu_super *s, int32_t k, double *restrict x, double *restr
         double *restrict u = s->ux + s->place[last];
         solve_triangle(y + skip, l, ld, m);
         memcpy(u, y + skip, sizeof *u * (size_t)m);
-        lu_super_multiply(l + m, ld, ld - pos, u, m, t);
+        multiply(l + m, ld, ld - pos, u, m, t);
         for (int32_t r = pos; r < ld; r++)
             y[r] -= t[r - pos];
     }
@@ -638,6 +634,7 @@ static void clear_panels(lu_super *s)
 double lu_super_factor(lu_super *s, const csc *a)
 {
     s->a = a;
+    s->coarse = LU_NOT_MADE;
     if (s->partly)
         s->partly->fresh = false;
     if (s->parallel) {
@@ -666,80 +663,6 @@ double lu_super_factor(lu_super *s, const csc *a)
 }
 
 int32_t lu_super_made(const lu_super *s) { return s->made; }
-
-/* -- solution -- */
-
-WIDE const double *lu_super_subtract_rows(const lu_super *s, int32_t o, int32_t j, int32_t end,
-                                          const double *restrict u, double *restrict y)
-{
-    const int32_t w = s->start[o + 1] - s->start[o], *column = s->column;
-    const uint8_t *skip = s->skip;
-    double *restrict to = y + s->start[o];
-    while (j < end) {
-        const int32_t k = skip[j], m = w - k;
-        double *restrict at = to + k;
-        const double y0 = y[column[j]];
-        if (j + 4 <= end && skip[j + 1] == k && skip[j + 2] == k && skip[j + 3] == k) {
-            const double y1 = y[column[j + 1]], y2 = y[column[j + 2]], y3 = y[column[j + 3]];
-            const double *restrict u1 = u + m, *restrict u2 = u1 + m, *restrict u3 = u2 + m;
-            for (int32_t r = 0; r < m; r++)
-                at[r] = (((at[r] - u[r] * y0) - u1[r] * y1) - u2[r] * y2) - u3[r] * y3;
-            u = u3 + m;
-            j += 4;
-        } else {
-            for (int32_t r = 0; r < m; r++)
-                at[r] -= u[r] * y0;
-            u += m;
-            j++;
-        }
-    }
-    return u;
-}
-
-static void solve_lower(const lu_super *s, int32_t from, int32_t to, double *restrict y)
-{
-    for (int32_t o = from; o < to; o++) {
-        const int32_t c0 = s->start[o], m = s->start[o + 1] - c0, ld = s->ip[o + 1] - s->ip[o];
-        const double *restrict l = s->lx + s->lp[o];
-        solve_triangle(y + c0, l, ld, m);
-        if (ld > m)
-            subtract_product(y, s->idx + s->ip[o] + m, l + m, ld, ld - m, y + c0, m, s->t);
-    }
-}
-
-static void solve_upper(const lu_super *s, int32_t from, int32_t to, double *restrict y)
-{
-    for (int32_t o = to - 1; o >= from; o--)
-        solve_upper_rows(s, o, y);
-}
-
-/* The entries above a block that is solved: columns [k0, k1). */
-static void subtract_above(const lu_super *s, int32_t k0, int32_t k1, double *restrict y)
-{
-    for (int32_t k = k0; k < k1; k++)
-        for (int32_t j = s->fp[k]; j < s->fp[k + 1]; j++)
-            y[s->frow[j]] -= s->fx[j] * y[k];
-}
-
-void lu_super_solve(lu_super *s, const double *b, double *x)
-{
-    double *restrict y = s->y;
-    for (int32_t k = 0; k < s->n; k++)
-        y[k] = b[s->p[k]];
-    for (int32_t i = s->n_block - 1; i >= 0; i--) {
-        const int32_t k0 = s->block[i], k1 = s->block[i + 1];
-        if (s->share && i == lu_share_block(s->share)) {
-            lu_share_solve(s->share, s);
-            subtract_above(s, k0, k1, y);
-            continue;
-        }
-        solve_lower(s, s->of[k0], s->of[k1 - 1] + 1, y);
-        solve_upper(s, s->of[k0], s->of[k1 - 1] + 1, y);
-        subtract_above(s, k0, k1, y);
-    }
-    for (int32_t k = 0; k < s->n; k++)
-        x[s->q[k]] = y[k];
-}
 
 /* -- parts -- */
 
@@ -959,6 +882,7 @@ double lu_super_factor_part(lu_super *s, const csc *a, const lu_part *p)
     if (!s->have)
         return 0;
     s->a = a;
+    s->coarse = LU_NOT_MADE;
     prepare_parts(s);
     const partly *v = s->partly;
     for (int32_t i = 0; i < p->n; i++) {
@@ -966,8 +890,8 @@ double lu_super_factor_part(lu_super *s, const csc *a, const lu_part *p)
         if (k < 0)
             continue;
         atomic_store_explicit(&v->look[s->of[k]], 1, memory_order_relaxed);
-        for (int32_t j = s->fp[k]; j < s->fp[k + 1]; j++)
-            s->fx[j] = a->val[s->fpos[j]];
+        for (int32_t j = s->above_at[k]; j < s->above_at[k + 1]; j++)
+            s->fx[s->above[j]] = a->val[s->fpos[s->above[j]]];
     }
     if (s->parallel) {
         factor_by_threads(s);
@@ -988,12 +912,21 @@ static void mark_list(uint8_t *mark, const int32_t *at, const int32_t *to, int32
         mark[to[i]] = 1;
 }
 
+static void lower_supernode(const lu_super *s, int32_t o, double *restrict z)
+{
+    const int32_t c0 = s->start[o], m = s->start[o + 1] - c0, ld = s->ip[o + 1] - s->ip[o];
+    const double *restrict l = s->lx + s->lp[o];
+    solve_triangle(z + c0, l, ld, m);
+    if (ld > m)
+        subtract_product(z, s->idx + s->ip[o] + m, l + m, ld, ld - m, z + c0, m, s->t);
+}
+
 /* Supernodes [from, end) are those of a block of BTF. */
 static void lower_part(lu_super *s, int32_t from, int32_t end)
 {
     const partly *v = s->partly;
     for (int32_t o = from; (o = next_mark(v->need, o, end)) < end; o++) {
-        solve_lower(s, o, o + 1, v->z);
+        lower_supernode(s, o, v->z);
         mark_list(v->need, v->below_at, v->below, o);
     }
 }
@@ -1018,7 +951,7 @@ static bool upper_rows(lu_super *s, lu_part *p, int32_t o)
     const int32_t first = s->start[o];
     int32_t j = own_segments(s, o);
     const double *restrict u =
-        lu_super_subtract_rows(s, o, s->row_at[o + 1], j, s->ux + s->value_at[o + 1], z);
+        subtract_rows(s, o, s->row_at[o + 1], j, s->ux + s->value_at[o + 1], z);
     bool any = false;
     for (int32_t k = s->start[o + 1] - 1; k >= first; k--) {
         const double zk = z[k] = update_of(s, p, k, z[k] / s->diag[k]);
@@ -1040,9 +973,10 @@ static void upper_part(lu_super *s, lu_part *p, int32_t from, int32_t end)
     }
     for (int32_t o = from; (o = next_mark(v->need, o, end)) < end; o++)
         for (int32_t k = s->start[o]; k < s->start[o + 1]; k++)
-            for (int32_t j = s->fp[k]; v->z[k] != 0 && j < s->fp[k + 1]; j++) {
-                v->z[s->frow[j]] -= s->fx[j] * v->z[k];
-                v->need[s->of[s->frow[j]]] = 1;
+            for (int32_t j = s->above_at[k]; v->z[k] != 0 && j < s->above_at[k + 1]; j++) {
+                const int32_t at = s->above[j], row = s->frow[at];
+                v->z[row] -= s->fx[at] * v->z[k];
+                v->need[s->of[row]] = 1;
             }
 }
 
@@ -1089,15 +1023,13 @@ void lu_super_set_scale(lu_super *s, const double *scale)
         s->partly->fresh = false;
 }
 
-static bool make_work(lu_super *s)
+static void make_work(lu_super *s)
 {
     const size_t n = (size_t)s->n, threads = (size_t)pool_size(s->pool);
     s->scale = array(n, sizeof(double));
     s->x = array(n * threads, sizeof(double));
     s->t = array(n * threads, sizeof(double));
-    s->y = array(n, sizeof(double));
     s->changed = array(n, 1);
-    return s->scale && s->x && s->t && s->y && s->changed;
 }
 
 lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_common *common,
@@ -1113,7 +1045,11 @@ lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_co
     s->q = v.q;
     s->block = v.r;
     v.p = v.q = v.r = NULL;
-    ok = ok && find_supernodes(s, &v) && find_segments(s, &v) && find_entries(s, a) && make_work(s);
+    ok = ok && find_supernodes(s, &v) && find_segments(s, &v);
+    if (ok) {
+        find_entries(s, a);
+        make_work(s);
+    }
     double work = 0, *weight = array((size_t)s->n_super, sizeof *weight);
     for (int32_t k = 0; ok && k < s->n_super; k++)
         work += weight[k] = work_of(s, k);
@@ -1141,13 +1077,14 @@ void lu_super_free(lu_super **ps)
     if (!s)
         return;
     lu_split_free(&s->split);
-    lu_share_free(&s->share);
-    void *const all[] = {s->place,   s->row_at,  s->column, s->skip, s->value_at,    s->start,
-                         s->of,      s->ip,      s->idx,    s->lp,   s->lx,          s->gp,
-                         s->seg,     s->ux,      s->diag,   s->ap,   s->apos,        s->arow,
-                         s->fp,      s->fpos,    s->frow,   s->fx,   s->block,       s->p,
-                         s->q,       s->scale,   s->x,      s->t,    s->y,           s->av,
-                         s->changed, s->step_at, s->step,   s->px,   (void *)s->done};
+    lu_units_free(&s->units);
+    void *const all[] = {
+        s->place,    s->row_at, s->column, s->skip,        s->value_at,  s->start, s->of,
+        s->ip,       s->idx,    s->lp,     s->lx,          s->gp,        s->seg,   s->ux,
+        s->diag,     s->ap,     s->apos,   s->arow,        s->fp,        s->fpos,  s->fcol,
+        s->above_at, s->above,  s->frow,   s->coarse_lx,   s->coarse_ux, s->fx,    s->block,
+        s->p,        s->q,      s->scale,  s->x,           s->t,         s->av,    s->changed,
+        s->step_at,  s->step,   s->px,     (void *)s->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     free_partly(s->partly);

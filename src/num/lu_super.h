@@ -42,6 +42,10 @@ double lu_super_factor(lu_super *s, const csc *a);
 
 /* x = A^-1 b; b and x [n] may be the same. Allocates nothing. */
 void lu_super_solve(lu_super *s, const double *b, double *x);
+/* The same with the factors rounded to 24 bits, unless they are out of range: the exact solution,
+ * but for the rounding of sums of 53 bits, for another matrix near A. Allocates at its first call
+ * and rounds at the first one after a factorisation. */
+void lu_super_solve_coarse(lu_super *s, const double *b, double *x);
 
 /* Columns that the last factorisation, or part of one, made anew. */
 int32_t lu_super_made(const lu_super *s);

@@ -14,7 +14,15 @@ typedef struct lu_split {
     int32_t *list; /* supernodes of the parts, then those that join them; ascending in each */
 } lu_split;
 
-typedef struct lu_share lu_share;
+typedef struct lu_units lu_units;
+
+/* The loops over the rows of a block, for each vector width; without fused operations all give the
+ * same bits. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define WIDE
+#endif
 
 enum { LU_PARTS_PER_THREAD = 6 };
 
@@ -43,19 +51,23 @@ struct lu_super {
     uint8_t *changed; /* [n] columns of L and U that this factorisation made anew */
     int32_t made;     /* how many */
     bool have;        /* there is a last factorisation */
-    int32_t *fp, *fpos, *frow; /* the same above the blocks */
+    /* the same above the blocks, by rows */
+    int32_t *fp, *fcol, *fpos; /* fp [n + 1] */
     double *fx;
-    int32_t *block; /* [n_block + 1] first column of the diagonal blocks */
-    int32_t *p, *q; /* [n] row and column of A */
-    double *scale;  /* [n] */
-    double *x, *t;  /* [threads][n] work, x zero; [threads][n] */
+    int32_t *frow;
+    int32_t *above_at, *above; /* [n + 1] and by columns: place in fx */
+    int32_t *block;            /* [n_block + 1] first column of the diagonal blocks */
+    int32_t *p, *q;            /* [n] row and column of A */
+    double *scale;             /* [n] */
+    double *x, *t;             /* [threads][n] work, x zero; [threads][n] */
     /* panels: the columns of a supernode, if there are MIN_PANEL */
     int32_t *step_at; /* [n_super + 1] in step; NULL: no panels */
     struct panel_step *step;
     int32_t n_octet; /* of the widest panel */
     double *px;      /* [threads][n_octet][n + 1][LU_OCTET], zero between panels; the first begins
                         at a line of the cache */
-    double *y;       /* [n] right side */
+    float *coarse_lx, *coarse_ux; /* lx and ux rounded; NULL: not asked for yet */
+    enum { LU_NOT_MADE, LU_MADE, LU_OUT_OF_RANGE } coarse; /* of the present factors */
     /* threads */
     pool *pool;
     bool parallel, as_if; /* as_if: of the pool, in the present factorisation */
@@ -64,7 +76,7 @@ struct lu_super {
     uint32_t round;
     const csc *a;          /* of the present factorisation */
     struct partly *partly; /* what parts need; NULL: none was asked for yet */
-    lu_share *share;       /* solutions by several threads; NULL: by one */
+    lu_units *units;       /* of solutions */
 };
 
 typedef struct lu_graph { /* supernodes [from, end), and those among them that each depends on */
@@ -77,18 +89,10 @@ typedef struct lu_graph { /* supernodes [from, end), and those among them that e
 void lu_super_split(const lu_graph *g, const double *weight, double limit, lu_split *to);
 void lu_split_free(lu_split *to);
 
-/* lu_super_share.c: the largest block of BTF is substituted by several threads, each row's sums in
- * the order of one. NULL: the block has fewer than `least` entries. Allocates. */
-lu_share *lu_share_new(const lu_super *s, pool *p, double least);
-void lu_share_free(lu_share **h);
-/* The block that it is about. */
-int32_t lu_share_block(const lu_share *h);
-/* Solves the block in place, in its rows of s->y. */
-void lu_share_solve(lu_share *h, lu_super *s);
-
-/* t[r] = sum_c l[c * ld + r] u[c], 0 <= r < rows, m > 0 columns. */
-void lu_super_multiply(const double *restrict l, int32_t ld, int32_t rows, const double *restrict u,
-                       int32_t m, double *restrict t);
+/* lu_super_solve.c: how solutions are cut into units, which does not depend on threads. They are
+ * done by those of s->pool if the largest block of BTF has `least` entries. Allocates. */
+lu_units *lu_units_new(const lu_super *s, double least);
+void lu_units_free(lu_units **h);
 
 /* The last row of the segment that begins with row f, in column k. */
 static inline int32_t segment_end(const lu_super *s, int32_t f, int32_t k)
@@ -97,11 +101,6 @@ static inline int32_t segment_end(const lu_super *s, int32_t f, int32_t k)
     return (end < k ? end : k) - 1;
 }
 
-/* y[r] -= sum of u_rk y_k over segments [j, end) of supernode o; u: their values. Returns where
- * those end. */
-const double *lu_super_subtract_rows(const lu_super *s, int32_t o, int32_t j, int32_t end,
-                                     const double *restrict u, double *restrict y);
-
 /* The first segment of supernode o that is in one of its own columns. */
 static inline int32_t own_segments(const lu_super *s, int32_t o)
 {
@@ -109,69 +108,6 @@ static inline int32_t own_segments(const lu_super *s, int32_t o)
     while (j > s->row_at[o + 1] && s->column[j - 1] < s->start[o + 1])
         j--;
     return j;
-}
-
-/* The rows of supernode o: what later columns do to them is subtracted. j, u: its own segments. */
-static inline void solve_own_upper(const lu_super *s, int32_t o, int32_t j,
-                                   const double *restrict u, double *restrict y)
-{
-    const int32_t first = s->start[o];
-    for (int32_t k = s->start[o + 1] - 1; k >= first; k--) {
-        const double yk = y[k] /= s->diag[k];
-        if (j == s->row_at[o] || s->column[j] != k)
-            continue;
-        for (int32_t r = first + s->skip[j++]; r < k; r++)
-            y[r] -= *u++ * yk;
-    }
-}
-
-/* The rows of supernode o by U. */
-static inline void solve_upper_rows(const lu_super *s, int32_t o, double *restrict y)
-{
-    const double *restrict u = s->ux + s->value_at[o + 1];
-    const int32_t first = s->start[o];
-    if (s->start[o + 1] - first == 1) {
-        double sum = y[first];
-        for (int32_t j = s->row_at[o + 1]; j < s->row_at[o]; j++)
-            sum -= *u++ * y[s->column[j]];
-        y[first] = sum / s->diag[first];
-        return;
-    }
-    const int32_t own = own_segments(s, o);
-    u = lu_super_subtract_rows(s, o, s->row_at[o + 1], own, u, y);
-    solve_own_upper(s, o, own, u, y);
-}
-
-/* x[id[r]] -= that; t: work [rows] */
-static inline void subtract_product(double *restrict x, const int32_t *restrict id,
-                                    const double *restrict l, int32_t ld, int32_t rows,
-                                    const double *restrict u, int32_t m, double *restrict t)
-{
-    const double u0 = u[0];
-    if (m == 1) {
-        for (int32_t r = 0; r < rows; r++)
-            x[id[r]] -= l[r] * u0;
-    } else if (m == 2) {
-        const double u1 = u[1], *restrict l1 = l + ld;
-        for (int32_t r = 0; r < rows; r++)
-            x[id[r]] -= l[r] * u0 + l1[r] * u1;
-    } else {
-        lu_super_multiply(l, ld, rows, u, m, t);
-        for (int32_t r = 0; r < rows; r++)
-            x[id[r]] -= t[r];
-    }
-}
-
-/* The unit triangle of m columns of a supernode is solved for y [m]. */
-static inline void solve_triangle(double *restrict y, const double *restrict l, int32_t ld,
-                                  int32_t m)
-{
-    for (int32_t c = 0; c + 1 < m; c++) {
-        const double u = y[c];
-        const double *restrict col = l + (size_t)c * (size_t)ld;
-        for (int32_t r = c + 1; r < m; r++)
-            y[r] -= col[r] * u;
-    }
 }
 
 #endif

@@ -130,4 +130,4 @@ static void umf_solve(lu_fac *fac, const double *b, double *x)
 
 const lu_method lu_method_umfpack = {"umfpack", umf_analyze, umf_factor, NULL,
                                      umf_solve, umf_weakest, umf_free,   NULL,
-                                     NULL,      NULL,        NULL};
+                                     NULL,      NULL,        NULL,       NULL};

@@ -108,27 +108,28 @@ static system_t grid(const char *name, int32_t w, int32_t d)
 
 /* Grids behind voltage sources: rows and columns without a diagonal, blocks that follow from
  * others. */
-static system_t blocks(void)
+static system_t blocks(int32_t w)
 {
-    enum { W = 12, N = W * W, PARTS = 5, SIZE = N + 1 };
-    entry *e = vs_malloc(sizeof *e * PARTS * SIZE * 12);
+    enum { PARTS = 5 };
+    const int32_t n = w * w, size = n + 1;
+    entry *e = vs_malloc(sizeof *e * PARTS * (size_t)size * 12);
     int32_t k = 0;
     seed = 5;
     for (int32_t p = 0; p < PARTS; p++) {
-        const int32_t o = p * SIZE, branch = o + N;
-        for (int32_t i = 0; i < N; i++) {
-            if (i % W + 1 < W)
+        const int32_t o = p * size, branch = o + n;
+        for (int32_t i = 0; i < n; i++) {
+            if (i % w + 1 < w)
                 k = conductance(e, k, o + i, o + i + 1, noise());
-            if (i + W < N)
-                k = conductance(e, k, o + i, o + i + W, noise());
+            if (i + w < n)
+                k = conductance(e, k, o + i, o + i + w, noise());
             e[k++] = (entry){o + i, o + i, 0.1 * noise()};
         }
         e[k++] = (entry){o, branch, 1};
         e[k++] = (entry){branch, o, 1};
         if (p)
-            e[k++] = (entry){branch, o - SIZE + 17, -2};
+            e[k++] = (entry){branch, o - size + 17, -2};
     }
-    const system_t s = system_of("blocks", PARTS * SIZE, e, k);
+    const system_t s = system_of("blocks", PARTS * size, e, k);
     vs_free(e);
     return s;
 }
@@ -281,7 +282,7 @@ START_TEST(methods_agree_and_the_automatic_one_is_by_size)
     compare(grid("medium", 12, 1), "klu");
     compare(grid("plane", 40, 1), "klu/supernodes");
     compare(grid("cube", 11, 11), "klu/supernodes");
-    compare(blocks(), "klu/supernodes");
+    compare(blocks(12), "klu/supernodes");
     compare(full(30), "klu");
     compare(full(150), "dense");
     system_t s = grid("", 30, 1);
@@ -609,7 +610,7 @@ END_TEST
 
 START_TEST(results_do_not_depend_on_threads)
 {
-    system_t all[] = {grid("plane", 60, 1), grid("cube", 12, 12), blocks(), oneway()};
+    system_t all[] = {grid("plane", 60, 1), grid("cube", 12, 12), blocks(36), oneway()};
     for (size_t k = 0; k < VS_COUNT(all); k++) {
         const size_t n4 = 4 * (size_t)all[k].a.n;
         double *ref = vs_malloc(sizeof(double) * n4), *x = vs_malloc(sizeof(double) * n4);
@@ -626,6 +627,73 @@ START_TEST(results_do_not_depend_on_threads)
         vs_free(ref);
         vs_free(x);
         drop(&all[k]);
+    }
+}
+END_TEST
+
+/* Coarse solutions x [3][n] for b, c and b + c, and that of b by the factors themselves. */
+static void solve_coarse(const system_t *s, pool *p, double *x, double *fine, double *b)
+{
+    const size_t n = (size_t)s->a.n;
+    lu_solver lu;
+    lu_init(&lu, NULL);
+    lu.opt.pool = p;
+    lu.opt.share_from = lu.opt.coarse_from = 0;
+    ck_assert_int_eq(lu_analyze(&lu, &s->a), VS_OK);
+    ck_assert_int_eq(lu_factor(&lu, &s->a), VS_OK);
+    ck_assert_str_eq(lu.stat.method, "klu/supernodes");
+    for (size_t i = 0; i < n; i++) {
+        b[i] = x[i] = sin((double)i);
+        x[n + i] = cos((double)i);
+        x[2 * n + i] = x[i] + x[n + i];
+    }
+    lu_solve(&lu, b, fine);
+    for (int k = 0; k < 3; k++)
+        lu_solve_coarse(&lu, x + (size_t)k * n, x + (size_t)k * n);
+    lu_fini(&lu);
+}
+
+/* Factors rounded to 24 bits for 53: 2^29 times the error, of a matrix that is the same each time.
+ */
+START_TEST(coarse_solutions_are_near_and_linear)
+{
+    system_t all[] = {grid("plane", 60, 1), grid("cube", 12, 12), blocks(36), oneway()};
+    for (size_t k = 0; k < VS_COUNT(all); k++) {
+        const size_t n = (size_t)all[k].a.n;
+        double *work = vs_malloc(sizeof(double) * 8 * n), *x = work, *y = work + 3 * n,
+               *fine = work + 6 * n, *b = work + 7 * n, scale = 0;
+        solve_coarse(&all[k], NULL, x, fine, b);
+        ck_assert_double_le(backward_error(&all[k].a, x, b), 0x1p29 * residual_bound(all[k].a.n));
+        ck_assert(memcmp(x, fine, sizeof(double) * n));
+        for (size_t i = 0; i < 3 * n; i++)
+            scale = fmax(scale, fabs(x[i]));
+        for (size_t i = 0; i < n; i++)
+            ck_assert_double_le(fabs(x[i] + x[n + i] - x[2 * n + i]), 1e-9 * scale);
+        for (int threads = 2; threads <= 3; threads++) {
+            pool *p = pool_new(threads);
+            solve_coarse(&all[k], p, y, fine, b);
+            ck_assert_int_eq(memcmp(x, y, sizeof(double) * 3 * n), 0);
+            pool_free(&p);
+        }
+        vs_free(work);
+        drop(&all[k]);
+    }
+}
+END_TEST
+
+START_TEST(values_that_cannot_be_rounded_stay)
+{
+    static const double unit[] = {1e60, 1e-60};
+    for (size_t k = 0; k < VS_COUNT(unit); k++) {
+        system_t s = grid("plane", 24, 1);
+        const size_t n = (size_t)s.a.n;
+        double *x = vs_malloc(sizeof(double) * 5 * n);
+        for (int32_t i = 0; i < csc_nnz(&s.a); i++)
+            s.a.val[i] *= unit[k];
+        solve_coarse(&s, NULL, x, x + 3 * n, x + 4 * n);
+        ck_assert_int_eq(memcmp(x, x + 3 * n, sizeof(double) * n), 0);
+        vs_free(x);
+        drop(&s);
     }
 }
 END_TEST
@@ -830,8 +898,8 @@ START_TEST(factors_are_made_again_from_an_image)
 {
     static const lu_kind all[] = {LU_AUTO, LU_KLU, LU_UMFPACK, LU_DENSE};
     for (size_t k = 0; k < VS_COUNT(all); k++) {
-        system_t s[] = {grid("small", 4, 1), grid("medium", 12, 1), grid("plane", 40, 1), blocks(),
-                        full(120)};
+        system_t s[] = {grid("small", 4, 1), grid("medium", 12, 1), grid("plane", 40, 1),
+                        blocks(12), full(120)};
         for (size_t i = 0; i < VS_COUNT(s); i++) {
             check_image(&s[i], all[k], 3);
             check_image(&s[i], all[k], i < 2 ? 64 : 1); /* 64: before a list begins */
@@ -985,6 +1053,8 @@ int main(void)
     tcase_add_test(t, at_rest_matrices_without_zeros_or_factors_are_as_always);
     tcase_add_test(t, factors_that_pivots_fill_are_refused);
     tcase_add_test(t, results_do_not_depend_on_threads);
+    tcase_add_test(t, coarse_solutions_are_near_and_linear);
+    tcase_add_test(t, values_that_cannot_be_rounded_stay);
     tcase_add_test(t, work_does_not_depend_on_the_end_where_an_ordering_begins);
     tcase_add_test(t, columns_made_anew_have_the_bits_of_all_made_anew);
     tcase_add_test(t, factors_are_made_again_from_an_image);

@@ -5,7 +5,10 @@
 
 #include "lu_near.h"
 
-enum { SIDE = 20, N = SIDE * SIDE };
+enum {
+    SIDE = 24, /* supernodes are made from 500 unknowns on */
+    N = SIDE * SIDE
+};
 static int32_t colptr[N + 1], row[5 * N];
 static double near_val[5 * N], val[5 * N], tol[N], b[N];
 static csc a = {.n = N, .colptr = colptr, .row = row};
@@ -35,6 +38,7 @@ static void begin(lu_solver *lu, double alpha)
     fill(near_val, alpha);
     a.val = near_val;
     lu_init(lu, NULL);
+    lu->opt.coarse_from = 0;
     ck_assert_int_eq(lu_analyze(lu, &a), VS_OK);
     ck_assert_int_eq(lu_factor(lu, &a), VS_OK);
 }
@@ -67,7 +71,9 @@ START_TEST(what_is_left_is_within_the_part_asked_for)
 {
     static const double alpha[] = {1, 0.7, 1.5, 3}, part[] = {1e-1, 1e-3, 1e-5};
     for (size_t i = 0; i < VS_COUNT(alpha); i++)
-        for (size_t p = 0; p < VS_COUNT(part); p++) {
+        for (size_t p = 0; p < 2 * VS_COUNT(part); p++) {
+            const bool coarse = p >= VS_COUNT(part);
+            const double least = part[p % VS_COUNT(part)];
             lu_solver lu;
             lu_near *s = lu_near_new(N);
             double x[N], right[N], first = -1;
@@ -75,11 +81,12 @@ START_TEST(what_is_left_is_within_the_part_asked_for)
             begin(&lu, 1);
             fill(val, alpha[i]);
             solve_exactly(right);
-            lu_solve(&lu, b, x);
+            (coarse ? lu_solve_coarse : lu_solve)(&lu, b, x);
             const double size = size_of(x, NULL);
-            const lu_near_opt o = {.tol = tol, .part = part[p], .most = LU_NEAR_MOST};
+            const lu_near_opt o = {
+                .tol = tol, .part = least, .most = LU_NEAR_MOST, .coarse = coarse};
             ck_assert_int_eq(lu_near_solve(s, &lu, &a, &o, x, &steps, &first), VS_OK);
-            ck_assert_double_le(size_of(x, right), 3 * 3 * part[p] * size + 1e-9);
+            ck_assert_double_le(size_of(x, right), 3 * 3 * least * size + 1e-9);
             ck_assert(steps >= 1 && steps <= LU_NEAR_MOST);
             ck_assert(first >= 0 && first < 1);
             lu_near_free(&s);
@@ -102,6 +109,28 @@ START_TEST(the_same_matrix_takes_one_step)
     ck_assert_int_eq(steps, 1);
     ck_assert_double_lt(first, 1e-9);
     ck_assert_double_le(size_of(x, before), 1e-9 * size_of(before, NULL));
+    lu_near_free(&s);
+    lu_fini(&lu);
+}
+END_TEST
+
+/* M's rounding makes it another matrix near A, no less exact: each step leaves some 1e-7 of the
+ * error, to far below that. */
+START_TEST(rounded_factors_leave_no_error_behind)
+{
+    lu_solver lu;
+    lu_near *s = lu_near_new(N);
+    double x[N], right[N], first = -1;
+    int steps;
+    begin(&lu, 1);
+    lu_solve(&lu, b, right);
+    lu_solve_coarse(&lu, b, x);
+    ck_assert_double_gt(size_of(x, right), 1e-11 * size_of(right, NULL));
+    const lu_near_opt o = {.tol = tol, .part = 1e-12, .most = LU_NEAR_MOST, .coarse = true};
+    ck_assert_int_eq(lu_near_solve(s, &lu, &a, &o, x, &steps, &first), VS_OK);
+    ck_assert(steps >= 2 && steps <= 3);
+    ck_assert(first > 1e-12 && first < 1e-5);
+    ck_assert_double_le(size_of(x, right), 1e-11 * size_of(right, NULL));
     lu_near_free(&s);
     lu_fini(&lu);
 }
@@ -154,6 +183,7 @@ int main(void)
     TCase *t = tcase_create("lu_near");
     tcase_add_test(t, what_is_left_is_within_the_part_asked_for);
     tcase_add_test(t, the_same_matrix_takes_one_step);
+    tcase_add_test(t, rounded_factors_leave_no_error_behind);
     tcase_add_test(t, a_matrix_too_far_leaves_x_alone);
     tcase_add_test(t, no_right_side_is_no_work);
     suite_add_tcase(s, t);
