@@ -13,8 +13,7 @@ void str_pool_init(str_pool *p)
 
 void str_pool_fini(str_pool *p)
 {
-    vs_free(p->slot);
-    vs_free(p->hash);
+    vs_free(p->place);
     vec_free(p->by_id);
     map_free(&p->id_at);
     arena_fini(&p->mem);
@@ -39,42 +38,52 @@ uint64_t str_hash_lower(const char *s)
     return h * 0x9e3779b97f4a7c15u ^ (h >> 29);
 }
 
-/* Places come from the lower half of a hash, which is kept: nothing is read again when the pool
- * grows. */
+/* Words of 8 bytes: names are hashed in a few steps. */
+static uint32_t hash_of(const char *s, size_t n)
+{
+    uint64_t h = 0xcbf29ce484222325u ^ n, word;
+    for (; n >= sizeof word; n -= sizeof word, s += sizeof word) {
+        memcpy(&word, s, sizeof word);
+        h = (h ^ word) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 32;
+    }
+    word = 0;
+    memcpy(&word, s, n);
+    h = (h ^ word) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(h >> 32);
+}
+
+/* The hash is kept: nothing is read again when the pool grows. */
 static void grow_pool(str_pool *p)
 {
     const size_t cap = p->cap ? p->cap * 2 : 1024;
-    const char **slot = vs_calloc(cap, sizeof *slot);
-    uint32_t *hash = vs_malloc(cap * sizeof *hash);
+    str_place *place = vs_calloc(cap, sizeof *place);
     for (size_t i = 0; i < p->cap; i++) {
-        if (!p->slot[i])
+        if (!p->place[i].text)
             continue;
-        size_t k = p->hash[i] & (cap - 1);
-        while (slot[k])
+        size_t k = p->place[i].hash & (cap - 1);
+        while (place[k].text)
             k = (k + 1) & (cap - 1);
-        slot[k] = p->slot[i];
-        hash[k] = p->hash[i];
+        place[k] = p->place[i];
     }
-    vs_free(p->slot);
-    vs_free(p->hash);
-    p->slot = slot;
-    p->hash = hash;
+    vs_free(p->place);
+    p->place = place;
     p->cap = cap;
 }
 
 /* Where s[0..n) stands, or would. */
-static size_t slot_of(const str_pool *p, const char *s, size_t n, uint32_t hash)
+static str_place *place_of(const str_pool *p, const char *s, size_t n, uint32_t hash)
 {
     size_t k = hash & (p->cap - 1);
-    for (; p->slot[k]; k = (k + 1) & (p->cap - 1))
-        if (p->hash[k] == hash && !strncmp(p->slot[k], s, n) && !p->slot[k][n])
+    for (; p->place[k].text; k = (k + 1) & (p->cap - 1))
+        if (p->place[k].hash == hash && !strncmp(p->place[k].text, s, n) && !p->place[k].text[n])
             break;
-    return k;
+    return &p->place[k];
 }
 
 const char *str_known(const str_pool *p, const char *s, size_t n)
 {
-    return p->cap ? p->slot[slot_of(p, s, n, (uint32_t)str_hash(s, n))] : NULL;
+    return p->cap ? place_of(p, s, n, hash_of(s, n))->text : NULL;
 }
 
 /* Names of a million elements have no use for the alignment of arena_alloc. */
@@ -101,13 +110,13 @@ const char *str_intern(str_pool *p, const char *s, size_t n)
         n = (size_t)(nul - s);
     if (p->n * 4 >= p->cap * 3)
         grow_pool(p);
-    const uint32_t hash = (uint32_t)str_hash(s, n);
-    const size_t k = slot_of(p, s, n, hash);
-    if (p->slot[k])
-        return p->slot[k];
+    const uint32_t hash = hash_of(s, n);
+    str_place *at = place_of(p, s, n, hash);
+    if (at->text)
+        return at->text;
     p->n++;
-    p->hash[k] = hash;
-    return p->slot[k] = copy_text(p, s, n);
+    at->hash = hash;
+    return at->text = copy_text(p, s, n);
 }
 
 const char *str_intern0(str_pool *p, const char *s) { return str_intern(p, s, strlen(s)); }

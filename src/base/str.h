@@ -6,12 +6,15 @@
 #include "arena.h"
 #include "map.h"
 
+typedef struct str_place {
+    const char *text; /* NULL: free */
+    uint32_t hash;
+} str_place;
 typedef struct str_pool {
     arena mem;
     char *room; /* [n_room] for the next strings, which stand side by side */
     size_t n_room;
-    const char **slot; /* open addressing, cap is a power of two */
-    uint32_t *hash;    /* [cap] part of the hash of each */
+    str_place *place; /* [cap] open addressing, cap is a power of two */
     size_t cap, n;
     const char **by_id; /* vec; strings that were given a number by str_id */
     map id_at;          /* number -> index of by_id */

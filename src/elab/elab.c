@@ -168,6 +168,8 @@ static void fini(elab *e)
     vec_free(e->shape);
     map_free(&e->shape_at);
     vec_free(e->sign);
+    vec_free(e->terminal);
+    vec_free(e->portconn);
     map_free(&e->seen_at);
     map_free(&e->card_of);
     map_free(&e->bound_of);
@@ -268,6 +270,7 @@ void elab_redo_begin(elab *e, double temp, const double *simparam)
     e->couple = false;
     map_free(&e->seen_at); /* rows are given back and their numbers used again */
     vec_clear(e->seen);
+    memset(e->shared, 0, sizeof e->shared);
     map_free(&e->shape_at); /* the environment of rows may be another */
     vec_clear(e->shape);
     e->mark = arena_mark(&e->mem);

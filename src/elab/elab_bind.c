@@ -790,9 +790,23 @@ static void without_heat(elab *e, const flat_inst *in, mdl_model *m, const elab_
     put(e, v, (mdl_given){selft, 0, DIAG_NOWHERE});
 }
 
+/* Instances that share their list of parameters (copies of a subcircuit) have the row of the one
+ * before, if all else is the same. */
+static elab_shared *shared_of(elab *e, const flat_inst *in)
+{
+    const uintptr_t at = (uintptr_t)in->param >> 5;
+    return in->rare->shared && in->param ? &e->shared[(at ^ at >> 5) % ELAB_N_SHARED] : NULL;
+}
+
+static bool is_same(const elab_shared *s, const flat_inst *in, const mdl_model *m)
+{
+    return s->param == in->param && s->rare == in->rare && s->model == m &&
+           s->n_node == in->n_node && s->letter == in->letter && s->m == in->m;
+}
+
 /* The row of an instance from its card and parameters. */
-static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card,
-                          const uint8_t *portconn, int32_t *row)
+static vs_status find_own_row(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card,
+                              const uint8_t *portconn, int32_t *row)
 {
     const bool known = sign(e, in, m, card);
     elab_shape *shape = known ? shape_of(e, in, m, card) : NULL;
@@ -824,6 +838,20 @@ static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab
     return st;
 }
 
+static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card,
+                          const uint8_t *portconn, int32_t *row)
+{
+    elab_shared *s = shared_of(e, in);
+    if (s && is_same(s, in, m)) {
+        *row = s->row;
+        return VS_OK;
+    }
+    const vs_status st = find_own_row(e, in, m, card, portconn, row);
+    if (s && st == VS_OK)
+        *s = (elab_shared){in->param, in->rare, m, in->n_node, in->letter, in->m, *row};
+    return st;
+}
+
 vs_status elab_bind(elab *e, const flat_inst *in)
 {
     const osdi_module *compiled = elab_osdi_module(e, in);
@@ -835,10 +863,12 @@ vs_status elab_bind(elab *e, const flat_inst *in)
     if (!m || !check_value(e, in, card))
         return VS_EINPUT;
     const va_module *mod = mdl_module(m);
-    int32_t *terminal = NULL;
-    uint8_t *portconn = NULL;
-    vec_extend(terminal, mod->n_port);
-    vec_extend(portconn, mod->n_port);
+    int32_t *terminal = e->terminal;
+    uint8_t *portconn = e->portconn;
+    vec_clear(terminal);
+    vec_clear(portconn);
+    e->terminal = vec_extend(terminal, mod->n_port);
+    e->portconn = vec_extend(portconn, mod->n_port);
     vs_status st = bind_terminals(e, in, m, card, min_node, terminal, portconn) ? VS_OK : VS_EINPUT;
     int32_t row;
     if (st == VS_OK)
@@ -847,7 +877,5 @@ vs_status elab_bind(elab *e, const flat_inst *in)
         st = add_with_row(e, in, m, row, terminal);
     if (st == VS_OK)
         add_instance_ic(e, in, terminal);
-    vec_free(terminal);
-    vec_free(portconn);
     return st;
 }

@@ -22,6 +22,18 @@ typedef struct elab_seen { /* a parameter row and what it was made from, so that
     int32_t row, next; /* next: the earlier elab_seen with this hash, -1: none */
 } elab_seen;
 
+typedef struct elab_shared { /* the row of the last instance with a list of parameters, and what
+                                else decided it */
+    const flat_param *param; /* NULL: none */
+    const flat_rare *rare;   /* which has the card */
+    const mdl_model *model;
+    int32_t n_node;
+    char letter;
+    double m;
+    int32_t row;
+} elab_shared;
+enum { ELAB_N_SHARED = 64 };
+
 /* Instances that differ in the first number of their lines alone: what they share. */
 typedef struct elab_shape {
     const uint64_t *sign; /* [n] in the arena; 0 for the number */
@@ -74,12 +86,15 @@ struct elab {
     map inst_of;              /* name -> instance */
     map seen_at;              /* hash of what decides a row -> the last elab_seen of that hash */
     elab_seen *seen;          /* vec */
-    uint64_t *sign;           /* vec; scratch of elab_bind */
-    map shape_at;             /* hash -> the last elab_shape of that hash */
-    elab_shape *shape;        /* vec */
-    map said;                 /* card and text of a model's warning -> 1 */
-    map row_of_inst;          /* inductor (if metered: or capacitor) -> row */
-    bool metered;             /* there are cmeters or lmeters */
+    elab_shared shared[ELAB_N_SHARED]; /* by list of parameters */
+    uint64_t *sign;                    /* vec; scratch of elab_bind, as are */
+    int32_t *terminal;                 /* vec; of an instance, */
+    uint8_t *portconn;                 /* vec; and which of them its line names */
+    map shape_at;                      /* hash -> the last elab_shape of that hash */
+    elab_shape *shape;                 /* vec */
+    map said;                          /* card and text of a model's warning -> 1 */
+    map row_of_inst;                   /* inductor (if metered: or capacitor) -> row */
+    bool metered;                      /* there are cmeters or lmeters */
     double tstep, tstop;
     /* only of elab_circuit_bound, for elab_redo: */
     ckt_place *made;  /* vec; for each instance where its devices begin */

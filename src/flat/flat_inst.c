@@ -134,7 +134,9 @@ scope *flat_root(flat_ctx *c)
     body *b = flat_body(c, c->deck->top);
     declare_over(c, b);
     note_altered(c);
+    static const flat_kin top = {0};
     c->root = new_scope(c, b, NULL, NULL);
+    c->root->kin = &top;
     give_params(c, c->root);
     flat_decide_guards(c, c->root);
     flat_correlate_cards(c);
@@ -518,7 +520,6 @@ static void take_nodes(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
     x->node = arena_array(c->mem, int32_t, e->n_node);
     for (int32_t i = 0; i < e->n_node; i++)
         x->node[i] = flat_node(c, s, e->slot[i]);
-    rare_of(x)->node_span = e->node_span;
 }
 
 static bool take_rest(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
@@ -589,6 +590,29 @@ static void store_inst(flat_ctx *c, const elem *e, flat_inst *x, const few_param
         *last = (elem_made){own, x->param};
 }
 
+/* What this element had in an instance of the same kind, to be read or written; NULL: that is not
+ * kept. */
+static elem_made *kept_of(const flat_ctx *c, const scope *s, const elem *e)
+{
+    return s->kin && s != c->root && may_share(c, e) ? &s->kin->made[e - s->b->elem] : NULL;
+}
+
+/* All but nodes and m. */
+static bool take_values(flat_ctx *c, scope *s, const elem *e, flat_inst *x, few_params *few)
+{
+    rare_of(x)->node_span = e->node_span;
+    bool ok = take_params(c, s, e, x, few);
+    return take_model(c, s, e, x) && ok;
+}
+
+static bool take_own_m(flat_ctx *c, scope *s, const rhs *m, double *to)
+{
+    const busy before = flat_slot_begin(c);
+    const bool ok = flat_take_m(c, s, m, to);
+    flat_slot_end(c, s, m, before, (flat_slot_at){.kind = SLOT_M});
+    return ok;
+}
+
 static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
 {
     few_params few;
@@ -598,17 +622,27 @@ static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
                    .off = e->off,
                    .span = net_line_span(e->line),
                    .rare = &rare};
+    elem_made *kept = kept_of(c, s, e);
     take_nodes(c, s, e, &x);
-    bool ok = take_params(c, s, e, &x, &few);
-    ok &= take_model(c, s, e, &x);
-    const busy before = flat_slot_begin(c);
-    ok &= flat_take_m(c, s, &e->m, &x.m);
-    flat_slot_end(c, s, &e->m, before, (flat_slot_at){.kind = SLOT_M});
+    if (kept && kept->rare) {
+        x.rare = kept->rare;
+        x.param = kept->param;
+        if (take_own_m(c, s, &e->m, &x.m))
+            vec_push(c->f->inst, x);
+        return;
+    }
+    bool ok = take_values(c, s, e, &x, &few);
+    ok &= take_own_m(c, s, &e->m, &x.m);
     ok &= take_refs(c, s, e, &x);
     ok &= take_rest(c, s, e, &x);
     store_inst(c, e, &x, &few);
-    if (ok)
-        vec_push(c->f->inst, x);
+    if (!ok)
+        return;
+    vec_push(c->f->inst, x);
+    if (kept) {
+        rare_of(&x)->shared = true;
+        *kept = (elem_made){rare_of(&x), x.param};
+    }
 }
 
 static void make_plain(flat_ctx *c, scope *s, const item *i)
@@ -633,10 +667,7 @@ static void make_plain(flat_ctx *c, scope *s, const item *i)
     x.param[0] = (flat_param){.name = interned_key(c, "value"),
                               .value = i->value,
                               .span = {i->line->file, i->at, i->n_digit}};
-    const busy before = flat_slot_begin(c);
-    const bool ok = flat_take_m(c, s, &no_m, &x.m);
-    flat_slot_end(c, s, &no_m, before, (flat_slot_at){.kind = SLOT_M});
-    if (ok)
+    if (take_own_m(c, s, &no_m, &x.m))
         vec_push(c->f->inst, x);
 }
 
@@ -752,6 +783,45 @@ static bool bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
     return true;
 }
 
+/* -- instances with the same parameters -- */
+
+static bool is_number(const keyval *k) { return k->v.e && k->v.e->op == NET_NUM; }
+
+static bool same_given(const keyval *a, const keyval *b)
+{
+    bool same = vec_len(a) == vec_len(b);
+    for (size_t i = 0; same && i < vec_len(a); i++)
+        same = a[i].key == b[i].key && is_number(&b[i]) &&
+               !memcmp(&a[i].v.e->num, &b[i].v.e->num, sizeof a[i].v.e->num);
+    return same;
+}
+
+/* The kind of an instance of e in s: names are found in it, in those that called it, and at the top
+ * level. Where values are random, or instances are expanded again, each is evaluated for itself. */
+static const flat_kin *find_kin(flat_ctx *c, const scope *s, const elem *e, const scope *in)
+{
+    body *b = in->b;
+    int k = 0;
+    if (!s->kin || in->lex != c->root || vec_len(b->model) || c->plan || c->n_altered ||
+        c->deck->vary || c->deck->draws || vec_len(c->f->correlate))
+        return NULL;
+    bool numbers = true;
+    for (size_t i = 0; i < vec_len(e->kv); i++)
+        numbers &= is_number(&e->kv[i]);
+    for (; k < FLAT_N_KIN && b->kin[k]; k++)
+        if (b->kin[k]->caller == s->kin &&
+            (numbers ? !b->kin[k]->e && same_given(b->kin[k]->given, e->kv) : b->kin[k]->e == e))
+            return b->kin[k];
+    if (k == FLAT_N_KIN)
+        return NULL;
+    b->kin[k] = arena_new(c->mem, flat_kin);
+    *b->kin[k] = (flat_kin){.caller = s->kin,
+                            .e = numbers ? NULL : e,
+                            .given = e->kv,
+                            .made = arena_array(c->mem, elem_made, vec_len(b->elem))};
+    return b->kin[k];
+}
+
 /* With a plan instances are expanded again and again, and find their paths. */
 static void set_path(flat_ctx *c, scope *s, const elem *e, scope *in)
 {
@@ -787,6 +857,7 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
         for (int32_t i = 0; i < e->n_node; i++)
             in->node[b->port[i]] = flat_node(c, s, e->slot[i]);
         flat_put_pins(c, s, e, b, in->node);
+        in->kin = find_kin(c, s, e, in);
         b->in_progress = true;
         const int32_t made = flat_extent_begin(c, in, e);
         flat_expand(c, in);

@@ -68,6 +68,16 @@ typedef struct elem_made {
     flat_param *param;
 } elem_made;
 
+/* Instances of a subcircuit with the same parameters, in which equal elements get equal values:
+ * what they were is kept, by the number of the element. */
+typedef struct flat_kin {
+    const struct flat_kin *caller;
+    const struct elem
+        *e; /* the element of all of them; NULL: of any whose parameters are `given` */
+    struct keyval *given; /* vec of e or of the first one: numbers */
+    elem_made *made;      /* [elements] */
+} flat_kin;
+
 typedef struct elem {
     char letter;
     const char *name;
@@ -155,6 +165,7 @@ typedef struct card_ref {
     int32_t guard;
 } card_ref;
 
+enum { FLAT_N_KIN = 8 }; /* further ones are evaluated each for itself */
 struct body {
     const net_sub *sub;
     body *parent;
@@ -177,6 +188,7 @@ struct body {
     branch *branch;                /* vec */
     item *item;                    /* vec */
     elem *elem;                    /* vec */
+    flat_kin *kin[FLAT_N_KIN];     /* NULL from some number on */
     map item_of;                   /* name -> item */
     card_ref *other;  /* .ic .nodeset .save .print and missing includes; at top level all others */
     bool in_progress; /* being expanded (recursion) */
@@ -206,7 +218,8 @@ typedef struct pval {
 struct scope {
     scope *lex, *caller;
     body *b;
-    const char *path; /* "x1.x2." or "" */
+    const flat_kin *kin; /* NULL: it may be the only one of its kind */
+    const char *path;    /* "x1.x2." or "" */
     size_t path_len;
     double m;
     uint64_t m_mask, guard_mask; /* knobs that m depends on; that the branches taken depend on */
