@@ -223,9 +223,10 @@ static void declare_tolerances(ckt_unknown *k, const va_unknown *v)
 
 static int32_t n_currents(const mdl_model *m, const int32_t *topo)
 {
+    const va_unknown *all = mdl_unknown(m, 0); /* side by side */
     int32_t n = 0;
-    for (int32_t u = 0; u < mdl_n_unknown(m); u++)
-        n += mdl_unknown(m, u)->kind == VA_CURRENT && topo[u] == u;
+    for (int32_t u = 0, end = mdl_n_unknown(m); u < end; u++)
+        n += all[u].kind == VA_CURRENT && topo[u] == u;
     return n;
 }
 
@@ -520,29 +521,6 @@ static void allocate_work(ckt *c)
     c->qlo = arena_array(&c->mem, double, vec_len(c->unknown) + CKT_PADDING);
 }
 
-/* Static entries, those that are not 0 at rest alone if `rest`. */
-static csc_entry *static_entries(const ckt *c, bool rest)
-{
-    csc_entry *e = NULL;
-    if (rest)
-        ckt_rest_entries(c, &e);
-    else
-        ckt_device_entries(c, MDL_DC, &e);
-    nat_entries(&c->nat, false, &e);
-    ckt_sort_entries(c, e);
-    return e;
-}
-
-static vs_status check_topology(ckt *c)
-{
-    csc_entry *dc = static_entries(c, false),
-              *rest = ckt_has_still(c) ? static_entries(c, true) : NULL;
-    const vs_status st = ckt_check_topology(c, dc, rest ? rest : dc);
-    vec_free(dc);
-    vec_free(rest);
-    return st;
-}
-
 /* Sets what ckt_accept has to do. */
 static void note_acceptance(ckt *c)
 {
@@ -567,7 +545,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
         return st;
     mark_charges(c);
     if (forms >> MDL_DC & 1)
-        st = check_topology(c);
+        st = ckt_check_topology(c);
     ckt_make_pattern(c);
     allocate_work(c);
     ckt_rows_make(c);

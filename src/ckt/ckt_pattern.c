@@ -92,11 +92,12 @@ bool ckt_has_entry(const csc_entry *e, int32_t row, int32_t col)
     return vec_len(e) && bsearch(&key, e, vec_len(e), sizeof *e, compare_entries);
 }
 
-/* Entries come one by one, in any order and several times each. They are taken twice: to count
- * those of each column, then to its place. A circuit may have so many that a list of them would
- * need more memory than the matrix. */
+/* Entries come one by one, in any order and several times each. They are taken three times: to
+ * count those of each column, then to the places of its rows, then again for the places of the
+ * matrix that these have become. A list of them would need more memory than the matrix, and a
+ * search for each more time: columns of supplies are long. */
 typedef struct columns {
-    int32_t *at;  /* [n+2] count; then where the next row of a column goes */
+    int32_t *at;  /* [n+2] count; then where the next row of a column goes, or is */
     int32_t *row; /* NULL: counting */
 } columns;
 
@@ -168,9 +169,9 @@ static int compare_rows(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The same by a bit for each row of the matrix: for columns of supplies, which have copies by the
- * hundred thousand. mark [bits of n_row]: 0 between calls. */
-static int32_t mark_rows(int32_t *row, int32_t n, uint64_t *mark, int32_t n_row)
+/* The same by a bit for each row of the matrix: for columns of supplies. mark [bits of n_row]: 0
+ * between calls. */
+static void mark_rows(int32_t *row, int32_t n, uint64_t *mark, int32_t n_row)
 {
     int32_t left = 0;
     for (int32_t i = 0; i < n; i++)
@@ -178,15 +179,16 @@ static int32_t mark_rows(int32_t *row, int32_t n, uint64_t *mark, int32_t n_row)
     for (size_t w = 0; w < bits_words(n_row); w++)
         for (; mark[w]; mark[w] &= mark[w] - 1)
             row[left++] = (int32_t)(w * 64) + __builtin_ctzll(mark[w]);
-    return left;
 }
 
-/* Sorts the rows [0, n) of a column and drops copies; returns how many stay. */
-static int32_t sort_rows(int32_t *row, int32_t n, uint64_t *mark, int32_t n_row)
+/* Sorts the rows [0, n) of a column, which differ. */
+static void sort_rows(int32_t *row, int32_t n, uint64_t *mark, int32_t n_row)
 {
     enum { FEW = 24, PER_WORD = 8 };
-    if (n > FEW && (size_t)n * PER_WORD > bits_words(n_row))
-        return mark_rows(row, n, mark, n_row);
+    if (n > FEW && (size_t)n * PER_WORD > bits_words(n_row)) {
+        mark_rows(row, n, mark, n_row);
+        return;
+    }
     if (n > FEW)
         qsort(row, (size_t)n, sizeof *row, compare_rows);
     for (int32_t i = 1; i < n && n <= FEW; i++) {
@@ -196,49 +198,66 @@ static int32_t sort_rows(int32_t *row, int32_t n, uint64_t *mark, int32_t n_row)
             row[k] = row[k - 1];
         row[k] = r;
     }
-    int32_t left = n > 0;
-    for (int32_t i = 1; i < n; i++)
-        if (row[i] != row[left - 1])
-            row[left++] = row[i];
-    return left;
 }
 
-static void make_csc(ckt *c)
+/* The rows of a column, which stand at *raw, n with copies, go to the end of the vec *rows, each
+ * once and ascending. Each raw one becomes its place there. where [n_row]: below the places of this
+ * column. */
+static void end_column(int32_t *raw, int32_t n, int32_t **rows, int32_t *where, uint64_t *mark,
+                       int32_t n_row)
+{
+    const int32_t first = (int32_t)vec_len(*rows);
+    if (!n)
+        return;
+    vec_reserve(*rows, n);
+    int32_t *row = *rows + first, left = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (where[raw[i]] < first) {
+            where[raw[i]] = first;
+            row[left++] = raw[i];
+        }
+    sort_rows(row, left, mark, n_row);
+    for (int32_t k = 0; k < left; k++)
+        where[row[k]] = first + k;
+    for (int32_t i = 0; i < n; i++)
+        raw[i] = where[raw[i]];
+    vec_head_of(*rows)->len += (size_t)left;
+}
+
+/* Afterwards t has the places of all entries, as take_all takes them. The caller frees it. */
+static void make_csc(ckt *c, columns *t)
 {
     csc *a = &c->a;
-    columns t = {0};
     csc_entry *native = NULL;
     nat_entries(&c->nat, ckt_is_reactive(c), &native);
     a->n = ckt_n(c);
     a->colptr = arena_array(&c->mem, int32_t, a->n + 1);
-    vec_extend(t.at, a->n + 2);
-    take_all(c, native, &t);
+    vec_extend(t->at, a->n + 2);
+    take_all(c, native, t);
     int32_t total = 0;
     for (int32_t col = 0; col < a->n + 2; col++) { /* at[col + 1] was the count of column col */
-        const int32_t count = t.at[col];
-        t.at[col] = total += count;
+        const int32_t count = t->at[col];
+        t->at[col] = total += count;
     }
-    for (int32_t j = 0; j <= a->n; j++)
-        a->colptr[j] = t.at[j + 1];
-    vec_extend(t.row, total + 1);
-    take_all(c, native, &t);
-    int32_t nnz = 0;
+    t->row = vs_malloc(((size_t)total + 1) * sizeof *t->row);
+    take_all(c, native, t); /* at[col]: from its begin to its end */
+    memmove(t->at + 1, t->at, ((size_t)a->n + 1) * sizeof *t->at);
+    int32_t *rows = NULL, *where = vs_malloc(((size_t)a->n + 1) * sizeof *where);
     uint64_t *mark = vs_calloc(bits_words(a->n) + 1, sizeof *mark);
+    for (int32_t i = 0; i < a->n; i++)
+        where[i] = -1;
     for (int32_t j = 0; j < a->n; j++) {
-        int32_t *row = &t.row[a->colptr[j]];
-        const int32_t n = sort_rows(row, a->colptr[j + 1] - a->colptr[j], mark, a->n);
-        memmove(&t.row[nnz], row, (size_t)n * sizeof *row);
-        a->colptr[j] = nnz;
-        nnz += n;
+        const int32_t begin = t->at[j + 1], end = j + 1 < a->n ? t->at[j + 2] : total;
+        end_column(t->row + begin, end - begin, &rows, where, mark, a->n);
+        a->colptr[j + 1] = (int32_t)vec_len(rows);
     }
-    a->colptr[a->n] = nnz;
-    a->row = arena_array(&c->mem, int32_t, nnz);
-    a->val = arena_array(&c->mem, double, nnz + 1);
-    if (nnz)
-        memcpy(a->row, t.row, (size_t)nnz * sizeof *a->row);
+    a->row = arena_array(&c->mem, int32_t, vec_len(rows));
+    a->val = arena_array(&c->mem, double, vec_len(rows) + 1);
+    if (vec_len(rows))
+        memcpy(a->row, rows, vec_len(rows) * sizeof *a->row);
+    vs_free(where);
     vs_free(mark);
-    vec_free(t.at);
-    vec_free(t.row);
+    vec_free(rows);
     vec_free(native);
 }
 
@@ -254,62 +273,121 @@ static void find_diagonal(ckt *c)
     }
 }
 
-/* An output of the group that has the same matrix entry in every instance as output k of the form,
- * and its place: among the outputs before it, or another form's. *of: that form. -1: none. */
-static int32_t twin_of(const dev_group *g, const dev_form *f, int32_t k, const dev_form **of)
+/* Not a static form that is not evaluated: nobody stamps it. (Groups that hold linearisations use
+ * the places of the form TRAN, evaluated or not.) */
+static bool is_placed(const dev_group *g, int form)
 {
-    const mdl_out *o = &f->variant->out[k];
-    for (int i = 0; i < MDL_N_FORM; i++) {
-        *of = &g->form[i];
-        if (*of != f && (!(*of)->slot || (*of)->map != f->map))
-            continue;
-        const int32_t end = *of == f ? k : (*of)->n_out;
-        for (int32_t j = 0; j < end; j++) {
-            const mdl_out *t = &(*of)->variant->out[j];
-            if (is_matrix(t->kind) && t->a == o->a && t->b == o->b)
-                return j;
-        }
-    }
-    return -1;
+    const dev_form *f = &g->form[form];
+    return f->variant && (form != MDL_DC || f->evaluated);
 }
 
-/* Not for a static form that is not evaluated: nobody stamps it. (Groups that hold linearisations
- * use the places of the form TRAN, evaluated or not.) Each place is searched for once. */
-static void place_form(ckt *c, const dev_group *g, dev_form *f)
+static void place_rows(ckt *c, const dev_group *g, dev_form *f)
 {
-    if (f == &g->form[MDL_DC] && !f->evaluated)
-        return;
-    const size_t n_out = (size_t)f->n_out;
-    const dev_form **of = vs_calloc(n_out + 1, sizeof *of);
-    int32_t *twin = vs_calloc(n_out + 1, sizeof *twin);
-    for (int32_t k = 0; k < f->n_out; k++)
-        twin[k] = is_matrix(f->variant->out[k].kind) ? twin_of(g, f, k, &of[k]) : -1;
-    f->slot = arena_array(&c->mem, int32_t, (size_t)g->nb *n_out);
+    f->slot = arena_array(&c->mem, int32_t, (size_t)g->nb *(size_t)f->n_out);
     for (int32_t i = 0; i < g->nb; i++) {
         const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
-        int32_t *slot = &f->slot[(size_t)i * n_out];
+        int32_t *slot = &f->slot[(size_t)i * (size_t)f->n_out];
         for (int32_t k = 0; k < f->n_out; k++) {
             const mdl_out *o = &f->variant->out[k];
             if (o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT)
                 slot[k] = to[o->a];
-            else if (twin[k] >= 0)
-                slot[k] = of[k]->slot[(size_t)i * (size_t)of[k]->n_out + (size_t)twin[k]];
-            else if (is_matrix(o->kind))
-                slot[k] = csc_slot(&c->a, csc_entry_of(to[o->a], to[o->b]));
         }
     }
-    vs_free(of);
-    vs_free(twin);
+}
+
+/* An output at whose places the n-th of new_outputs is too. */
+typedef struct same_place {
+    int form;
+    int32_t k;
+    size_t n;
+} same_place;
+
+/* found [forms][outputs]: those that have been listed */
+static same_place *find_same(const dev_group *g, const dev_form *f, const mdl_out *const *out,
+                             uint8_t *const *found)
+{
+    same_place *same = NULL;
+    for (int form = 0; form < MDL_N_FORM; form++) {
+        const dev_form *to = &g->form[form];
+        for (int32_t k = 0; is_placed(g, form) && to->map == f->map && k < to->n_out; k++)
+            for (size_t n = 0; n < vec_len(out) && is_matrix(to->variant->out[k].kind); n++)
+                if (out[n]->a == to->variant->out[k].a && out[n]->b == to->variant->out[k].b) {
+                    vec_push(same, (same_place){form, k, n});
+                    found[form][k] = 1;
+                }
+    }
+    return same;
+}
+
+/* Takes the places of new outputs as take_group does, in the same order. */
+static void place_new(const ckt *c, const dev_group *g, const dev_form *f,
+                      const mdl_out *const *out, const same_place *same, const columns *t)
+{
+    int32_t *place = NULL;
+    vec_extend(place, vec_len(out));
+    for (int32_t i = 0; i < g->nb; i++) {
+        const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
+        for (size_t k = 0; k < vec_len(out); k++) {
+            const int32_t row = to[out[k]->a], col = to[out[k]->b];
+            place[k] = row && col ? t->row[t->at[col]++] : csc_nnz(&c->a);
+        }
+        for (size_t k = 0; k < vec_len(same); k++) {
+            const dev_form *w = &g->form[same[k].form];
+            w->slot[(size_t)i * (size_t)w->n_out + (size_t)same[k].k] = place[same[k].n];
+        }
+    }
+    vec_free(place);
+}
+
+/* Of a form whose unknowns are others than those of the forms that the pattern was made of. */
+static void search_places(const ckt *c, const dev_group *g, const dev_form *f, int32_t k)
+{
+    const mdl_out *o = &f->variant->out[k];
+    for (int32_t i = 0; i < g->nb; i++) {
+        const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
+        f->slot[(size_t)i * (size_t)f->n_out + (size_t)k] =
+            csc_slot(&c->a, csc_entry_of(to[o->a], to[o->b]));
+    }
+}
+
+static void place_group(ckt *c, dev_group *g, const columns *t)
+{
+    map known = {0};
+    uint8_t *found[MDL_N_FORM] = {0};
+    for (int form = 0; form < MDL_N_FORM; form++)
+        if (is_placed(g, form)) {
+            place_rows(c, g, &g->form[form]);
+            found[form] = vs_calloc((size_t)g->form[form].n_out + 1, 1);
+        }
+    for (int form = 0; form < MDL_N_FORM; form++) {
+        const dev_form *f = &g->form[form];
+        if (!(c->forms >> form & 1) || !f->variant)
+            continue;
+        const mdl_out **out = new_outputs(c, g, form, &known);
+        same_place *same = find_same(g, f, out, found);
+        place_new(c, g, f, out, same, t);
+        vec_free(out);
+        vec_free(same);
+    }
+    for (int form = 0; form < MDL_N_FORM; form++) {
+        const dev_form *f = &g->form[form];
+        for (int32_t k = 0; found[form] && k < f->n_out; k++)
+            if (is_matrix(f->variant->out[k].kind) && !found[form][k])
+                search_places(c, g, f, k);
+        vs_free(found[form]);
+    }
+    map_free(&known);
 }
 
 void ckt_make_pattern(ckt *c)
 {
-    make_csc(c);
+    columns t = {0};
+    make_csc(c, &t);
     find_diagonal(c);
     for (size_t g = 0; g < vec_len(c->group); g++)
-        for (int f = 0; f < MDL_N_FORM; f++)
-            if (c->group[g].form[f].variant)
-                place_form(c, &c->group[g], &c->group[g].form[f]);
+        place_group(c, &c->group[g], &t);
+    vec_free(t.at);
+    vs_free(t.row);
     nat_place(&c->nat, &c->a, ckt_is_reactive(c));
     for (size_t i = 0; i < vec_len(c->fix); i++)
         c->fix[i].slot = c->diag_slot[c->fix[i].unknown];

@@ -185,10 +185,8 @@ static inline void ckt_take_bound(double v, double *bound, double *asked)
     else if (v < 0)
         *asked = -v < *asked ? -v : *asked;
 }
-/* ckt_topo.c. dc: vec of static matrix entries, sorted, each once; rest: those of them that are not
- * 0 at rest (a capacitance that follows a voltage has static entries times a rate of change).
- * Messages and c->fix. Status: VS_OK, VS_EINPUT (loop of voltage sources). */
-VS_MUST_USE vs_status ckt_check_topology(ckt *c, const csc_entry *dc, const csc_entry *rest);
+/* ckt_topo.c. Messages and c->fix. Status: VS_OK, VS_EINPUT (loop of voltage sources). */
+VS_MUST_USE vs_status ckt_check_topology(ckt *c);
 /* ckt_pattern.c. Entries of all devices in a form, unsorted, to the end of *e. */
 void ckt_device_entries(const ckt *c, mdl_form_kind form, csc_entry **e);
 void ckt_rest_entries(const ckt *c, csc_entry **e); /* the same, static ones that act at rest */

@@ -83,9 +83,67 @@ static touch *find_touches(const ckt *c)
 
 /* -- paths to ground -- */
 
-/* Joins with ground the nodes where a device has G(a,a) but no pair G(a,b), G(b,a): its current
- * returns there. */
-static void join_returns(const ckt *c, int32_t *up)
+/* Static matrix entries, sorted, each once: a vec that is made when somebody asks. Most circuits
+ * are known to be whole without it. */
+typedef struct entries {
+    const ckt *c;
+    bool have;
+    csc_entry *dc;
+    csc_entry
+        *rest; /* those of them that are not 0 at rest (a capacitance that follows a voltage has
+                        static entries times a rate of change); NULL: all */
+} entries;
+
+static csc_entry *list_entries(const ckt *c, bool rest)
+{
+    csc_entry *e = NULL;
+    if (rest)
+        ckt_rest_entries(c, &e);
+    else
+        ckt_device_entries(c, MDL_DC, &e);
+    nat_entries(&c->nat, false, &e);
+    ckt_sort_entries(c, e);
+    return e;
+}
+
+static const csc_entry *all_entries(entries *s)
+{
+    if (!s->have) {
+        s->dc = list_entries(s->c, false);
+        s->rest = ckt_has_still(s->c) ? list_entries(s->c, true) : NULL;
+    }
+    s->have = true;
+    return s->dc;
+}
+
+static const csc_entry *rest_entries(entries *s)
+{
+    const csc_entry *dc = all_entries(s);
+    return s->rest ? s->rest : dc;
+}
+
+/* For each output of the form: 0: no conductance; 1: G(a,a); 2: G(a,b) without a pair; 3: with. */
+static uint8_t *kinds_of(const dev_form *f)
+{
+    uint8_t *kind = NULL;
+    vec_extend(kind, f->n_out);
+    for (int32_t k = 0; k < f->n_out; k++) {
+        const mdl_out *o = &f->variant->out[k];
+        if (o->kind != IR_OUT_G || o->still)
+            continue;
+        kind[k] = o->a == o->b ? 1 : 2;
+        for (int32_t j = 0; j < f->n_out && o->a != o->b; j++) {
+            const mdl_out *p = &f->variant->out[j];
+            if (p->kind == IR_OUT_G && !p->still && p->a == o->b && p->b == o->a)
+                kind[k] = 3;
+        }
+    }
+    return kind;
+}
+
+/* Joins pairs G(a,b), G(b,a) of a device, and with ground the nodes where a device has G(a,a) but
+ * no pair: its current returns there. */
+static void join_devices(const ckt *c, int32_t *up)
 {
     bool *has_diag = NULL, *has_pair = NULL;
     vec_extend(has_diag, vec_len(c->unknown));
@@ -93,18 +151,15 @@ static void join_returns(const ckt *c, int32_t *up)
     for (size_t gi = 0; gi < vec_len(c->group); gi++) {
         const dev_group *g = &c->group[gi];
         const dev_form *f = &g->form[MDL_DC];
+        uint8_t *kind = kinds_of(f);
         for (int32_t i = 0; i < g->nb; i++) {
             const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
             for (int32_t k = 0; k < f->n_out; k++) {
-                const mdl_out *o = &f->variant->out[k];
-                if (o->kind != IR_OUT_G || o->still)
-                    continue;
-                if (o->a == o->b)
-                    has_diag[to[o->a]] = true;
-                for (int32_t j = 0; j < f->n_out && o->a != o->b; j++) {
-                    const mdl_out *p = &f->variant->out[j];
-                    if (p->kind == IR_OUT_G && !p->still && p->a == o->b && p->b == o->a)
-                        has_pair[to[o->a]] = true;
+                if (kind[k] == 1)
+                    has_diag[to[f->variant->out[k].a]] = true;
+                if (kind[k] == 3) {
+                    has_pair[to[f->variant->out[k].a]] = true;
+                    join(up, to[f->variant->out[k].a], to[f->variant->out[k].b]);
                 }
             }
             for (int32_t u = 0; u < f->n_u; u++) {
@@ -114,6 +169,7 @@ static void join_returns(const ckt *c, int32_t *up)
             for (int32_t u = 0; u < f->n_u; u++)
                 has_diag[to[u]] = has_pair[to[u]] = false;
         }
+        vec_free(kind);
     }
     vec_free(has_diag);
     vec_free(has_pair);
@@ -197,17 +253,42 @@ static bool *open_sets(const ckt *c, int32_t *up)
     return open;
 }
 
-/* One shunt per floating set; also in the transient, if no charge holds its level there. */
-static void check_floating(ckt *c, const csc_entry *rest, const touch *t, bool *floating)
+/* Pairs of which one entry is of a device and the other of another. */
+static void join_entries(const csc_entry *e, int32_t *up)
 {
-    int32_t *up = new_sets(c);
-    for (size_t i = 0; i < vec_len(rest); i++) {
-        const int32_t a = csc_entry_row(rest[i]), b = csc_entry_col(rest[i]);
-        if (a < b && ckt_has_entry(rest, b, a))
+    for (size_t i = 0; i < vec_len(e); i++) {
+        const int32_t a = csc_entry_row(e[i]), b = csc_entry_col(e[i]);
+        if (a < b && find(up, a) != find(up, b) && ckt_has_entry(e, b, a))
             join(up, a, b);
     }
-    join_returns(c, up);
+}
+
+static void join_natives(const ckt *c, int32_t *up)
+{
+    csc_entry *e = NULL;
+    nat_entries(&c->nat, false, &e);
+    ckt_sort_entries(c, e);
+    join_entries(e, up);
+    vec_free(e);
+}
+
+static bool are_joined(int32_t *up)
+{
+    size_t k = 0;
+    while (k < vec_len(up) && !find(up, (int32_t)k))
+        k++;
+    return k == vec_len(up);
+}
+
+/* One shunt per floating set; also in the transient, if no charge holds its level there. */
+static void check_floating(ckt *c, entries *s, const touch *t, bool *floating)
+{
+    int32_t *up = new_sets(c);
+    join_natives(c, up);
+    join_devices(c, up);
     join_branches(c, up);
+    if (!are_joined(up))
+        join_entries(rest_entries(s), up);
     bool *charged = charged_sets(c, up), *open = open_sets(c, up);
     int n = 0;
     for (int32_t k = 1; k < (int32_t)vec_len(up); k++) {
@@ -267,21 +348,35 @@ bool ckt_anchor(ckt *c, int32_t k)
     return true;
 }
 
-/* Unknowns that no static equation has (rates of change of a model) are 0 there. */
-static void check_unused(ckt *c, const csc_entry *dc)
+static void mark_entries(const csc_entry *e, bool *in)
 {
-    bool *row = NULL, *col = NULL;
-    vec_extend(row, vec_len(c->unknown));
-    vec_extend(col, vec_len(c->unknown));
-    for (size_t i = 0; i < vec_len(dc); i++) {
-        row[csc_entry_row(dc[i])] = true;
-        col[csc_entry_col(dc[i])] = true;
-    }
-    for (int32_t k = 1; k < (int32_t)vec_len(c->unknown); k++)
-        if (!c->unknown[k].node && !row[k] && !col[k])
-            vec_push(c->fix, (ckt_fix){CKT_FIX_UNIT, k, false, 0});
-    vec_free(row);
-    vec_free(col);
+    for (size_t i = 0; i < vec_len(e); i++)
+        in[csc_entry_row(e[i])] = in[csc_entry_col(e[i])] = true;
+}
+
+/* The first unknown from k on that is no node and in no entry. */
+static int32_t next_unused(const ckt *c, const bool *in, int32_t k)
+{
+    while (k < (int32_t)vec_len(c->unknown) && (c->unknown[k].node || in[k]))
+        k++;
+    return k;
+}
+
+/* Unknowns that no static equation has (rates of change of a model) are 0 there. */
+static void check_unused(ckt *c, entries *s)
+{
+    const int32_t n = (int32_t)vec_len(c->unknown);
+    bool *in = NULL;
+    csc_entry *native = NULL;
+    vec_extend(in, n);
+    nat_entries(&c->nat, false, &native);
+    mark_entries(native, in);
+    if (next_unused(c, in, 1) < n)
+        mark_entries(all_entries(s), in);
+    for (int32_t k = next_unused(c, in, 1); k < n; k = next_unused(c, in, k + 1))
+        vec_push(c->fix, (ckt_fix){CKT_FIX_UNIT, k, false, 0});
+    vec_free(in);
+    vec_free(native);
 }
 
 /* -- single connections -- */
@@ -340,7 +435,7 @@ static bool only_columns(const csc_entry *dc, int32_t k, int32_t hi, int32_t lo)
     return true;
 }
 
-static edge *voltage_edges(const ckt *c, const csc_entry *dc)
+static edge *voltage_edges(const ckt *c, entries *all)
 {
     edge *e = NULL;
     for (size_t i = 0; i < vec_len(c->sources->all); i++) {
@@ -356,9 +451,9 @@ static edge *voltage_edges(const ckt *c, const csc_entry *dc)
             const va_branch *br = &m->branch[b];
             const int32_t k = br->current >= 0 ? unk[br->current] : 0;
             const int32_t hi = br->hi >= 0 ? unk[br->hi] : 0, lo = br->lo >= 0 ? unk[br->lo] : 0;
-            if (k && !ckt_has_entry(dc, k, k))
-                vec_push(e, (edge){hi, lo, k, false, only_columns(dc, k, hi, lo), in->name,
-                                   ckt_inst_span(in)});
+            if (k && !ckt_has_entry(all_entries(all), k, k))
+                vec_push(e, (edge){hi, lo, k, false, only_columns(all_entries(all), k, hi, lo),
+                                   in->name, ckt_inst_span(in)});
         }
     }
     return e;
@@ -444,10 +539,10 @@ static vs_status report_loop(ckt *c, const edge *e, const edge *const *path)
     return st;
 }
 
-static vs_status check_loops(ckt *c, const csc_entry *dc)
+static vs_status check_loops(ckt *c, entries *all)
 {
     vs_status st = VS_OK;
-    edge *e = voltage_edges(c, dc);
+    edge *e = voltage_edges(c, all);
     int32_t *up = new_sets(c);
     for (size_t i = 0; i < vec_len(e); i++) {
         if (join(up, e[i].p, e[i].n))
@@ -463,15 +558,19 @@ static vs_status check_loops(ckt *c, const csc_entry *dc)
     return st;
 }
 
-vs_status ckt_check_topology(ckt *c, const csc_entry *dc, const csc_entry *rest)
+vs_status ckt_check_topology(ckt *c)
 {
+    entries all = {.c = c};
     bool *floating = NULL;
     touch *t = find_touches(c);
     vec_extend(floating, vec_len(c->unknown));
-    check_floating(c, rest, t, floating);
-    check_unused(c, dc);
+    check_floating(c, &all, t, floating);
+    check_unused(c, &all);
     check_single(c, t, floating);
     vec_free(floating);
     vec_free(t);
-    return check_loops(c, dc);
+    const vs_status st = check_loops(c, &all);
+    vec_free(all.dc);
+    vec_free(all.rest);
+    return st;
 }
