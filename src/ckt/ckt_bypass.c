@@ -172,19 +172,6 @@ static void multiply(const csc *a, const dev_lin_sums *s, const double *x, two *
     }
 }
 
-/* J += G + alpha C */
-VS_CLONES void ckt_add_slopes(const double *gc, double alpha, double *restrict val, int32_t n)
-{
-    for (int32_t k = 0; k < n; k++)
-        val[k] += gc[2 * k] + alpha * gc[2 * k + 1];
-}
-
-typedef struct summed {
-    ckt *c;
-    const dev_lin_at *at;
-    double *f, *q;
-} summed;
-
 /* The rows of unknowns [begin, end), which begin with their constant terms. */
 static void start_rows(const struct ckt_bypass_work *b, int32_t begin, int32_t end)
 {
@@ -193,64 +180,42 @@ static void start_rows(const struct ckt_bypass_work *b, int32_t begin, int32_t e
 }
 
 /* The other charges' rounding is in qlo (two-sum). */
-static void end_rows(const summed *s, int32_t begin, int32_t end)
+static void end_rows(const ckt *c, double *f, double *q, int32_t begin, int32_t end)
 {
-    const two *fq = s->c->bypass->fq;
+    const two *fq = c->bypass->fq;
     for (int32_t i = begin; i < end; i++) {
-        const double q = s->q[i], own = fq[i][1], t = q + own, w = t - q;
-        s->f[i] += fq[i][0];
-        s->q[i] = t;
-        s->c->qlo[i] += (q - (t - w)) + (own - w);
+        const double before = q[i], own = fq[i][1], t = before + own, w = t - before;
+        f[i] += fq[i][0];
+        q[i] = t;
+        c->qlo[i] += (before - (t - w)) + (own - w);
     }
 }
 
-static void sum_part(void *user, int32_t p, int worker)
+void ckt_bypass_sum(const ckt *c, const double *x, double *f, double *q, int32_t part)
 {
-    const summed *s = user;
-    const ckt *c = s->c;
+    const struct ckt_bypass_work *b = c->bypass;
     const ckt_rows *r = c->rows;
-    const struct ckt_bypass_work *b = c->bypass;
-    const int32_t begin = r->row[p] + 1, end = r->row[p + 1] + 1,
-                  *at = r->at + (size_t)p * (size_t)c->a.n;
-    const int64_t nnz = csc_nnz(&c->a), from = nnz * p / r->n_part, to = nnz * (p + 1) / r->n_part;
-    (void)worker;
+    const int32_t n = c->a.n, begin = part < 0 ? 1 : r->row[part] + 1,
+                  end = part < 0 ? n + 1 : r->row[part + 1] + 1;
     start_rows(b, begin, end);
-    multiply(&c->a, &b->sums, s->at->x, b->fq, r->col[2 * p], r->col[2 * p + 1], at, at + c->a.n);
-    end_rows(s, begin, end);
-    ckt_add_slopes(b->sums.gc + 2 * from, s->at->alpha, c->a.val + from, (int32_t)(to - from));
-}
-
-static void sum_all(ckt *c, const dev_lin_at *at, double *f, double *q)
-{
-    const struct ckt_bypass_work *b = c->bypass;
-    const int32_t n = ckt_n(c);
-    summed s = {c, at, f, q};
-    if (c->rows) {
-        pool_run(c->pool, POOL_STAMP, c->rows->n_part, sum_part, &s);
-        return;
+    if (part < 0) {
+        multiply(&c->a, &b->sums, x, b->fq, 0, n, c->a.colptr, c->a.colptr + 1);
+    } else {
+        const int32_t *at = r->at + (size_t)part * (size_t)n;
+        multiply(&c->a, &b->sums, x, b->fq, r->col[2 * part], r->col[2 * part + 1], at, at + n);
     }
-    start_rows(b, 0, n + 1);
-    multiply(&c->a, &b->sums, at->x, b->fq, 0, c->a.n, c->a.colptr, c->a.colptr + 1);
-    ckt_add_slopes(b->sums.gc, at->alpha, c->a.val, csc_nnz(&c->a));
-    end_rows(&s, 1, n + 1);
+    end_rows(c, f, q, begin, end);
 }
 
-void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax_, double *qmax,
-                    int timed)
+void ckt_bypass_sizes(ckt *c, double *fmax_, double *qmax)
 {
-    const struct ckt_bypass_work *b = c->bypass;
-    const double t0 = timed ? vs_seconds() : 0;
-    if (ckt_is_latent(c))
-        ckt_latent_sum(c, at, b->fresh);
-    else
-        sum_all(c, at, f, q);
-    const bool all = b->fresh && !ckt_is_latent(c); /* of latent rows nobody asks */
+    const bool all = c->bypass->fresh && !ckt_is_latent(c); /* of latent rows nobody asks */
     for (size_t i = 0; i < vec_len(c->group); i++)
         if (c->group[i].lin)
             dev_lin_sizes(&c->group[i], all, fmax_, qmax);
-    if (timed)
-        c->stat.s_stamp += timed * fmax(vs_seconds() - t0 - c->s_clock, 0);
 }
+
+bool ckt_bypass_is_fresh(const ckt *c) { return c->bypass->fresh; }
 
 const dev_lin_sums *ckt_bypass_sums(const ckt *c) { return &c->bypass->sums; }
 

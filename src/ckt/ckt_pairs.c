@@ -143,22 +143,13 @@ static inline void add_charge(double *q, double *low, int32_t r, double v)
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
-typedef struct pair_load {
-    const ckt *c;
-    const double *x;
-    double *f, *q, *fmax, *qmax;
-} pair_load;
-
-static void load_part(void *user, int32_t part, int worker)
+void ckt_pairs_load_part(const ckt *c, int32_t part, const double *restrict x, double *restrict f,
+                         double *restrict q, double *restrict fmax_, double *restrict qmax)
 {
-    const pair_load *l = user;
-    const struct ckt_pairs *v = l->c->pairs;
-    const double *restrict x = l->x;
-    double *restrict f = l->f, *restrict q = l->q, *restrict fmax_ = l->fmax,
-                     *restrict qmax = l->qmax, *restrict low = l->c->qlo;
+    const struct ckt_pairs *v = c->pairs;
+    double *restrict low = c->qlo;
     uint32_t first, n;
-    (void)worker;
-    unknowns_of(l->c->rows, part, &first, &n);
+    unknowns_of(c->rows, part, &first, &n);
     const int32_t *which = v->of_part[part];
     for (size_t k = 0; k < vec_len(which); k++) {
         const ckt_pair_at *p = &v->at[which[k]];
@@ -184,11 +175,6 @@ void ckt_pairs_load(const ckt *c, const double *x, double *restrict f, double *r
 {
     const struct ckt_pairs *v = c->pairs;
     double *restrict low = c->qlo;
-    if (c->rows && !v->visit) {
-        pair_load l = {c, x, f, q, fmax_, qmax};
-        pool_run(c->pool, POOL_STAMP, c->rows->n_part, load_part, &l);
-        return;
-    }
     /* Nobody reads the reference's row. Half of the capacitors of wires end there: each would wait
      * for the one before. */
     int32_t i = next_pair(v, 0, v->n_g);

@@ -175,6 +175,18 @@ int ckt_buffers_of(const ckt *c);
 /* ckt_stamp.c: what `analysis()` and its kin see. */
 /* c->rows, if there are enough entries for threads; after the pattern. */
 void ckt_rows_make(ckt *c);
+/* What a load does with all rows and entries, by threads where there are parts. */
+typedef struct ckt_all {
+    const double *x;
+    double *f, *q, *fmax, *qmax; /* [n+1] */
+    bool charges;                /* q and qmax too */
+    bool held, paired;           /* which sums there are: of linearisations; of R and C */
+    bool matrix;                 /* of R and C the matrix alone */
+    double alpha;
+} ckt_all;
+void ckt_clear_all(ckt *c, const ckt_all *l);  /* also matrix and c->qlo; c->x becomes x */
+void ckt_sum_all(ckt *c, const ckt_all *l);    /* adds the sums */
+bool ckt_finite_all(ckt *c, const ckt_all *l); /* f, q and the matrix are finite */
 
 void ckt_fill_dyn(double *dyn, const ckt_env *env);
 /* An output BOUND_STEP of a model. */
@@ -209,9 +221,11 @@ void ckt_bypass_begin(ckt *c, const dev_lin_at *at);
  * circuit's threads. Status: as dev_eval. */
 VS_MUST_USE vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
                                       int timed);
-/* Adds to f, q and the values of J. */
-void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax, double *qmax,
-                    int timed);
+/* Adds to f, q and c->qlo in the rows of a part, -1: in all. */
+void ckt_bypass_sum(const ckt *c, const double *x, double *f, double *q, int32_t part);
+/* fmax, qmax of what was evaluated. */
+void ckt_bypass_sizes(ckt *c, double *fmax, double *qmax);
+bool ckt_bypass_is_fresh(const ckt *c);            /* this load makes the sums anew */
 const dev_lin_sums *ckt_bypass_sums(const ckt *c); /* the circuit's, as of the last load */
 /* Since ckt_bypass_begin limiting moved a voltage of a device. */
 bool ckt_bypass_limited(const ckt *c);
@@ -243,11 +257,11 @@ const ckt_pair_at *ckt_pairs_list(const ckt *c, int32_t *n);
 int32_t ckt_pairs_n_resistor(const ckt *c);   /* the first of that list */
 const double *ckt_pairs_sums(const ckt *c);   /* [2 (nnz + 1)] G and C in turn; NULL: no pairs */
 void ckt_pairs_visit(ckt *c, uint8_t *visit); /* [n + 8] which are loaded; NULL: all */
-/* Adds to f, q, c->qlo, fmax, qmax. */
+/* Adds to f, q, c->qlo, fmax, qmax: in all rows; in those of a part. */
 void ckt_pairs_load(const ckt *c, const double *x, double *f, double *q, double *fmax,
                     double *qmax);
-/* val += G + alpha C of sums gc, n places. */
-void ckt_add_slopes(const double *gc, double alpha, double *val, int32_t n);
+void ckt_pairs_load_part(const ckt *c, int32_t part, const double *x, double *f, double *q,
+                         double *fmax, double *qmax);
 /* ckt_wires.c. A wire is a set of unknowns that paired resistors join, or one unknown without.
  *   pinned  in   [n+1] these belong to none, and join none
  *   order   out  [n+1] all others, wire by wire; ascending within one, wires by their first

@@ -4,6 +4,11 @@
  * side, since rows ascend. */
 #include "ckt_priv.h"
 
+#include <stdatomic.h>
+#include <string.h>
+
+#include "norm.h"
+
 /* An entry of a sum takes as long as some 20 operations of a kernel. */
 enum { OPERATIONS = 20 };
 
@@ -58,4 +63,123 @@ void ckt_rows_make(ckt *c)
     r->at = arena_array(&c->mem, int32_t, (size_t)(r->n_part + 1) * (size_t)(a->n + 1));
     cut_rows(r, a);
     cut_columns(r, a);
+}
+
+/* -- what a load does with all rows and entries -- */
+
+typedef struct job {
+    ckt *c;
+    const ckt_all *l;
+    _Atomic bool wild;
+} job;
+
+typedef struct share { /* unknowns and entries of a part */
+    int32_t begin, end;
+    size_t from, to;
+} share;
+
+static share share_of(const ckt *c, int32_t part)
+{
+    const ckt_rows *r = c->rows;
+    const int64_t nnz = csc_nnz(&c->a);
+    if (part < 0)
+        return (share){0, c->a.n + 1, 0, (size_t)nnz};
+    return (share){part ? r->row[part] + 1 : 0, r->row[part + 1] + 1,
+                   (size_t)(nnz * part / r->n_part), (size_t)(nnz * (part + 1) / r->n_part)};
+}
+
+/* Part by part, by the circuit's threads if there are parts; else all at once. */
+static void run(job *j, pool_fn fn)
+{
+    if (j->c->rows)
+        pool_run(j->c->pool, POOL_STAMP, j->c->rows->n_part, fn, j);
+    else
+        fn(j, -1, 0);
+}
+
+static void clear_part(void *user, int32_t part, int worker)
+{
+    const job *j = user;
+    const share s = share_of(j->c, part);
+    const size_t n = (size_t)(s.end - s.begin) * sizeof(double);
+    (void)worker;
+    memcpy(j->c->x + s.begin, j->l->x + s.begin, n);
+    memset(j->l->f + s.begin, 0, n);
+    memset(j->l->fmax + s.begin, 0, n);
+    memset(j->c->a.val + s.from, 0, (s.to - s.from) * sizeof(double));
+    if (!j->l->charges)
+        return;
+    memset(j->l->q + s.begin, 0, n);
+    memset(j->l->qmax + s.begin, 0, n);
+    memset(j->c->qlo + s.begin, 0, n);
+}
+
+void ckt_clear_all(ckt *c, const ckt_all *l)
+{
+    job j = {.c = c, .l = l};
+    run(&j, clear_part);
+    c->a.val[csc_nnz(&c->a)] = 0;
+}
+
+/* val += G + alpha C, of one kind of sums and then of the other. */
+VS_CLONES static void add_both(const double *gc, const double *more, double alpha,
+                               double *restrict val, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        val[k] = (val[k] + (gc[2 * k] + alpha * gc[2 * k + 1])) +
+                 (more[2 * k] + alpha * more[2 * k + 1]);
+}
+
+VS_CLONES static void add_slopes(const double *gc, double alpha, double *restrict val, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        val[k] += gc[2 * k] + alpha * gc[2 * k + 1];
+}
+
+static void sum_part(void *user, int32_t part, int worker)
+{
+    const job *j = user;
+    const ckt *c = j->c;
+    const ckt_all *l = j->l;
+    const share s = share_of(c, part);
+    const double *gc = l->held ? ckt_bypass_sums(c)->gc + 2 * s.from : NULL,
+                 *pairs = l->paired ? ckt_pairs_sums(c) + 2 * s.from : NULL;
+    (void)worker;
+    if (gc)
+        ckt_bypass_sum(c, l->x, l->f, l->q, part);
+    if (gc && pairs)
+        add_both(gc, pairs, l->alpha, c->a.val + s.from, s.to - s.from);
+    else
+        add_slopes(gc ? gc : pairs, l->alpha, c->a.val + s.from, s.to - s.from);
+    if (!pairs || l->matrix)
+        return;
+    if (part < 0)
+        ckt_pairs_load(c, l->x, l->f, l->q, l->fmax, l->qmax);
+    else
+        ckt_pairs_load_part(c, part, l->x, l->f, l->q, l->fmax, l->qmax);
+}
+
+void ckt_sum_all(ckt *c, const ckt_all *l)
+{
+    job j = {.c = c, .l = l};
+    if (l->held || l->paired)
+        run(&j, sum_part);
+}
+
+static void look_at_part(void *user, int32_t part, int worker)
+{
+    job *j = user;
+    const ckt_all *l = j->l;
+    const share s = share_of(j->c, part);
+    (void)worker;
+    if (!norm_finite_all(l->f + s.begin, l->charges ? l->q + s.begin : NULL, s.end - s.begin,
+                         j->c->a.val + s.from, (int32_t)(s.to - s.from)))
+        atomic_store(&j->wild, true);
+}
+
+bool ckt_finite_all(ckt *c, const ckt_all *l)
+{
+    job j = {.c = c, .l = l};
+    run(&j, look_at_part);
+    return !j.wild;
 }

@@ -257,19 +257,6 @@ static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const doub
     return st;
 }
 
-static void clear_all(ckt *c, bool charges, double *f, double *q, double *fmx, double *qmx)
-{
-    const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
-    memset(f, 0, n1 * sizeof *f);
-    memset(fmx, 0, n1 * sizeof *fmx);
-    memset(c->a.val, 0, nv * sizeof *c->a.val);
-    if (charges) {
-        memset(q, 0, n1 * sizeof *q);
-        memset(c->qlo, 0, n1 * sizeof *c->qlo);
-        memset(qmx, 0, n1 * sizeof *qmx);
-    }
-}
-
 /* Sets up a load at x. */
 static load begin_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
                        double *fmx, double *qmx, int timed)
@@ -315,12 +302,20 @@ static void end_load(ckt *c, load *l, const nat_sums *native, bool held, bool *l
     *limited = l->limited;
 }
 
-static void load_pairs(ckt *c, const load *l)
+static ckt_all all_of(const load *l, double *f, double *q, double *fmx, double *qmx)
 {
-    const double t0 = l->timed ? vs_seconds() : 0;
-    ckt_pairs_load(c, l->at.x, l->f, l->q, l->fmax, l->qmax);
-    if (l->timed)
-        c->stat.s_stamp += l->timed * fmax(vs_seconds() - t0 - c->s_clock, 0);
+    return (ckt_all){.x = l->at.x,
+                     .f = f,
+                     .q = q,
+                     .fmax = fmx,
+                     .qmax = qmx,
+                     .charges = l->charges,
+                     .alpha = l->at.alpha};
+}
+
+static void count_stamp(ckt *c, double since, int timed)
+{
+    c->stat.s_stamp += timed * fmax(vs_seconds() - since - c->s_clock, 0);
 }
 
 /* Everything at x the general way, added to sums in memory, batch by batch. */
@@ -329,30 +324,48 @@ static vs_status load_batches(ckt *c, const ckt_env *env, const double *x, doubl
 {
     load l = begin_load(c, env, x, f, q, fmx, qmx, timed);
     nat_sums native = native_sums(c, env, &l);
+    ckt_all all = all_of(&l, f, q, fmx, qmx);
     vs_status st = VS_OK;
     if (l.charges)
         ckt_pairs_make(c);
-    clear_all(c, l.charges, f, q, fmx, qmx);
+    ckt_clear_all(c, &all);
     nat_load(&c->nat, true, env, x, &native);
     for (size_t i = 0; i < vec_len(c->fix); i++)
         stamp_fix(&c->fix[i], env, x, &l);
-    const bool held = c->bypass && env->mode == CKT_TRAN;
-    if (held)
+    all.held = c->bypass && env->mode == CKT_TRAN;
+    all.paired = l.charges && ckt_pairs_sums(c);
+    all.matrix = env->matrix;
+    if (all.held)
         ckt_bypass_begin(c, &l.at);
     for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
         if (!l.charges || !ckt_is_paired(c, i))
             st = load_group(c, &c->group[i], ckt_group_form(c, &c->group[i], env->mode), x, &l);
-    if (held && st == VS_OK)
-        ckt_bypass_sum(c, &l.at, f, q, fmx, qmx, timed);
-    if (l.charges && ckt_pairs_sums(c)) {
-        ckt_add_slopes(ckt_pairs_sums(c), l.at.alpha, c->a.val, csc_nnz(&c->a));
-        if (!env->matrix)
-            load_pairs(c, &l);
-    }
-    if (st == VS_OK)
+    if (st == VS_OK) {
+        const double t0 = timed ? vs_seconds() : 0;
+        ckt_sum_all(c, &all);
+        if (all.held)
+            ckt_bypass_sizes(c, fmx, qmx);
+        if (timed)
+            count_stamp(c, t0, timed);
         nat_load(&c->nat, false, env, x, &native);
-    end_load(c, &l, &native, held, limited);
+    }
+    end_load(c, &l, &native, all.held, limited);
     return st;
+}
+
+static void sum_awake(ckt *c, const load *l)
+{
+    const double t0 = vs_seconds();
+    ckt_latent_sum(c, &l->at, ckt_bypass_is_fresh(c));
+    ckt_bypass_sizes(c, l->fmax, l->qmax);
+    count_stamp(c, t0, 1);
+}
+
+static void load_pairs(ckt *c, const load *l)
+{
+    const double t0 = vs_seconds();
+    ckt_pairs_load(c, l->at.x, l->f, l->q, l->fmax, l->qmax);
+    count_stamp(c, t0, 1);
 }
 
 /* A load while parts are latent: held groups come first, because they set rows; all others add to
@@ -369,7 +382,7 @@ static vs_status load_rows(ckt *c, const ckt_env *env, const ckt_load_sums *to, 
             if (!c->group[i].lin == !held && !ckt_is_paired(c, i))
                 st = load_group(c, &c->group[i], ckt_group_form(c, &c->group[i], env->mode), x, &l);
         if (held && st == VS_OK)
-            ckt_bypass_sum(c, &l.at, l.f, l.q, l.fmax, l.qmax, 1);
+            sum_awake(c, &l);
         if (held)
             nat_load(&c->nat, true, env, x, &native);
         if (held && ckt_pairs_sums(c))
@@ -411,7 +424,6 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
     const bool tran = env->mode == CKT_TRAN;
     if (ckt_is_latent(c))
         return load_awake(c, env, x, f, q, fmx, qmx, limited);
-    memcpy(c->x, x, (size_t)(n + 1) * sizeof *x);
     c->env = *env;
     const int timed = vec_len(c->inst) > SMALL || c->time_all ? 1
                       : c->stat.n_load % TIMED_EVERY == 0     ? TIMED_EVERY
@@ -420,15 +432,19 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
         c->s_clock = clock_cost();
     c->stat.n_load++;
     c->loaded = true;
-    const vs_status st = tran && c->small
-                             ? ckt_small_load(c, env, x, f, q, fmx, qmx, limited, timed)
-                             : load_batches(c, env, x, f, q, fmx, qmx, limited, timed);
+    const bool small = tran && c->small;
+    if (small)
+        memcpy(c->x, x, (size_t)(n + 1) * sizeof *x);
+    const vs_status st = small ? ckt_small_load(c, env, x, f, q, fmx, qmx, limited, timed)
+                               : load_batches(c, env, x, f, q, fmx, qmx, limited, timed);
     if (st != VS_OK)
         return st;
     f[0] = fmx[0] = 0;
     if (tran)
         q[0] = c->qlo[0] = qmx[0] = 0;
     c->a.val[nnz] = 0;
+    if (!small && c->rows)
+        return ckt_finite_all(c, &(ckt_all){.f = f, .q = q, .charges = tran}) ? VS_OK : VS_NOCONV;
     return norm_finite_all(f, tran ? q : NULL, n + 1, c->a.val, nnz + 1) ? VS_OK : VS_NOCONV;
 }
 
