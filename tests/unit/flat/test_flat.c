@@ -562,6 +562,42 @@ START_TEST(equal_instances_share_what_they_have_until_one_is_changed)
 }
 END_TEST
 
+/* Lists of parameters are those of the first instance of a kind, which is another one where a
+ * parameter differs, or one of a caller, which is seen within. There may be any number of kinds. */
+START_TEST(kinds_of_instances_differ_by_all_that_parameters_see)
+{
+    static const deck_case t[] = {
+        {".model d1 d is=1\n.subckt in a f=1\nD1 a 0 d1 area={f*k}\n.ends\n.subckt out a k=2\nX1 a "
+         "in f=3\nX2 a in f=3\nX3 a in f=4\n.ends\nX1 p out\nX2 p out k=5\nX3 p out",
+         ".model d1 d is=1\n"
+         "x1.x1.d1 p 0 d1 area=6\nx1.x2.d1 p 0 d1 area=6\nx1.x3.d1 p 0 d1 area=8\n"
+         "x2.x1.d1 p 0 d1 area=15\nx2.x2.d1 p 0 d1 area=15\nx2.x3.d1 p 0 d1 area=20\n"
+         "x3.x1.d1 p 0 d1 area=6\nx3.x2.d1 p 0 d1 area=6\nx3.x3.d1 p 0 d1 area=8\n"},
+        {".model d1 d is=1\n.subckt s a f=1\nD1 a 0 d1 area={f}\n.ends\nX1 a s f={q}\nX2 a s "
+         "f={q*2}\nX3 a s f=7\nX4 a s m=3 f=7\n.param q=2",
+         ".model d1 d is=1\nx1.d1 a 0 d1 area=2\nx2.d1 a 0 d1 area=4\nx3.d1 a 0 d1 area=7\n"
+         "x4.d1 a 0 d1 area=7 m=3\n"},
+        {".model d1 d is=1\n.subckt s a f=1\nD1 a 0 d1 area={f}\n.ends\nX1 a s f=1\nX2 a s f=2\nX3 "
+         "a s f=3\nX4 a s f=4\nX5 a s f=5\nX6 a s f=6\nX7 a s f=7\nX8 a s f=8\nX9 a s f=9\nX10 a s "
+         "f=9\nX11 a s f=8",
+         ".model d1 d is=1\nx1.d1 a 0 d1 area=1\nx2.d1 a 0 d1 area=2\nx3.d1 a 0 d1 area=3\n"
+         "x4.d1 a 0 d1 area=4\nx5.d1 a 0 d1 area=5\nx6.d1 a 0 d1 area=6\nx7.d1 a 0 d1 area=7\n"
+         "x8.d1 a 0 d1 area=8\nx9.d1 a 0 d1 area=9\nx10.d1 a 0 d1 area=9\nx11.d1 a 0 d1 area=8\n"},
+    };
+    check_cases(t, VS_COUNT(t));
+    const char *deck = "t\n.model d1 d is=1\n.subckt in a\nD1 a 0 d1 area=2\n.ends\n.subckt out "
+                       "a\nX1 a in\nX2 a in\n.ends\nX1 a out\nX2 b out\n";
+    fixture f;
+    deck_from(&f, deck, strlen(deck));
+    ck_assert_int_eq(f.build, VS_OK);
+    for (int k = 1; k < 4; k++) {
+        ck_assert_ptr_eq(f.f.inst[0].param, f.f.inst[k].param);
+        ck_assert_ptr_eq(f.f.inst[0].rare, f.f.inst[k].rare);
+    }
+    deck_fini(&f);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {lines_become_cards,
@@ -579,6 +615,7 @@ int main(void)
                                   models_are_like_others,
                                   models_need_no_equal_signs,
                                   elements_are_the_same_with_and_without_tokens,
-                                  equal_instances_share_what_they_have_until_one_is_changed};
+                                  equal_instances_share_what_they_have_until_one_is_changed,
+                                  kinds_of_instances_differ_by_all_that_parameters_see};
     return run_tests("flat/flat", tests, VS_COUNT(tests));
 }
