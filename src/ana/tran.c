@@ -173,7 +173,6 @@ static vs_status initial_charge(tran *t)
         t->rmax[i] = a->fmax[i];
     }
     tran_weigh(t);
-    t->still = true;
     tran_widen(t);
     return ckt_accept(a->c, &env, t->x[1]);
 }
@@ -470,7 +469,7 @@ static vs_status accept(tran *t)
 {
     ana *a = t->a;
     ckt_env env = t->eq.env;
-    env.limit = env.still = false;
+    env.limit = false;
     env.weight = NULL;
     env.reltol = a->opt.reltol;
     vs_status st = t->verify ? tran_verify_point(t, &env) : VS_OK;
@@ -789,7 +788,6 @@ vs_status ana_tran_ready(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
     t->sink = sink;
     a->linear = ckt_is_linear(a->c);
     t->asks_weight = ckt_asks_weight(a->c);
-    t->asks_still = ckt_asks_still(a->c);
     tran_begin_equations(t);
     tran_classify(t);
     set_limits(t);

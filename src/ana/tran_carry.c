@@ -94,7 +94,6 @@ vs_status ana_tran_enter(ana *a, const ana_tran_left *l, const int32_t *from, co
         return st;
     memset(t->dq[1], 0, sizeof(double) * (size_t)(a->n + 1));
     tran_weigh(t);
-    t->still = false;
     tran_widen(t);
     tran_verify_begin(t, a->verify);
     t->begun = true;

@@ -68,7 +68,6 @@ static void steps_image(tran *t, image *im)
     orders_image(t, im);
     IMAGE_ONE(im, t->have_pred);
     IMAGE_WITHIN(im, t->start_order, 0, TRAN_KEEP - 1);
-    IMAGE_ONE(im, t->still);
     IMAGE_COUNTED(im, t->n_widened);
     IMAGE_ONE(im, t->grid);
     IMAGE_WITHIN(im, t->last_kind, 0, TRAN_MAIN);

@@ -69,9 +69,7 @@ typedef struct tran {
     double *xmax;          /* [n+1] largest |x| accepted so far */
     double *rmax;          /* [n+1] largest size of the terms of each row accepted so far */
     double *weight;        /* [n+1] 1 / what bypassed instances may leave out in a row */
-    bool asks_weight;      /* the circuit asks for weight, */
-    bool asks_still;       /* and for this: */
-    bool still;            /* the last step moved nothing far */
+    bool asks_weight;      /* the circuit asks for weight */
     uint8_t *lte_class;    /* [n+1] */
     double *lte_weight[2]; /* [m] 1 for states, 1 for states and algebraic voltages; else 0 */
     double *lte_tol;       /* [n+1] least tolerances of the truncation error */

@@ -7,7 +7,6 @@
 
 /* Of the tolerance of a row's residual: what each bypassed instance may leave out in it. */
 #define BYPASS_PART 0.05
-#define STILL 5e-3      /* V, A: as far as a linearisation may reach (dev_lin_priv.h) */
 #define ALPHA_SAME 1e-9 /* relative: the factors of the last point are those of this one */
 
 /* Extrapolation from equal steps, order 3: sum_k (-1)^k (p+1 over k+1) x_{n-k}. Orders 4 and 5
@@ -242,7 +241,6 @@ static vs_status solve_at(tran *t, double time, double *x, bool solved, double *
     eq->env.alpha = t->cc.alpha;
     eq->env.final_step = time == t->o.tstop;
     eq->env.weight = t->noise || !t->asks_weight ? NULL : t->weight;
-    eq->env.still = t->still;
     eq->q_n = t->q[1];
     eq->qlo_n = t->qlo[1];
     eq->fix = fix;
@@ -476,12 +474,8 @@ void tran_weigh(tran *t)
     t->weight[0] = 0;
 }
 
-/* Whether the last step moved no unknown further than STILL. */
-static bool is_still(const tran *t) { return vop_is_close(t->x[0], t->x[1], STILL, t->a->m); }
-
 void tran_shift(tran *t)
 {
-    t->still = t->asks_still && is_still(t);
     vop_larger(t->xmax, t->x[0], t->rmax, t->a->fmax, t->a->m);
     tran_weigh(t);
     if (t->n_device)

@@ -273,14 +273,6 @@ VS_CLONES void vop_larger(double *restrict a, const double *v, double *restrict 
     }
 }
 
-VS_CLONES bool vop_is_close(const double *a, const double *b, double limit, int32_t m)
-{
-    int64_t bad = 0;
-    for (EACH(i))
-        bad |= fabs(a[i] - b[i]) <= limit ? 0 : -1;
-    return !bad;
-}
-
 VS_CLONES bool vop_miss_is_small(const double *x, const double *pred, const double *xmax,
                                  const double *tol, const double *weight, double reltol,
                                  double limit, int32_t m)

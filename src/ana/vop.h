@@ -92,8 +92,6 @@ void vop_subtract(double *d, const double *a, const double *b, int32_t m); /* d 
 /* w = 1 / (part (reltol max + tol)) */
 void vop_weights(double *w, const double *max, const double *tol, double part, double reltol,
                  int32_t m);
-/* |a - b| <= limit everywhere? */
-bool vop_is_close(const double *a, const double *b, double limit, int32_t m);
 /* a = max(a, |v|), b = max(b, |w|) */
 void vop_larger(double *a, const double *v, double *b, const double *w, int32_t m);
 /* |x - pred| weight <= limit max(reltol max(xmax, |x|), tol) everywhere? */

@@ -456,8 +456,6 @@ void ckt_delay_phasors(const ckt *c, double omega, const double _Complex *y,
                        const double _Complex *z, double *to);
 /* The point at t, which is accepted next or was just now, is a breakpoint. */
 bool ckt_is_break(const ckt *c, double t);
-/* Loads of a transient depend on ckt_env.still. */
-bool ckt_asks_still(const ckt *c);
 /* Loads of a transient depend on ckt_env.weight. */
 bool ckt_asks_weight(const ckt *c);
 /* Transients have linear devices and independent sources alone: the matrix depends on alpha, f

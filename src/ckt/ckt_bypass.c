@@ -28,7 +28,6 @@ void ckt_bypass_make(ckt *c)
     bool any = false;
     for (size_t i = 0; i < vec_len(c->group); i++) {
         any |= c->group[i].lin && !c->group[i].lin->whole;
-        c->asks_still |= dev_whole_asks_still(&c->group[i]);
         c->asks_weight |= c->group[i].lin != NULL;
     }
     if (!any)
@@ -40,8 +39,6 @@ void ckt_bypass_make(ckt *c)
     b->fq = arena_array(&c->mem, two, n1);
     b->age = -1;
 }
-
-bool ckt_asks_still(const ckt *c) { return c->asks_still; }
 
 bool ckt_asks_weight(const ckt *c) { return c->asks_weight; }
 

@@ -119,7 +119,7 @@ static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_look
     dev_group_init(g, &c->mem, cl->model, inst, row, nb);
     g->n_variant = n_variant;
     g->unknown = unknown[0];
-    g->gathers = cl->variant[MDL_APART] && !whole;
+    g->gathers = cl->variant[MDL_APART] && (!whole || nb > DEV_WHOLE_PACK);
     g->who = name_of;
     g->who_user = c;
     for (int f = 0; f < MDL_N_FORM; f++) {
@@ -265,18 +265,16 @@ typedef struct join_cost {
     double apart, joined;
 } join_cost;
 
-/* Packs that a load evaluates of n instances. */
+/* Packs that a load evaluates of n instances. How many of those that are held moved changes from
+ * load to load: half of the last pack is empty in the mean. */
 static double packs(int32_t n, bool held)
 {
-    const int32_t moved = held ? (n + JOIN_REST - 1) / JOIN_REST : n;
-    return (moved + JOIN_PACK - 1) / JOIN_PACK;
+    const double moved = (double)n / JOIN_REST / JOIN_PACK + 0.5;
+    return !held ? (n + JOIN_PACK - 1) / JOIN_PACK : moved > 1 ? moved : 1;
 }
 
 /* Are linearisations of the class held by instance? */
-static bool is_held(const ckt *c, const row_look *cl)
-{
-    return cl->variant[MDL_APART] && !ckt_small_suits(c);
-}
+static bool is_held(const row_look *cl) { return cl->variant[MDL_APART] != NULL; }
 
 static bool same_places(const mdl_variant *a, const mdl_variant *b)
 {
@@ -297,7 +295,7 @@ static bool is_small(const plan *p, int32_t last)
     return groups > 1 && groups <= JOIN_GROUPS && n <= JOIN_MOST_HELD;
 }
 
-static bool may_join(const ckt *c, const plan *p, int32_t g, int32_t h)
+static bool may_join(const plan *p, int32_t g, int32_t h)
 {
     const row_look *a = look_of(p, g), *b = look_of(p, h);
     const int32_t na = p->group[g].n, nb = p->group[h].n;
@@ -308,7 +306,7 @@ static bool may_join(const ckt *c, const plan *p, int32_t g, int32_t h)
                     va->has_effects || vb->has_effects || !same_places(va, vb))))
             return false;
     }
-    const bool held = is_held(c, a);
+    const bool held = is_held(a);
     return (held || na + nb <= JOIN_MOST) &&
            packs(na + nb, held) < packs(na, held) + packs(nb, held);
 }
@@ -324,7 +322,7 @@ static vs_status join_form(const ckt *c, const plan *p, int32_t g, int32_t h, in
     if (st != VS_OK || !*v)
         return st;
     if (is_evaluated(c, a, form)) {
-        const bool held = is_held(c, a);
+        const bool held = is_held(a);
         cost->apart += packs(na, held) * (double)mdl_variant_values(va) +
                        packs(nb, held) * (double)mdl_variant_values(vb);
         cost->joined += packs(na + nb, held) * (double)mdl_variant_values(*v);
@@ -393,7 +391,7 @@ static vs_status join_model(const ckt *c, plan *p, int32_t last)
         group[n++] = g;
     for (int32_t h = n - 2; h >= 0; h--)
         for (int32_t g = n - 1; g > h && st == VS_OK && !p->group[group[h]].gone; g--)
-            if (!p->group[group[g]].gone && may_join(c, p, group[g], group[h]))
+            if (!p->group[group[g]].gone && may_join(p, group[g], group[h]))
                 st = join(c, p, group[g], group[h]);
     return st;
 }

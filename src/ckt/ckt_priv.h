@@ -94,7 +94,6 @@ struct ckt {
     bool has_effects;               /* a device, or a source, has state or effects */
     int32_t n_heavy;                /* in circuits of few devices: those whose evaluation is long */
     bool has_limits;                /* a device has limited voltages */
-    bool asks_still;                /* a group does: dev_whole_asks_still */
     bool asks_weight;               /* a group holds linearisations */
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
     struct ckt_rows *rows;          /* parts of sums for threads; NULL: one thread sums */

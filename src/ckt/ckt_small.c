@@ -13,8 +13,8 @@
  * nothing else: found in its function (ckt_linear.c) and confirmed by its numbers. The kernel of
  * such a group does not run.
  *
- * Groups that hold linearisations are held as a whole (dev_lin.h). Their contributions, evaluated
- * or not, have places in v like all others.
+ * Groups that hold linearisations are held as a whole (dev_whole.c): the contributions of their
+ * instances, evaluated or not, have places in v like all others.
  *
  * Where straight.h knows the machine the sums are code without loops: the same operations, the same
  * bits. */
@@ -26,13 +26,9 @@
 #include "straight.h"
 #include "norm.h"
 
-enum { MAX_INSTANCES = 64, MAX_UNKNOWNS = 256 };
-/* Of so many devices the general load's cost still shows, if all are evaluated in each load. Where
- * all is linear it is the cheaper one. */
-enum { MORE_INSTANCES = 128, MORE_UNKNOWNS = 512 };
-/* Of more devices whose evaluation is long, held as a whole, nearly all would be evaluated in each
- * load: held one by one, as in large circuits, a quarter to a third are. */
-enum { MAX_HEAVY = 20 };
+/* Of so many devices the general load's cost still shows. Where all is linear it is the cheaper one
+ * from fewer on. */
+enum { MAX_INSTANCES = 128, MAX_UNKNOWNS = 512, LINEAR_INSTANCES = 64, LINEAR_UNKNOWNS = 256 };
 enum { MAX_CODE_TERMS = 4096 }; /* more would not stay in the processor's instruction cache */
 
 typedef struct active { /* a group whose kernel runs */
@@ -409,16 +405,12 @@ static bool suits(const ckt *c, size_t instances, size_t unknowns)
            !c->opt.general_load && nat_only_sources(&c->nat) && c->forms >> MDL_TRAN & 1;
 }
 
-bool ckt_small_suits(const ckt *c)
-{
-    return suits(c, MAX_INSTANCES, MAX_UNKNOWNS) &&
-           (c->n_heavy <= MAX_HEAVY || c->opt.bypass == CKT_BYPASS_OFF);
-}
+bool ckt_small_suits(const ckt *c) { return suits(c, MAX_INSTANCES, MAX_UNKNOWNS); }
 
 bool ckt_small_pays(const ckt *c)
 {
-    return !c->bypass &&
-           (ckt_small_suits(c) || (suits(c, MORE_INSTANCES, MORE_UNKNOWNS) && !ckt_is_linear(c)));
+    return !c->bypass && (suits(c, LINEAR_INSTANCES, LINEAR_UNKNOWNS) ||
+                          (ckt_small_suits(c) && !ckt_is_linear(c)));
 }
 
 void ckt_small_make(ckt *c)
@@ -605,7 +597,6 @@ static vs_status load_whole(ckt *c, dev_group *g, const ckt_env *env, const doub
                            .dyn = c->small->dyn,
                            .weight = env->weight,
                            .alpha = env->alpha,
-                           .still = env->still,
                            .rough = env->rough};
     const vs_status st = dev_whole_load(g, &at, v);
     const int32_t bypassed = g->nb - g->lin->n_item;

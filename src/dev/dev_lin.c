@@ -13,18 +13,6 @@ enum { MAX_LANES = 8 };
  * 0.1 ps with reltol 1e-6 are 1e12, resistances beside rows with no more than leakage 1e14. */
 #define WILD 1e13
 
-struct dev_lin_buffer {
-    int32_t *map;  /* [DEV_BATCH / W][n_u][W] */
-    int32_t *row;  /* [DEV_BATCH / W] */
-    double *cache; /* row_per_lane: [DEV_BATCH / W][n_cache][W] setup values, */
-    int32_t *has;  /* [DEV_BATCH] and of which row they are, -1: none */
-    int32_t *lane; /* [DEV_BATCH] items of the lanes; -1 - item: a copy of it */
-    double
-        *lim[2]; /* [DEV_BATCH / W][n_lim][W] limited voltages of the evaluation before; of this */
-    double *out; /* [DEV_BATCH / W][n_out][W] */
-    double *change; /* [DEV_BATCH][n_sum] of i0 - G v0, q0 - C v0, G and C, as l->sum has them */
-};
-
 /* -- tables -- */
 
 static int32_t find_place(const mdl_variant *v, int kind, int32_t a, int32_t b)
@@ -237,51 +225,74 @@ static void forget_rows(const dev_group *g)
 {
     const struct dev_lin *l = g->lin;
     for (int i = 0; i < l->n_buffer && g->row_per_lane; i++)
-        for (int k = 0; k < DEV_BATCH; k++)
+        for (int32_t k = 0; k < l->buffer[i].n_lane; k++)
             l->buffer[i].has[k] = -1;
+}
+
+void dev_lin_init_items(const dev_group *g, arena *mem)
+{
+    g->lin->item = arena_array(mem, int32_t, g->nb);
+    g->lin->first = arena_array(mem, int32_t, g->nb + 1);
+}
+
+void dev_lin_init_buffer(const dev_group *g, arena *mem, struct dev_lin_buffer *b, int32_t packs)
+{
+    const dev_form *f = &g->form[MDL_APART];
+    const size_t w = (size_t)g->lanes, most = (size_t)packs;
+    b->n_lane = packs * g->lanes;
+    b->map = arena_array(mem, int32_t, most *(size_t)f->n_u *w);
+    b->row = arena_array(mem, int32_t, most);
+    b->lane = arena_array(mem, int32_t, most *w);
+    for (int k = 0; k < 2; k++)
+        b->lim[k] = arena_array(mem, double, most *(size_t)f->variant->lay.n_lim *w);
+    if (g->row_per_lane) {
+        b->cache = arena_array(mem, double, most *(size_t)f->n_cache *w);
+        b->has = arena_array(mem, int32_t, most *w);
+    }
+    b->out = arena_array(mem, double, most *(size_t)f->n_out *w);
+}
+
+/* The unknowns of the columns, as kernels have theirs. */
+static void place_columns(const dev_group *g, arena *mem)
+{
+    struct dev_lin *l = g->lin;
+    const size_t w = (size_t)g->lanes, packs = (size_t)g->n_pack;
+    const dev_form *f = l->apart;
+    l->at = arena_array(mem, int32_t, packs *(size_t)l->n_col *w);
+    for (size_t p = 0; p < packs; p++)
+        for (int32_t c = 0; c < l->n_col; c++)
+            memcpy(&l->at[(p * (size_t)l->n_col + (size_t)c) * w],
+                   &f->lane_map[(p * (size_t)f->n_u + (size_t)l->col[c]) * w], w * sizeof(int32_t));
 }
 
 void dev_lin_init(dev_group *g, arena *mem, int buffers)
 {
     const dev_form *f = &g->form[MDL_APART];
-    const size_t w = (size_t)g->lanes, packs = (size_t)g->n_pack, most = DEV_BATCH / w;
+    const size_t w = (size_t)g->lanes, packs = (size_t)g->n_pack;
     struct dev_lin *l = g->lin = arena_new(mem, struct dev_lin);
     l->apart = f;
     list_inputs(g, l, mem);
     int32_t *fixed = arena_array(mem, int32_t, f->n_out);
     dev_fixed_init(g, l, fixed, mem);
     list_outputs(l, g->form[MDL_TRAN].variant, f->variant, fixed, mem);
+    place_columns(g, mem);
     if (buffers == 0) {
         dev_whole_init(g, mem);
+        forget_rows(g);
         dev_whole_fresh(g);
         return;
     }
-    l->at = arena_array(mem, int32_t, packs *(size_t)l->n_col *w);
-    for (size_t p = 0; p < packs; p++)
-        for (int32_t c = 0; c < l->n_col; c++)
-            memcpy(&l->at[(p * (size_t)l->n_col + (size_t)c) * w],
-                   &f->lane_map[(p * (size_t)f->n_u + (size_t)l->col[c]) * w], w * sizeof(int32_t));
     l->v0 = arena_array(mem, double, packs *(size_t)l->n_col *w);
     l->held = arena_array(mem, double, (size_t)g->nb *(size_t)f->n_out);
     l->bound = arena_array(mem, double, packs * 2 * w);
     l->mask = arena_array(mem, uint8_t, packs);
-    l->item = arena_array(mem, int32_t, g->nb);
-    l->first = arena_array(mem, int32_t, g->nb + 1);
     l->recent = arena_array(mem, int32_t, g->nb);
     l->is_recent = arena_array(mem, uint8_t, g->nb);
+    dev_lin_init_items(g, mem);
     l->buffer = arena_array(mem, struct dev_lin_buffer, buffers);
     l->n_buffer = buffers;
     for (int i = 0; i < buffers; i++) {
-        l->buffer[i].map = arena_array(mem, int32_t, most *(size_t)f->n_u *w);
-        l->buffer[i].row = arena_array(mem, int32_t, most);
-        l->buffer[i].lane = arena_array(mem, int32_t, most *w);
-        for (int k = 0; k < 2; k++)
-            l->buffer[i].lim[k] = arena_array(mem, double, most *(size_t)f->variant->lay.n_lim *w);
-        if (g->row_per_lane) {
-            l->buffer[i].cache = arena_array(mem, double, most *(size_t)f->n_cache *w);
-            l->buffer[i].has = arena_array(mem, int32_t, most *w);
-        }
-        l->buffer[i].out = arena_array(mem, double, most *(size_t)f->n_out *w);
+        dev_lin_init_buffer(g, mem, &l->buffer[i], DEV_BATCH / g->lanes);
         l->buffer[i].change = arena_array(mem, double, DEV_BATCH *(size_t)l->n_sum);
     }
     forget_rows(g);
@@ -293,8 +304,7 @@ void dev_lin_rows_changed(dev_group *g)
     dev_fixed_rows(g, g->lin);
     if (g->lin->whole)
         dev_whole_fix(g);
-    else
-        forget_rows(g);
+    forget_rows(g);
 }
 
 void dev_lin_fresh(dev_group *g)
@@ -520,7 +530,7 @@ static void fill_map(const dev_group *g, int32_t begin, int32_t end, struct dev_
         for (int32_t k = 0; k < w; k++) {
             const int32_t code = l->item[item_in(lane[k])];
             const int32_t *from = &l->at[place(g, code, l->n_col)];
-            if (lane[k] >= 0)
+            if (lane[k] >= 0 && !l->whole)
                 ask_for_item(g, code);
             for (int32_t j = 0; j < l->n_probed; j++)
                 to[l->probed[j] * w + k] = l->probed_col[j] < 0 ? 0 : from[l->probed_col[j] * w];
@@ -591,14 +601,18 @@ static void compare_items(const dev_group *g, int32_t begin, int32_t end, const 
     vec_free(item);
 }
 
-static vs_status run_kernel(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end,
-                            struct dev_lin_buffer *b)
+void dev_lin_arrange(const dev_group *g, int32_t begin, int32_t end, struct dev_lin_buffer *b)
 {
-    const struct dev_lin *l = g->lin;
-    const dev_form *f = l->apart;
     fill_map(g, begin, end, b);
     if (g->row_per_lane)
         fill_rows(g, begin, end, b);
+}
+
+vs_status dev_lin_run(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end,
+                      struct dev_lin_buffer *b)
+{
+    const struct dev_lin *l = g->lin;
+    const dev_form *f = l->apart;
     fill_limits(g, begin, end, b);
     const jit_batch batch = {.x = a->x,
                              .map = b->map,
@@ -887,7 +901,8 @@ vs_status dev_lin_eval(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t
     const struct dev_lin *l = g->lin;
     struct dev_lin_buffer *b = &l->buffer[buffer];
     const size_t n_out = (size_t)l->apart->n_out;
-    const vs_status st = run_kernel(g, a, begin, end, b);
+    dev_lin_arrange(g, begin, end, b);
+    const vs_status st = dev_lin_run(g, a, begin, end, b);
     lin_pack k;
     for (int32_t p = begin; p < end && st == VS_OK; p++) {
         k.now = b->out + (size_t)(p - begin) * n_out * (size_t)g->lanes;
@@ -942,13 +957,13 @@ static void find_held(const dev_group *g, int32_t pack, int32_t lane, const doub
 {
     const struct dev_lin *l = g->lin;
     const size_t s = (size_t)(l->whole ? dev_whole_stride(g) : g->lanes);
-    const size_t first = (size_t)pack * (size_t)l->n_col * s + (size_t)lane;
-    const double *v0 = l->whole ? NULL : &l->v0[first];
+    const int32_t *at = &l->at[place(g, pack * g->lanes + lane, l->n_col)];
+    const double *v0 = l->whole ? NULL : &l->v0[place(g, pack * g->lanes + lane, l->n_col)];
     k->step = l->whole ? s : 1;
     k->held = l->whole ? dev_whole_held(g, pack, lane, &v0)
                        : &l->held[(size_t)(g->first[pack] + lane) * (size_t)l->apart->n_out];
     for (int32_t c = 0; c < l->n_col; c++)
-        k->dv[c] = (x ? x[l->at[first + (size_t)c * s]] : 0) - v0[(size_t)c * s];
+        k->dv[c] = (x ? x[at[c * g->lanes]] : 0) - v0[(size_t)c * s];
 }
 
 static double part_of(const held_at *k, int32_t at) { return k->held[(size_t)at * k->step]; }

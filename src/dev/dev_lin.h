@@ -24,10 +24,10 @@
  * one, the values are those of another place, so that nothing is held of them: the next load
  * evaluates the instance again.
  *
- * A group can be held as a whole (dev_whole.c; small circuits): if one instance moved, the whole
- * group is evaluated. Nothing is gathered, and there are no sums to correct. Up to a pack this
- * costs no more than evaluating the one; larger groups hold only while the circuit is still
- * (dev_lin_at): dev_lin_init with buffers 0; in a load dev_whole_load; dev_lin_outputs. */
+ * A group can be held as a whole (dev_whole.c; small circuits): there are no sums to correct, all
+ * instances give their outputs in each load. If one moved, all are evaluated where that takes no
+ * more packs of eight than those that moved; else these are put together: dev_lin_init with buffers
+ * 0; in a load dev_whole_load; dev_lin_outputs. */
 #ifndef DEV_LIN_H
 #define DEV_LIN_H
 
@@ -35,8 +35,9 @@
 
 enum {
     DEV_LIN_COLS = 32,
-    DEV_LIN_OUTS = 512, /* most unknowns that an instance may depend on, and outputs */
-    DEV_LIN_EVERY = 256 /* loads after which sums must be made anew */
+    DEV_LIN_OUTS = 512,  /* most unknowns that an instance may depend on, and outputs */
+    DEV_LIN_EVERY = 256, /* loads after which sums must be made anew */
+    DEV_WHOLE_PACK = 8 /* instances of a group held as a whole that count as one pack, for any W */
 };
 
 typedef struct dev_lin_term { /* + held[at] * (v - v0)[col] */
@@ -91,8 +92,9 @@ struct dev_lin {
     _Atomic bool moved;        /* limiting acted in one */
     struct dev_lin_buffer *buffer; /* [n_buffer] */
     int32_t n_buffer;
-    struct dev_whole *whole; /* held as a whole: v0, held and what is above from mask on are not in
-                                use; else NULL */
+    struct dev_whole
+        *whole; /* held as a whole: of what is above v0, held and mask to pack_of are not
+                                in use, nor what follows is_recent; else NULL */
 };
 
 typedef struct dev_lin_sums { /* over the instances of all groups */
@@ -105,7 +107,6 @@ typedef struct dev_lin_at { /* a load */
     const double *weight; /* [n+1] 1 / what may be left out in a row, 0 for the reference; NULL: all
                              are evaluated */
     double alpha;
-    bool still; /* nothing moved far in the last step */
     bool rough; /* another load follows before a point can be accepted */
 } dev_lin_at;
 
@@ -149,12 +150,11 @@ void dev_lin_resistances(const dev_group *g, int32_t i, double least, int32_t **
 void dev_lin_outputs(const dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end,
                      double *out);
 
-/* A load of a group that is held as a whole: evaluates it if one of its instances moved.
+/* A load of a group that is held as a whole: evaluates all of it, or what moved if that takes
+ * fewer packs.
  *   out  in/out  [n_pack][n_out of TRAN][dev_whole_stride] outputs of the form TRAN; the same array
  * in each load, since what is still right there is not written again Status: as dev_eval. */
 VS_MUST_USE vs_status dev_whole_load(dev_group *g, const dev_lin_at *at, double *out);
 int32_t dev_whole_stride(const dev_group *g);
-/* Its loads ask dev_lin_at.still: it is held as a whole and has more than a few instances. */
-bool dev_whole_asks_still(const dev_group *g);
 
 #endif

@@ -29,6 +29,21 @@
 #define SAFETY 4
 #define FADING 0.25
 
+/* Work space of an evaluation of instances that were put together. */
+struct dev_lin_buffer {
+    int32_t n_lane; /* there is room for */
+    int32_t *map;   /* [n_lane / W][n_u][W] */
+    int32_t *row;   /* [n_lane / W] */
+    double *cache;  /* row_per_lane: [n_lane / W][n_cache][W] setup values, */
+    int32_t *has;   /* [n_lane] and of which row they are, -1: none */
+    int32_t *lane;  /* [n_lane] items of the lanes; -1 - item: a copy of it */
+    double *lim[2]; /* [n_lane / W][n_lim][W] limited voltages of the evaluation before; of this */
+    double *out;    /* [n_lane / W][n_out][W] */
+    double
+        *change; /* [n_lane][n_sum] of i0 - G v0, q0 - C v0, G and C, as l->sum has them; held as a
+                       whole: NULL */
+};
+
 enum { WIDE = 4 };
 typedef double wide __attribute__((vector_size(WIDE * 8), aligned(8), may_alias));
 typedef int64_t wide_mask __attribute__((vector_size(WIDE * 8), aligned(8), may_alias));
@@ -66,6 +81,16 @@ static inline bool dev_lin_same_dyn(struct dev_lin *l, const double *dyn)
 void dev_fixed_init(const dev_group *g, struct dev_lin *l, int32_t *fixed, arena *mem);
 /* Fills l->fixed [n_row][n_fixed] from the present setup values of all rows. */
 void dev_fixed_rows(const dev_group *g, struct dev_lin *l);
+
+/* -- dev_lin.c: evaluations of instances that were put together -- */
+/* Makes what lists them, and a buffer of so many packs, in `mem`. */
+void dev_lin_init_items(const dev_group *g, arena *mem);
+void dev_lin_init_buffer(const dev_group *g, arena *mem, struct dev_lin_buffer *b, int32_t packs);
+/* Gives the items of packs [begin, end), as l->first has them, their lanes: b->lane. */
+void dev_lin_arrange(const dev_group *g, int32_t begin, int32_t end, struct dev_lin_buffer *b);
+/* Evaluates these packs into b->out. */
+VS_MUST_USE vs_status dev_lin_run(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end,
+                                  struct dev_lin_buffer *b);
 
 /* -- dev_whole.c: groups held as a whole; dev_whole_stride S lanes to a pack -- */
 /* Spreads l->fixed over the lanes; after dev_fixed_rows. */

@@ -1,8 +1,10 @@
-/* dev_whole.c - linearisations of a group that is evaluated as a whole, see dev_lin.h.
+/* dev_whole.c - linearisations of a group in a small circuit, see dev_lin.h.
  * All arrays have the lanes of the group's own packs, S of them to a pack: W, but at least WIDE.
- * Lanes without an instance are copies of the last one, as in the kernels, or, from lane W on, 0. A
- * load is lane by lane the same few operations, without a table of instances; so decisions and
- * results of bypass are the same for any W. */
+ * Lanes without an instance are copies of the last one, as in the kernels, or, from lane W on, 0;
+ * what they hold nobody reads. A load is lane by lane the same few operations, without a table of
+ * instances. Only evaluations of a few instances go through packs of their own: those that moved,
+ * put together, if that makes fewer packs of DEV_WHOLE_PACK. So decisions and results of bypass are
+ * the same for any W. */
 #include "dev_lin_priv.h"
 
 /* Places are those of lane 0 in a pack. */
@@ -21,9 +23,7 @@ typedef struct entry { /* J: out[to] = held[g] + alpha held[c] */
     int32_t to, g, c;
 } entry;
 
-/* More instances than these look at bounds only after steps that moved nothing far: one of them
- * moves nearly always, and looking and measuring cost a tenth of an evaluation. */
-enum { WHOLE_OFTEN = 8 };
+#define MASK(p) (*(wide_mask *)(p))
 
 struct dev_whole {
     int32_t stride;            /* S */
@@ -37,11 +37,18 @@ struct dev_whole {
         *was;       /* [n_pack][n_out of APART][S] of the last evaluation and of the one before */
     double *spread; /* [n_pack][n_out][W] where S is not W; else NULL */
     double *fixed;  /* [n_pack][n_fixed][S] */
+    int32_t *at;    /* [n_pack][n_col][S] unknowns of the columns */
     double *v0, *v,
-        *dv;      /* [n_pack][n_col][S] voltages at the last evaluation, in this load, v - v0 */
-    bool nothing; /* no bound holds */
-    int32_t n_x;  /* unknowns up to the last that an instance has */
-    double *x0;   /* [n_x] x of the last evaluation, if it made no v0: */
+        *dv;        /* [n_pack][n_col][S] voltages at the last evaluation, in this load, v - v0 */
+    int64_t *moved; /* [n_pack][S] -1: its bound does not hold in this load; 0 */
+    int64_t *real;  /* [n_pack][S] -1: the lane has an instance of its own; 0 */
+    int32_t *order; /* [nb] pack * W + lane of the instances, as the circuit has them in a row, */
+    int32_t *look;  /* [nb] and their places in `moved`; NULL: they are never evaluated apart */
+    int32_t *list;  /* [n_buffer][1 + nb] how many items a buffer is arranged for, and which */
+    const double **from; /* [n_pack][S] where outputs of those that are evaluated apart stand */
+    bool nothing;        /* no bound holds */
+    int32_t n_x;         /* unknowns up to the last that an instance has */
+    double *x0;          /* [n_x] x of the last evaluation, if it made no v0: */
     bool late;
     double alpha; /* for which the load's array has J; NAN: for none */
 };
@@ -120,6 +127,37 @@ void dev_whole_fix(dev_group *g)
             for (int32_t k = 0; k < l->n_fixed; k++)
                 to[k * w->stride] = l->fixed[(size_t)r * (size_t)l->n_fixed + (size_t)k];
         }
+    for (int i = 0; w->order && i < l->n_buffer; i++) /* setup values have changed */
+        w->list[i * (g->nb + 1)] = 0;
+}
+
+static int32_t packs_for(int32_t n) { return (n + DEV_WHOLE_PACK - 1) / DEV_WHOLE_PACK; }
+
+/* What evaluations of a few of the instances need. */
+static void prepare_items(dev_group *g, arena *mem)
+{
+    struct dev_lin *l = g->lin;
+    struct dev_whole *w = l->whole;
+    int32_t *order = w->order = arena_array(mem, int32_t, g->nb);
+    for (int32_t i = 0; i < g->nb; i++) { /* by insertion: they are few */
+        int32_t k = i;
+        for (; k > 0 && g->inst[order[k - 1]] > g->inst[i]; k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+    w->look = arena_array(mem, int32_t, g->nb);
+    for (int32_t k = 0; k < g->nb; k++) {
+        const int32_t p = dev_pack_of(g, order[k]), lane = order[k] - g->first[p];
+        order[k] = p * g->lanes + lane;
+        w->look[k] = (int32_t)pack_of(w, p, 1) + lane;
+    }
+    w->from = arena_array(mem, const double *, pack_of(w, g->n_pack, 1));
+    dev_lin_init_items(g, mem);
+    l->n_buffer = packs_for(g->nb) - 1;
+    l->buffer = arena_array(mem, struct dev_lin_buffer, l->n_buffer);
+    w->list = arena_array(mem, int32_t, l->n_buffer *(g->nb + 1));
+    for (int i = 0; i < l->n_buffer; i++)
+        dev_lin_init_buffer(g, mem, &l->buffer[i], (g->nb + g->lanes - 1) / g->lanes);
 }
 
 void dev_whole_init(dev_group *g, arena *mem)
@@ -144,16 +182,23 @@ void dev_whole_init(dev_group *g, arena *mem)
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = arena_array(mem, double, pack_of(w, g->n_pack, l->n_col));
     l->bound = arena_array(mem, double, pack_of(w, g->n_pack, 2));
-    l->at = arena_array(mem, int32_t, pack_of(w, g->n_pack, l->n_col));
+    w->at = arena_array(mem, int32_t, pack_of(w, g->n_pack, l->n_col));
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t c = 0; c < l->n_col; c++)
-            memcpy(&l->at[pack_of(w, p, l->n_col) + (size_t)(c * s)],
+            memcpy(&w->at[pack_of(w, p, l->n_col) + (size_t)(c * s)],
                    &f->lane_map[(size_t)(p * f->n_u + l->col[c]) * (size_t)g->lanes],
-                   (size_t)g->lanes * sizeof *l->at);
+                   (size_t)g->lanes * sizeof *w->at);
     w->n_x = 1;
     for (size_t k = 0; k < pack_of(w, g->n_pack, l->n_col); k++)
-        w->n_x = l->at[k] >= w->n_x ? l->at[k] + 1 : w->n_x;
+        w->n_x = w->at[k] >= w->n_x ? w->at[k] + 1 : w->n_x;
     w->x0 = arena_array(mem, double, w->n_x);
+    w->moved = arena_array(mem, int64_t, pack_of(w, g->n_pack, 1));
+    w->real = arena_array(mem, int64_t, pack_of(w, g->n_pack, 1));
+    for (int32_t p = 0; p < g->n_pack; p++)
+        memset(&w->real[pack_of(w, p, 1)], -1,
+               (size_t)(g->first[p + 1] - g->first[p]) * sizeof *w->real);
+    if (packs_for(g->nb) > 1)
+        prepare_items(g, mem);
 }
 
 /* Sets the bounds of lanes in use to infinity: no linearisation holds. */
@@ -182,14 +227,14 @@ void dev_whole_fresh(dev_group *g)
 
 /* -- a load -- */
 
-/* v and v - v0; whether all bounds hold. A bound that is not a number does not. */
-VS_CLONES static bool rests(const dev_group *g, const dev_lin_at *a)
+/* v, v - v0, and which lanes have a bound that does not hold. A bound that is not a number does
+ * not. */
+VS_CLONES static void find_moved(const dev_group *g, const dev_lin_at *a)
 {
     const struct dev_lin *l = g->lin;
     const struct dev_whole *w = l->whole;
     const int32_t s = w->stride, n_col = l->n_col;
     const double far = dev_lin_farthest(a), most = dev_lin_most(a);
-    wide_mask all = {-1, -1, -1, -1};
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
             const size_t at = pack_of(w, p, n_col) + (size_t)i;
@@ -197,22 +242,57 @@ VS_CLONES static bool rests(const dev_group *g, const dev_lin_at *a)
             wide d = {0};
             for (int32_t c = 0; c < n_col; c++) {
                 const size_t k = at + (size_t)(c * s);
-                const int32_t *u = &l->at[k];
+                const int32_t *u = &w->at[k];
                 const wide v = {a->x[u[0]], a->x[u[1]], a->x[u[2]], a->x[u[3]]},
                            dv = v - GET(&w->v0[k]);
                 PUT(&w->v[k], v);
                 PUT(&w->dv[k], dv);
                 d = LARGER(MAGNITUDE(dv), d);
             }
-            all &= (d <= far) & ((GET(b) + a->alpha * GET(b + s)) * (d * d) <= most);
+            const size_t lane = pack_of(w, p, 1) + (size_t)i;
+            MASK(&w->moved[lane]) =
+                MASK(&w->real[lane]) &
+                ~((d <= far) & ((GET(b) + a->alpha * GET(b + s)) * (d * d) <= most));
         }
-    return (all[0] & all[1] & all[2] & all[3]) != 0;
 }
 
-/* What the prediction was off by, and the bounds that follow from it. p: pack, i: its lanes from i
- * on. */
+/* Puts the instances that moved into packs, in the circuit's order: neighbours move together, so
+ * that lanes mostly keep their setup values. Returns how many there are. */
+static int32_t list_moved(const dev_group *g)
+{
+    struct dev_lin *l = g->lin;
+    const struct dev_whole *w = l->whole;
+    int32_t n = 0;
+    for (int32_t k = 0; k < g->nb; k++) {
+        l->item[n] = w->order[k];
+        n -= (int32_t)w->moved[w->look[k]];
+    }
+    l->n_pack = 0;
+    for (int32_t k = 0; k < n; k += g->lanes)
+        l->first[l->n_pack++] = k;
+    l->first[l->n_pack] = n;
+    return n;
+}
+
+/* How many instances are to be evaluated: all, if that takes as few packs. */
+static int32_t count_moved(const dev_group *g, const dev_lin_at *a)
+{
+    const struct dev_whole *w = g->lin->whole;
+    find_moved(g, a);
+    if (w->order) {
+        const int32_t n = list_moved(g);
+        return n > 0 && packs_for(n) == packs_for(g->nb) ? g->nb : n;
+    }
+    int64_t any = 0; /* a group of one pack of eight */
+    for (int32_t k = 0; k < g->n_pack * w->stride; k++)
+        any |= w->moved[k];
+    return any ? g->nb : 0;
+}
+
+/* What the prediction was off by, and the bounds that follow from it, in lanes that are -1 in
+ * `which`. p: pack, i: its lanes from i on. */
 static inline __attribute__((always_inline)) void
-measure(const struct dev_lin *l, const double *weight, int32_t p, int32_t i)
+measure(const struct dev_lin *l, const double *weight, int32_t p, int32_t i, wide_mask which)
 {
     const struct dev_whole *w = l->whole;
     const int32_t s = w->stride;
@@ -253,7 +333,8 @@ measure(const struct dev_lin *l, const double *weight, int32_t p, int32_t i)
                    measured = LARGER(seen, fading);
         const wide from_old = CHOOSE(d < MEASURABLE, held, measured);
         const wide next = CHOOSE(MAGNITUDE(old) < INFINITY, from_old, most);
-        PUT(bound + b * s, CHOOSE(zero == 0, next, none));
+        const wide kept = CHOOSE(zero == 0, next, none);
+        PUT(bound + b * s, CHOOSE(which, kept, old));
     }
 }
 
@@ -261,7 +342,7 @@ VS_CLONES static void measure_all(const dev_group *g, const double *weight)
 {
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE)
-            measure(g->lin, weight, p, i);
+            measure(g->lin, weight, p, i, (wide_mask){-1, -1, -1, -1});
     g->lin->whole->nothing = false;
 }
 
@@ -336,6 +417,7 @@ VS_CLONES static void extrapolate_rows(const dev_group *g, double *restrict out)
 {
     const struct dev_lin *l = g->lin;
     const struct dev_whole *w = l->whole;
+    const int32_t s = w->stride;
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
             const double *now = &w->now[pack_of(w, p, l->apart->n_out) + (size_t)i];
@@ -347,19 +429,19 @@ VS_CLONES static void extrapolate_rows(const dev_group *g, double *restrict out)
                     sum += GET(now + t->at) * GET(dv + t->col);
                 PUT(to + r->to, sum);
             }
-            if (w->limited >= 0)
-                PUT(to + w->limited, (wide){0});
+            if (w->limited >= 0) /* where limiting acted nothing is held: 0 in those at rest */
+                PUT(to + w->limited, GET(now + l->limited * s));
         }
 }
 
-/* Outputs of the form TRAN. moved: v0 is where x is. */
-static void give(const dev_group *g, double alpha, bool moved, double *out)
+/* Outputs of the form TRAN. n: instances that were evaluated. */
+static void give(const dev_group *g, double alpha, int32_t n, double *out)
 {
-    if (moved)
+    if (n == g->nb)
         copy_rows(g, out);
     else
         extrapolate_rows(g, out);
-    if (moved || alpha != g->lin->whole->alpha)
+    if (n || alpha != g->lin->whole->alpha)
         give_jacobian(g, alpha, out);
 }
 
@@ -371,7 +453,7 @@ static void spread(const dev_group *g, int32_t n)
         memcpy(&w->now[j * w->stride], &w->spread[j * g->lanes], (size_t)g->lanes * sizeof *w->now);
 }
 
-static vs_status evaluate(dev_group *g, const dev_lin_at *a)
+static vs_status evaluate_all(dev_group *g, const dev_lin_at *a)
 {
     const struct dev_lin *l = g->lin;
     struct dev_whole *w = l->whole;
@@ -387,6 +469,86 @@ static vs_status evaluate(dev_group *g, const dev_lin_at *a)
     return st;
 }
 
+/* The buffer for the n instances that moved, arranged for them. */
+static struct dev_lin_buffer *arranged(const dev_group *g, int32_t n)
+{
+    const struct dev_lin *l = g->lin;
+    const int32_t k = packs_for(n) - 1;
+    int32_t *list = l->whole->list + k * (g->nb + 1);
+    const size_t size = (size_t)n * sizeof *l->item;
+    if (*list != n || memcmp(list + 1, l->item, size) != 0) {
+        dev_lin_arrange(g, 0, l->n_pack, &l->buffer[k]);
+        *list = n;
+        memcpy(list + 1, l->item, size);
+    }
+    return &l->buffer[k];
+}
+
+/* Where the outputs of each instance stand that a buffer was arranged for. */
+static void find_outputs(const dev_group *g, const struct dev_lin_buffer *b)
+{
+    const struct dev_lin *l = g->lin;
+    const struct dev_whole *w = l->whole;
+    const int32_t lanes = g->lanes, n = l->n_pack * lanes;
+    const double *from = b->out;
+    for (int32_t k = 0; k < g->n_pack * w->stride; k++)
+        w->from[k] = from;
+    for (int32_t k = 0, lane = 0; k < n; k++) {
+        if (b->lane[k] >= 0) {
+            const int32_t code = l->item[b->lane[k]];
+            w->from[code / lanes * w->stride + code % lanes] = from + lane;
+        }
+        if (++lane == lanes)
+            from += lanes * l->apart->n_out, lane = 0;
+    }
+}
+
+/* Takes the outputs of those that were evaluated apart to their own lanes, measures, and makes
+ * their voltages those of the last evaluation. */
+VS_CLONES static void take_moved(const dev_group *g, const double *weight)
+{
+    const struct dev_lin *l = g->lin;
+    const struct dev_whole *w = l->whole;
+    const int32_t s = w->stride, n_out = l->apart->n_out, n_col = l->n_col;
+    const ptrdiff_t lanes = g->lanes;
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
+            const size_t lane = pack_of(w, p, 1) + (size_t)i;
+            const wide_mask which = MASK(&w->moved[lane]);
+            if (!(which[0] | which[1] | which[2] | which[3]))
+                continue;
+            const double *const *from = &w->from[lane];
+            const double *f0 = from[0], *f1 = from[1], *f2 = from[2], *f3 = from[3];
+            double *now = &w->now[pack_of(w, p, n_out) + (size_t)i];
+            double *was = &w->was[pack_of(w, p, n_out) + (size_t)i];
+            for (ptrdiff_t j = 0; j < n_out; j++, now += s, was += s) {
+                const wide old = GET(now),
+                           next = {f0[j * lanes], f1[j * lanes], f2[j * lanes], f3[j * lanes]};
+                PUT(was, old);
+                PUT(now, CHOOSE(which, next, old));
+            }
+            measure(l, weight, p, i, which);
+            size_t k = pack_of(w, p, n_col) + (size_t)i;
+            for (int32_t c = 0; c < n_col; c++, k += (size_t)s) {
+                PUT(&w->v0[k], CHOOSE(which, GET(&w->v[k]), GET(&w->v0[k])));
+                PUT(&w->dv[k], CHOOSE(~which, GET(&w->dv[k]), (wide){0}));
+            }
+        }
+}
+
+static vs_status evaluate_moved(dev_group *g, const dev_lin_at *a)
+{
+    struct dev_lin *l = g->lin;
+    struct dev_lin_buffer *b = arranged(g, l->n_item);
+    dev_begin(g, MDL_APART, a->x);
+    const vs_status st = dev_lin_run(g, a, 0, l->n_pack, b);
+    if (st != VS_OK)
+        return st;
+    find_outputs(g, b);
+    take_moved(g, a->weight);
+    return VS_OK;
+}
+
 static void swap_voltages(struct dev_whole *w)
 {
     double *t = w->v0;
@@ -394,9 +556,20 @@ static void swap_voltages(struct dev_whole *w)
     w->v = t;
 }
 
-bool dev_whole_asks_still(const dev_group *g)
+static vs_status evaluate(dev_group *g, const dev_lin_at *a)
 {
-    return g->lin && g->lin->whole && g->nb > WHOLE_OFTEN;
+    struct dev_whole *w = g->lin->whole;
+    const vs_status st = evaluate_all(g, a);
+    w->late = !a->weight;
+    if (a->weight)
+        swap_voltages(w);
+    else
+        memcpy(w->x0, a->x, (size_t)w->n_x * sizeof *w->x0);
+    if (a->weight && st == VS_OK)
+        measure_all(g, a->weight);
+    else
+        forget(g); /* without weights there are no tolerances yet */
+    return st;
 }
 
 vs_status dev_whole_load(dev_group *g, const dev_lin_at *a, double *out)
@@ -406,23 +579,13 @@ vs_status dev_whole_load(dev_group *g, const dev_lin_at *a, double *out)
     vs_status st = VS_OK;
     if (!dev_lin_same_dyn(l, a->dyn))
         forget(g);
-    const bool looks = a->weight && (a->still || g->nb <= WHOLE_OFTEN);
-    const bool moved = !looks || !rests(g, a);
-    if (moved) {
+    l->n_item = a->weight ? count_moved(g, a) : g->nb;
+    if (l->n_item == g->nb)
         st = evaluate(g, a);
-        w->late = !looks;
-        if (looks)
-            swap_voltages(w);
-        else
-            memcpy(w->x0, a->x, (size_t)w->n_x * sizeof *w->x0);
-        if (looks && st == VS_OK)
-            measure_all(g, a->weight);
-        else
-            forget(g); /* without weights there are no tolerances yet */
-    }
-    give(g, a->alpha, moved, out);
+    else if (l->n_item)
+        st = evaluate_moved(g, a);
+    give(g, a->alpha, l->n_item, out);
     w->alpha = a->alpha;
-    l->n_item = moved ? g->nb : 0;
     return st;
 }
 
@@ -431,7 +594,7 @@ static void settle(const dev_group *g)
 {
     struct dev_whole *w = g->lin->whole;
     for (size_t k = 0; w->late && k < pack_of(w, g->n_pack, g->lin->n_col); k++)
-        w->v0[k] = w->x0[g->lin->at[k]];
+        w->v0[k] = w->x0[w->at[k]];
     w->late = false;
 }
 

@@ -421,12 +421,6 @@ bool ckt_is_linear(const ckt *c)
     return c->no_conv_to <= 0;
 }
 
-bool ckt_asks_still(const ckt *c)
-{
-    (void)c;
-    return false;
-}
-
 bool ckt_asks_weight(const ckt *c)
 {
     (void)c;

@@ -7,7 +7,7 @@
 
 #include "tran_deck.h"
 
-enum { N = 100 }; /* more than small circuits have: they hold groups as a whole */
+enum { N = 140 }; /* more than small circuits have: they hold groups as a whole */
 #define CONDUCTANCE 1e-3
 #define CAPACITANCE 1e-12
 #define ALPHA 1e9
