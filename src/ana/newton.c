@@ -11,6 +11,8 @@
 #include "ana_priv.h"
 #include "ckt_latent.h"
 
+#include "hot.h"
+
 /* The factors of the iteration before give only an estimate of the update, so it must be smaller by
  * this factor. */
 #define CHORD_STRICT 0.5
@@ -122,7 +124,8 @@ static bool residual_is_small(const ana *a, const newton_eq *eq, bool in, double
     return vop_residual_is_small(a->r, a->ref, a->tol_r, a->opt.reltol, a->m, strict);
 }
 
-static bool update_is_small(const ana *a, const newton_eq *eq, const double *x, double strict)
+VS_HOT static bool update_is_small(const ana *a, const newton_eq *eq, const double *x,
+                                   double strict)
 {
     if (eq->xmax)
         return vop_update_is_small(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m, strict);
@@ -534,7 +537,7 @@ static bool is_stopped(ana *a, const newton_eq *eq)
     return ana_asked(a);
 }
 
-vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
+VS_HOT vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
 {
     const bool tran = eq->env.mode == CKT_TRAN;
     ckt_env env = eq->env;

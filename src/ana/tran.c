@@ -7,6 +7,8 @@
 #include "norm.h"
 #include "tran_priv.h"
 
+#include "hot.h"
+
 #define FIRST_FRACTION 0.25   /* first step, of the least of tstep, hmax and a quarter piece */
 #define PIECE_FRACTION 0.2501 /* of the distance between corners: at least 4 points in a piece */
 #define PIECE_LARGE 0.5001    /* the same in large circuits, where a corner means little to most */
@@ -200,7 +202,7 @@ static vs_status initial_point(tran *t)
 
 /* -- output -- */
 
-static vs_status deliver_at(tran *t, double time, const double *x)
+VS_HOT static vs_status deliver_at(tran *t, double time, const double *x)
 {
     ana *a = t->a;
     vs_status st = VS_OK;
@@ -369,7 +371,7 @@ static bool has_short_pieces(const tran *t)
 
 /* Sets h and t_new from the wanted step: within its limits, not across a mark, not just short of
  * it. */
-static void plan(tran *t, double want)
+VS_HOT static void plan(tran *t, double want)
 {
     double mark = next_mark(t), left = mark - t->t;
     const double part = is_passed(t) ? 1 : t->piece_part;
@@ -465,7 +467,7 @@ static void note_bare(tran *t)
     t->bare_end = t->t_new + BARE_QUIET * t->bare_h;
 }
 
-static vs_status accept(tran *t)
+VS_HOT static vs_status accept(tran *t)
 {
     ana *a = t->a;
     ckt_env env = t->eq.env;
@@ -812,7 +814,7 @@ vs_status ana_tran_begin(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
     return st;
 }
 
-vs_status ana_tran_go(ana *a, double until)
+VS_HOT vs_status ana_tran_go(ana *a, double until)
 {
     tran *t = a->tran;
     const double t0 = vs_seconds();

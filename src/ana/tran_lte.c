@@ -9,6 +9,8 @@
 
 #include "tran_priv.h"
 
+#include "hot.h"
+
 #define EPSILON 2.2e-16
 #define NOISE 4 /* past points of the predictor have their own rounding */
 /* A current without memory carries no error to later points, and the charge under lines through its
@@ -99,7 +101,7 @@ void tran_classify(tran *t)
 /* A voltage inside of a device acts through the device, together with the voltages of the
  * terminals: the node below the gate may move by 1 mV while its neighbours move by 1 V. So its
  * tolerance refers to their size and not to its own. Sizes only grow, so an old one is safe. */
-void tran_widen(tran *t)
+VS_HOT void tran_widen(tran *t)
 {
     const double part = INNER_PART * t->a->opt.reltol;
     if (!t->n_device || (t->n_widened++ >= WIDEN_EVERY && t->n_widened % WIDEN_EVERY))
@@ -150,7 +152,7 @@ static double without_zigzag(const tran *t, int32_t i)
 }
 
 /* The same error test on the filtered currents, once all values in it are filtered. */
-static void worst_flow(tran *t, double factor, const double *noise)
+VS_HOT static void worst_flow(tran *t, double factor, const double *noise)
 {
     const double *w = t->pc.w, scale = factor / t->a->opt.trtol;
     const double reltol = norm_max(t->a->opt.reltol, FLOW_RELTOL);
@@ -177,7 +179,7 @@ static void worst_flow(tran *t, double factor, const double *noise)
 
 const double *tran_seen(const tran *t) { return t->lte_weight[t->n_piece > t->pc.order + 1]; }
 
-double tran_unseen_miss(const tran *t)
+VS_HOT double tran_unseen_miss(const tran *t)
 {
     return unseen_ratio(t) / (integ_lte_factor(&t->cc, &t->pc) / t->a->opt.trtol);
 }
@@ -221,7 +223,7 @@ static void estimate_sdirk(tran *t)
     t->lte.order = 1;
 }
 
-void tran_estimate(tran *t)
+VS_HOT void tran_estimate(tran *t)
 {
     t->lte = (tran_lte){0};
     if (t->kind == TRAN_SDIRK) {
@@ -263,7 +265,7 @@ double tran_states_best(tran *t)
     return best;
 }
 
-double tran_best_step(const tran *t)
+VS_HOT double tran_best_step(const tran *t)
 {
     const double growth = t->a->opt.maxgrowth;
     const int power = t->lte.order + 1;

@@ -5,6 +5,8 @@
 #include "ckt_latent.h"
 #include "tran_priv.h"
 
+#include "hot.h"
+
 /* Of the tolerance of a row's residual: what each bypassed instance may leave out in it. */
 #define BYPASS_PART 0.05
 #define ALPHA_SAME 1e-9 /* relative: the factors of the last point are those of this one */
@@ -96,7 +98,7 @@ static void predicted_residual(tran *t, int order)
  * and q are extrapolated as x is, sources are known, and the factors are those of the last point,
  * or correct such older ones. Exact for what is linear; as good as the prediction for the rest.
  * False: the older factors did not serve. */
-static bool improve_prediction(tran *t)
+VS_HOT static bool improve_prediction(tran *t)
 {
     ana *a = t->a;
     int order = t->pc.order;
@@ -198,7 +200,7 @@ static double start_miss(tran *t, int order)
 }
 
 /* A start was not good enough: the next ones have the order that would have been the best here. */
-static void choose_start(tran *t)
+VS_HOT static void choose_start(tran *t)
 {
     const int most = highest_start(t);
     double least = INFINITY;
@@ -234,7 +236,7 @@ void tran_begin_equations(tran *t)
     };
 }
 
-static vs_status solve_at(tran *t, double time, double *x, bool solved, double *fix)
+VS_HOT static vs_status solve_at(tran *t, double time, double *x, bool solved, double *fix)
 {
     newton_eq *eq = &t->eq;
     eq->env.time = time;
@@ -380,7 +382,7 @@ static vs_status solve_multistep(tran *t)
 
 /* The rest of a step in one loop: an update that Newton left, charges, currents and slopes of the
  * point, and the usual case of the truncation error. */
-static void finish_usual(tran *t)
+VS_HOT static void finish_usual(tran *t)
 {
     ana *a = t->a;
     const vop_end e = {.dx = t->rep.left ? a->dx : NULL,
@@ -425,7 +427,7 @@ static vs_status solve_usual(tran *t)
     return VS_OK;
 }
 
-vs_status tran_solve(tran *t)
+VS_HOT vs_status tran_solve(tran *t)
 {
     t->unseen = false;
     watch_phase(t->a->watch, ANA_IN_PREDICT);
@@ -474,7 +476,7 @@ void tran_weigh(tran *t)
     t->weight[0] = 0;
 }
 
-void tran_shift(tran *t)
+VS_HOT void tran_shift(tran *t)
 {
     vop_larger(t->xmax, t->x[0], t->rmax, t->a->fmax, t->a->m);
     tran_weigh(t);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "hot.h"
 #include "norm.h"
 
 #define EACH(i)                                 \
@@ -14,7 +15,7 @@
     i < end_;                                   \
     i++
 
-VS_CLONES bool vop_residual(const vop_rows *l, int32_t m, double strict)
+VS_HOT_CLONES bool vop_residual(const vop_rows *l, int32_t m, double strict)
 {
     const double *f = l->f, *q = l->q, *qlo = l->qlo, *fm = l->fmax, *qm = l->qmax, *tol = l->tol;
     const double *q_n = l->q_n, *qlo_n = l->qlo_n, *hist = l->hist, *rmax = l->rmax;
@@ -33,8 +34,8 @@ VS_CLONES bool vop_residual(const vop_rows *l, int32_t m, double strict)
     return !bad;
 }
 
-VS_CLONES bool vop_residual_is_small(const double *r, const double *ref, const double *tol,
-                                     double reltol, int32_t m, double strict)
+VS_HOT_CLONES bool vop_residual_is_small(const double *r, const double *ref, const double *tol,
+                                         double reltol, int32_t m, double strict)
 {
     int64_t bad = 0;
     for (EACH(i))
@@ -42,8 +43,8 @@ VS_CLONES bool vop_residual_is_small(const double *r, const double *ref, const d
     return !bad;
 }
 
-VS_CLONES bool vop_update_is_small(const double *x, const double *dx, const double *xmax,
-                                   const double *tol, double reltol, int32_t m, double strict)
+VS_HOT_CLONES bool vop_update_is_small(const double *x, const double *dx, const double *xmax,
+                                       const double *tol, double reltol, int32_t m, double strict)
 {
     int64_t bad = 0;
     for (EACH(i)) {
@@ -66,7 +67,7 @@ VS_CLONES double vop_update_size(const double *x, const double *dx, const double
     return norm_max(norm_max(most[0], most[1]), norm_max(most[2], most[3]));
 }
 
-VS_CLONES void vop_move(double *restrict x, const double *dx, double lambda, int32_t m)
+VS_HOT_CLONES void vop_move(double *restrict x, const double *dx, double lambda, int32_t m)
 {
     for (EACH(i))
         x[i] -= lambda * dx[i];
@@ -116,7 +117,7 @@ static inline __attribute__((always_inline)) void predict_from(double *restrict 
     }
 }
 
-VS_CLONES void vop_predict(double *v, const double *w, int n, vop_past p, int32_t m)
+VS_HOT_CLONES void vop_predict(double *v, const double *w, int n, vop_past p, int32_t m)
 {
     assert(n >= 2 && n <= VOP_PAST);
 #define PREDICT(n) predict_from(v, w, n, p, m)
@@ -160,8 +161,8 @@ VS_CLONES void vop_predicted_residual(double *r, const double *w, int n, vop_pas
     FOR_EACH_COUNT(n, RESIDUAL)
 }
 
-VS_CLONES void vop_flow(double *restrict dq, double alpha, const double *q, const double *q1,
-                        const double *lo, const double *lo1, const double *hist, int32_t m)
+VS_HOT_CLONES void vop_flow(double *restrict dq, double alpha, const double *q, const double *q1,
+                            const double *lo, const double *lo1, const double *hist, int32_t m)
 {
     for (EACH(i))
         dq[i] = alpha * ((q[i] - q1[i]) + (lo[i] - lo1[i])) + hist[i];
@@ -202,7 +203,7 @@ static inline __attribute__((always_inline)) void begin_from(const vop_start *s,
     }
 }
 
-VS_CLONES void vop_begin(const vop_start *s, int32_t m)
+VS_HOT_CLONES void vop_begin(const vop_start *s, int32_t m)
 {
     assert(s->n == 3 || s->n == 4);
     if (s->n == 4 && s->two)
@@ -244,14 +245,14 @@ static inline __attribute__((always_inline)) bool finish_from(const vop_end *e, 
     return !bad;
 }
 
-VS_CLONES bool vop_finish(const vop_end *e, int32_t m)
+VS_HOT_CLONES bool vop_finish(const vop_end *e, int32_t m)
 {
     return e->dx    ? finish_from(e, true, false, m)
            : e->fix ? finish_from(e, false, true, m)
                     : finish_from(e, false, false, m);
 }
 
-VS_CLONES void vop_subtract(double *restrict d, const double *a, const double *b, int32_t m)
+VS_HOT_CLONES void vop_subtract(double *restrict d, const double *a, const double *b, int32_t m)
 {
     for (EACH(i))
         d[i] = a[i] - b[i];
@@ -264,8 +265,8 @@ VS_CLONES void vop_weights(double *restrict w, const double *max, const double *
         w[i] = 1 / (part * (reltol * max[i] + tol[i]));
 }
 
-VS_CLONES void vop_larger(double *restrict a, const double *v, double *restrict b, const double *w,
-                          int32_t m)
+VS_HOT_CLONES void vop_larger(double *restrict a, const double *v, double *restrict b,
+                              const double *w, int32_t m)
 {
     for (EACH(i)) {
         a[i] = norm_max(a[i], fabs(v[i]));
@@ -273,9 +274,9 @@ VS_CLONES void vop_larger(double *restrict a, const double *v, double *restrict 
     }
 }
 
-VS_CLONES bool vop_miss_is_small(const double *x, const double *pred, const double *xmax,
-                                 const double *tol, const double *weight, double reltol,
-                                 double limit, int32_t m)
+VS_HOT_CLONES bool vop_miss_is_small(const double *x, const double *pred, const double *xmax,
+                                     const double *tol, const double *weight, double reltol,
+                                     double limit, int32_t m)
 {
     int64_t bad = 0;
     for (EACH(i)) {

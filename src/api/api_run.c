@@ -5,6 +5,8 @@
 
 #include "api_priv.h"
 
+#include "hot.h"
+
 #define TICK 0.05 /* s between two calls of progress */
 
 /* -- what the engine tells, and the host hears -- */
@@ -37,7 +39,7 @@ static vs_status tell_point(vsim_run *r, const vsim_point *p)
 }
 
 /* Of a transient the point stays where it is until the run goes on; of others it is copied. */
-static const double *keep_point(vsim_run *r, const double *x)
+VS_HOT static const double *keep_point(vsim_run *r, const double *x)
 {
     const size_t n = (size_t)ckt_n(sim_ckt(r->d->sim)) + 1;
     if (r->a.kind == FLAT_TRAN)

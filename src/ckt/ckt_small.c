@@ -23,6 +23,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "hot.h"
 #include "straight.h"
 #include "norm.h"
 
@@ -685,7 +686,7 @@ static void sum_charges(const ckt_small *sm, double *restrict q, double *restric
     }
 }
 
-static void sum_jacobian(const ckt_small *sm, double *restrict val)
+VS_HOT static void sum_jacobian(const ckt_small *sm, double *restrict val)
 {
     const double *v = sm->v;
     const int32_t *from = sm->from;
@@ -712,8 +713,8 @@ static void read_flags(ckt *c, const ckt_small *sm, bool *limited)
         ckt_take_bound(sm->v[sm->bound[k]], &c->bound, &c->asked);
 }
 
-vs_status ckt_small_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
-                         double *fmx, double *qmx, bool *limited, int timed)
+VS_HOT vs_status ckt_small_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
+                                double *fmx, double *qmx, bool *limited, int timed)
 {
     ckt_small *sm = c->small;
     const double t0 = timed ? vs_seconds() : 0;

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "hot.h"
 #include "ckt_latent.h"
 #include "norm.h"
 
@@ -417,8 +418,8 @@ static vs_status load_awake(ckt *c, const ckt_env *env, const double *x, double 
     return norm_finite(f, m) && norm_finite(q, m) ? VS_OK : VS_NOCONV;
 }
 
-vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q, double *fmx,
-                   double *qmx, bool *limited)
+VS_HOT vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
+                          double *fmx, double *qmx, bool *limited)
 {
     const int32_t n = ckt_n(c), nnz = csc_nnz(&c->a);
     const bool tran = env->mode == CKT_TRAN;
@@ -613,7 +614,7 @@ static vs_status accept_devices(ckt *c, const ckt_env *env, const double *x)
     if (c->has_effects)
         ckt_fill_dyn(c->dyn, env);
     for (size_t i = 0; i < vec_len(c->group); i++) {
-        const vs_status one = c->group[i].form[form].variant->has_effects
+        const vs_status one = c->has_effects && c->group[i].form[form].variant->has_effects
                                   ? run_effects(c, &c->group[i], form, x)
                                   : VS_OK;
         if (one != VS_OK && st >= 0)
@@ -623,7 +624,7 @@ static vs_status accept_devices(ckt *c, const ckt_env *env, const double *x)
     return st;
 }
 
-vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
+VS_HOT vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
 {
     const bool plain = !c->has_effects && !c->has_limits;
     const vs_status st = plain ? VS_OK : accept_devices(c, env, x);

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "hot.h"
+
 double ckt_next_break(ckt *c, double t)
 {
     c->last_break = nat_next_break(&c->nat, t);
@@ -101,7 +103,7 @@ bool ckt_gets_breaks(const ckt *c)
     return own || ckt_has_delays(c) || ckt_is_digital(c);
 }
 
-int32_t ckt_wrapped(const ckt *c, int32_t i, const double *x, double *by)
+VS_HOT int32_t ckt_wrapped(const ckt *c, int32_t i, const double *x, double *by)
 {
     *by = 0;
     if (i >= (int32_t)vec_len(c->wrap))
@@ -117,7 +119,7 @@ double ckt_bound_step(const ckt *c) { return c->loaded ? c->bound : INFINITY; }
 
 double ckt_asked_step(const ckt *c) { return c->loaded ? c->asked : INFINITY; }
 
-void ckt_source_terms(ckt *c, const ckt_env *env, double *s)
+VS_HOT void ckt_source_terms(ckt *c, const ckt_env *env, double *s)
 {
     if (ckt_is_latent(c)) {
         ckt_latent_source_terms(c, env, s);

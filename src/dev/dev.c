@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "hot.h"
+
 void dev_group_init(dev_group *g, arena *mem, mdl_model *m, const int32_t *inst, const int32_t *row,
                     int32_t nb)
 {
@@ -402,7 +404,7 @@ void dev_advance(dev_group *g)
 }
 
 /* Of a group that holds linearisations only what was evaluated: most of a large circuit rests. */
-static void copy_limits(dev_group *g, dev_lim to, dev_lim from)
+VS_HOT static void copy_limits(dev_group *g, dev_lim to, dev_lim from)
 {
     struct dev_lin *l = g->lin;
     if (!l || l->whole || l->all_limits || l->n_recent > g->nb / 8) {
@@ -420,7 +422,7 @@ static void copy_limits(dev_group *g, dev_lim to, dev_lim from)
     }
 }
 
-void dev_accept(dev_group *g)
+VS_HOT void dev_accept(dev_group *g)
 {
     if (g->n_lim)
         copy_limits(g, DEV_LIM_ACC, DEV_LIM_OLD);

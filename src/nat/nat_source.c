@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "hot.h"
+
 /* -- building -- */
 
 nat_sources *nat_sources_of(nat_list *l)
@@ -136,7 +138,7 @@ static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to
         load_one(&all[i], env, x, to);
 }
 
-void nat_source_terms(const nat_sources *all, const nat_env *env, double *to)
+VS_HOT void nat_source_terms(const nat_sources *all, const nat_env *env, double *to)
 {
     for (nat_source *s = all->all, *end = s + vec_len(s); s < end; s++) {
         const double e = nat_source_value(s, env);

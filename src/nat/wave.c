@@ -4,6 +4,8 @@
  * exact to the spacing of doubles at t also after 2^32 periods. */
 #include "wave_priv.h"
 
+#include "hot.h"
+
 /* -- arguments -- */
 
 static const char *check_pwl(const wave *w)
@@ -126,7 +128,7 @@ static inline __attribute__((always_inline)) double phase_of(double t, double pe
     return phase < 0 ? phase + per : phase;
 }
 
-VS_CLONES static double pulse_value(const wave *w, double t)
+VS_HOT_CLONES static double pulse_value(const wave *w, double t)
 {
     const double v1 = arg_at(w, PULSE_V1), v2 = arg_at(w, PULSE_V2);
     const double tr = arg_at(w, PULSE_TR), pw = arg_at(w, PULSE_PW), tf = arg_at(w, PULSE_TF);
@@ -145,7 +147,7 @@ VS_CLONES static double pulse_value(const wave *w, double t)
     return v1;
 }
 
-VS_CLONES static double sin_value(const wave *w, double t)
+VS_HOT_CLONES static double sin_value(const wave *w, double t)
 {
     const double phase = radian(arg_at(w, SIN_PHASE)), theta = arg_at(w, SIN_THETA);
     const double vo = arg_at(w, SIN_VO), va = arg_at(w, SIN_VA), freq = arg_at(w, SIN_FREQ);
@@ -246,7 +248,7 @@ static double pwl_value(const wave *w, double t)
     return a[1] + (a[3] - a[1]) * ((t - a[0]) / (a[2] - a[0]));
 }
 
-double wave_value(const wave *w, double t)
+VS_HOT double wave_value(const wave *w, double t)
 {
     switch (w->kind) {
     case WAVE_DC: return w->dc;

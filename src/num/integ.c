@@ -2,6 +2,8 @@
  * t_{n+1-j}. */
 #include "integ.h"
 
+#include "hot.h"
+
 static double factorial(int n)
 {
     double f = 1;
@@ -81,7 +83,7 @@ void integ_predictor(int order, double h, const double *past, integ_pred *p)
     p->err = prod / factorial(order + 1);
 }
 
-double integ_lte_factor(const integ_coef *c, const integ_pred *p)
+VS_HOT double integ_lte_factor(const integ_coef *c, const integ_pred *p)
 {
     assert(c->order == p->order);
     return c->err / (c->err + p->err);

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "hot.h"
 #include "bits.h"
 #include "straight.h"
 #include "vec.h"
@@ -372,7 +373,7 @@ void lu_tiny_set_scale(lu_tiny *t, const double *scale)
 
 void lu_tiny_use_tables(lu_tiny *t) { t->factor = t->solve = NULL; }
 
-double lu_tiny_factor(lu_tiny *t, const csc *a)
+VS_HOT double lu_tiny_factor(lu_tiny *t, const csc *a)
 {
     if (t->factor) {
         t->factor(t->work, a->val, NULL, NULL, NULL, NULL);
@@ -428,7 +429,7 @@ __attribute__((noinline)) static void solve_by_table(lu_tiny *t, const double *b
     }
 }
 
-void lu_tiny_solve(lu_tiny *t, const double *b, double *x)
+VS_HOT void lu_tiny_solve(lu_tiny *t, const double *b, double *x)
 {
     if (t->solve)
         t->solve(t->work, b, x, NULL, NULL, NULL);

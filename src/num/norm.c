@@ -1,6 +1,8 @@
 /* norm.c - see norm.h. */
 #include "norm.h"
 
+#include "hot.h"
+
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 
 /* Adds 0 for each number of v, NaN for one that is not finite: x * 0. The last four of v may
@@ -22,15 +24,15 @@ static inline __attribute__((always_inline)) bool is_zero(const four *s)
     return (*s)[0] + (*s)[1] + (*s)[2] + (*s)[3] == 0;
 }
 
-VS_CLONES bool norm_finite(const double *v, int32_t n)
+VS_HOT_CLONES bool norm_finite(const double *v, int32_t n)
 {
     four s = {0};
     add_zeros(&s, v, n);
     return is_zero(&s);
 }
 
-VS_CLONES bool norm_finite_all(const double *v, const double *w, int32_t n, const double *a,
-                               int32_t n_a)
+VS_HOT_CLONES bool norm_finite_all(const double *v, const double *w, int32_t n, const double *a,
+                                   int32_t n_a)
 {
     four s = {0};
     add_zeros(&s, v, n);

@@ -8,6 +8,8 @@
 #include "sim_priv.h"
 #include "vec.h"
 
+#include "hot.h"
+
 /* A sort of limit in one analysis. */
 typedef struct sort {
     int64_t n, told;     /* points and devices beyond it; warnings of them */
@@ -193,7 +195,7 @@ static void note_region(sim *s, const elab_limit *l, double axis, const double *
     }
 }
 
-vs_status sim_limits_point(sim *s, double axis, const double *x)
+VS_HOT vs_status sim_limits_point(sim *s, double axis, const double *x)
 {
     sim_limits *w = s->limits;
     if (!w || !vec_len(w->limit))

@@ -6,6 +6,8 @@
 #include "sim_priv.h"
 #include "vec.h"
 
+#include "hot.h"
+
 double sim_value(const sim *s, const elab_out *o, const double *x)
 {
     return o->is_detail ? s->detail_value[o->hi] : o->factor * (x[o->hi] - x[o->lo]);
@@ -339,7 +341,7 @@ static void pass_piece(sim *s)
         s->plot->vec[i]->n = 0;
 }
 
-static vs_status keep_point(sim *s, double axis, const double *x, const double *xi)
+VS_HOT static vs_status keep_point(sim *s, double axis, const double *x, const double *xi)
 {
     size_t n = 0, k = 0;
     s->st.written += s->opt.out || s->plot;
@@ -476,7 +478,7 @@ static void show_progress(void *user, double fraction, double axis, const ana_st
 }
 
 /* Asked at each try of a step, also while no point is accepted. */
-bool sim_asked_to_stop(void *user)
+VS_HOT bool sim_asked_to_stop(void *user)
 {
     const sim *s = user;
     if (s->opt.out)
