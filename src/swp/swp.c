@@ -504,15 +504,14 @@ vs_status swp_run(sim *s, const swp_opt *o)
         map_set(&w.book.told, sim_diag(s)->told[i], 1);
     fam_init(&w.fam, s, o->deck, o->read, file_of(s, o->deck));
     arena_init(&w.mem);
-    arena_init(&w.book.mem);
-    w.book.fd = w.book.mfd = w.book.lfd = w.book.jfd = -1;
+    swp_book_init(&w.book);
     w.client = hook;
     w.touchstone = sim_opts(s)->touchstone;
     sim_opts(s)->hook = (sim_hook){0};
     vs_status st = begin(&w, &next);
-    if (!st) {
+    const bool begun = !st, serves = begun && swp_is_far(&w);
+    if (begun) {
         const int jobs = o->jobs ? o->jobs : pool_processors();
-        const bool serves = swp_is_far(&w);
         if (o->link)
             swp_stay();
         st = serves                ? swp_serve(&w, jobs)
@@ -520,11 +519,12 @@ vs_status swp_run(sim *s, const swp_opt *o)
                                    : swp_alone(&w, next);
         if (!st && !serves)
             swp_keep_over(&w);
-        vs_status end = swp_book_close(&w.book, !st);
-        if ((st < 0 || end) && *w.book.why)
-            diag_error(sim_diag(s), DIAG_NOWHERE, "%s", w.book.why);
-        st = serves ? st : report(&w, st ? st : end);
     }
+    const vs_status end = swp_book_close(&w.book, !st);
+    if (begun && (st < 0 || end) && *w.book.why)
+        diag_error(sim_diag(s), DIAG_NOWHERE, "%s", w.book.why);
+    if (begun && !serves)
+        st = report(&w, st ? st : end);
     sim_opts(s)->hook = hook;
     sim_opts(s)->label = NULL;
     sim_opts(s)->touchstone = w.touchstone;
@@ -535,7 +535,6 @@ vs_status swp_run(sim *s, const swp_opt *o)
     vec_free(w.book.max);
     sim_drop_netlist(s); /* it looks into decks of the sweep */
     fam_fini(&w.fam);
-    arena_fini(&w.book.mem);
     arena_fini(&w.mem);
     return st;
 }

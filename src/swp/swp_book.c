@@ -687,6 +687,18 @@ static void drop_fd(void *fd, size_t n)
     close((int)(intptr_t)fd);
 }
 
+static vs_status check_journal(swp_book *b)
+{
+    if (!b->journal)
+        return VS_OK;
+    if (!files_claim(b->journal, FILES_JOURNAL)) /* before it is read: it is no input */
+        return fail(b, VS_EINPUT, "'%s' cannot be written: %s", b->journal, files_why(errno));
+    if (!is_ours(b->journal))
+        return fail(b, VS_EINPUT, "'%s' is no journal of a sweep and would be overwritten",
+                    b->journal);
+    return VS_OK;
+}
+
 static vs_status open_one(swp_book *b, const char *path, files_role role, int *fd)
 {
     if (!path)
@@ -704,6 +716,12 @@ static vs_status open_one(swp_book *b, const char *path, files_role role, int *f
     return fail(b, VS_EIO, "'%s' cannot be written: %s", path, files_why(errno));
 }
 
+void swp_book_init(swp_book *b)
+{
+    b->fd = b->mfd = b->lfd = b->jfd = -1;
+    arena_init(&b->mem);
+}
+
 vs_status swp_book_open(swp_book *b, bool again, int64_t *next)
 {
     const char *of = b->path && strcmp(b->path, "-") ? b->path : b->measures;
@@ -712,17 +730,17 @@ vs_status swp_book_open(swp_book *b, bool again, int64_t *next)
     b->sum = b->msum = SUM_BEGIN;
     if (of && (stat(of, &sb) || S_ISREG(sb.st_mode)))
         b->journal = arena_printf(&b->mem, "%s.journal", of);
-    vs_status st = open_one(b, b->path, FILES_RESULTS, &b->fd);
+    vs_status st = check_journal(b); /* first, so that no other file is made in vain */
+    if (!st)
+        st = open_one(b, b->path, FILES_RESULTS, &b->fd);
     if (!st)
         st = open_one(b, b->measures, FILES_MEASURES, &b->mfd);
     if (!st && b->limits && strcmp(b->limits, "-") != 0)
         st = open_one(b, b->limits, FILES_LIMITS, &b->lfd);
     if (!st)
         st = open_one(b, b->journal, FILES_JOURNAL, &b->jfd);
-    if (!st && b->jfd >= 0 && !is_ours(b->journal))
-        st = fail(b, VS_EINPUT, "'%s' is no journal of a sweep and would be overwritten",
-                  b->journal);
-    print_head(b);
+    if (!st)
+        print_head(b);
     const bool old = again && b->jfd >= 0 && !fstat(b->jfd, &sb) && sb.st_size > 0;
     if (!st && old)
         st = resume(b, next);
@@ -760,5 +778,6 @@ vs_status swp_book_close(swp_book *b, bool finished)
     vec_free(b->sample);
     vec_free(b->who);
     map_free(&b->told);
+    arena_fini(&b->mem);
     return st;
 }

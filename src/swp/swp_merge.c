@@ -133,18 +133,15 @@ vs_status swp_merge(const char *out, const char *measures, const char *const *pa
                       .min = j->min,
                       .max = j->max,
                       .log = log,
-                      .say = say,
-                      .fd = -1,
-                      .mfd = -1,
-                      .jfd = -1};
+                      .say = say};
         int64_t next;
-        arena_init(&b.mem);
+        swp_book_init(&b);
         st = swp_book_open(&b, false, &next);
         if (st)
             snprintf(why, 300, "%s", b.why);
         if (!st)
             st = add_points(&b, p, n, why);
-        vs_status end = swp_book_close(&b, true);
+        const vs_status end = swp_book_close(&b, !st);
         if (end && !st)
             snprintf(why, 300, "%s", b.why);
         st = st ? st : end;
@@ -152,7 +149,6 @@ vs_status swp_merge(const char *out, const char *measures, const char *const *pa
         if (!st)
             fprintf(log, "sweep: %lld points, %lld failed\n", (long long)b.n_done,
                     (long long)b.n_failed);
-        arena_fini(&b.mem);
     }
     for (size_t i = 0; i < n; i++) {
         if (p[i].fd >= 0)

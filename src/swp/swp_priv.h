@@ -71,6 +71,9 @@ typedef struct swp_book {
     char why[300];
 } swp_book;
 
+/* For a book whose owner has set what it sets: no file is open yet. From here on swp_book_close is
+ * due, whatever comes of swp_book_open. */
+void swp_book_init(swp_book *b);
 /* Opens the files.
  *   resume  go on behind the last point that the journal has
  *   next    out  how many points are done
@@ -82,8 +85,8 @@ VS_MUST_USE vs_status swp_book_open(swp_book *b, bool resume, int64_t *next);
  *   header   header of its results that the file does not repeat, NULL: it has all of them */
 VS_MUST_USE vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src,
                                    off_t at, const char *header);
-/* Closes the files. finished: all points were added; then the journal is removed, unless this run
- * is a shard. */
+/* Closes the files that are open and frees what the book holds; b->why stays. finished: all points
+ * were added; then the journal is removed, unless this run is a shard. */
 vs_status swp_book_close(swp_book *b, bool finished);
 /* "r=1000 temp=27" */
 char *swp_label(const swp_book *b, const char *csv); /* for vs_free */

@@ -959,9 +959,8 @@ class Memory(Folder):
 
     def setUp(self):
         super().setUp()
-        with open(VSIM, 'rb') as f:
-            if b'__asan_init' in f.read():
-                self.skipTest('a sanitizer takes more address space than there is')
+        if folder.sanitized(VSIM):
+            self.skipTest('a sanitizer takes more address space than there is')
 
     def limited(self, text):
         def limit():

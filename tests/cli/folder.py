@@ -4,6 +4,12 @@ import tempfile
 import unittest
 
 
+def sanitized(program):
+    """Whether it was built with the address sanitizer, which takes memory of its own."""
+    with open(program, 'rb') as f:
+        return b'__asan_init' in f.read()
+
+
 class Folder(unittest.TestCase):
     def setUp(self):
         self.addCleanup(os.umask, os.umask(0o022))  # files that others may write are not trusted
