@@ -224,6 +224,7 @@ endmodule
         self.assertNotEqual(runs[0], off)
 
     def test_equal_cards_of_many_instances_are_kept_once(self):
+        self.needs_plain(VSIM)
         body = ' '.join('p%d={w*%d}' % (i, i) for i in range(300))
         lines = ['.subckt cell d w=1u', 'm1 d d 0 0 n w={w}', '.model n nmos ' + body, '.ends', 'v1 d 0 1']
         lines += ['x%d d cell w=%du' % (i, 1 + i % 3) for i in range(4000)]

@@ -959,8 +959,7 @@ class Memory(Folder):
 
     def setUp(self):
         super().setUp()
-        if folder.sanitized(VSIM):
-            self.skipTest('a sanitizer takes more address space than there is')
+        self.needs_plain(VSIM)
 
     def limited(self, text):
         def limit():

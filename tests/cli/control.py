@@ -360,6 +360,7 @@ class Blocks(Folder):
         self.control('set maxturns=0', 'let k = 0', 'repeat 200', 'let k = k + 1', 'end', 'if k <> 200', 'quit 5', 'end')
 
     def test_loops_need_no_more_memory_the_longer_they_run(self):
+        self.needs_plain(VSIM)
         def peak(n):
             out, _ = self.run_deck(RC + '.control\nlet k = 0\nrepeat %d\nlet k = k + sin(k)\nif k > 1\nset a = $&k\nend\nend\n'
                                    'rusage\n.endc\n' % n, '-q')
@@ -440,6 +441,7 @@ class Cards(Folder):
             '.meas tran mean avg v(out) from=1u\n.meas tran f find v(out) at=3u\n.meas tran sum param=\'top+mean\'\n')
 
     def test_measures_need_no_memory_for_points(self):
+        self.needs_plain(VSIM)
         def peak(end):
             self.run_deck(RC + '.tran 1n %s 0 1n\n' % end + self.FLOW, '-q', '--no-output', '--stats', 's.json')
             with open(self.path('s.json')) as f:

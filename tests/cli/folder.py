@@ -16,6 +16,11 @@ class Folder(unittest.TestCase):
         self.tmp = tempfile.TemporaryDirectory()
         self.addCleanup(self.tmp.cleanup)
 
+    def needs_plain(self, program):
+        """Skips a test of memory, or with a library that is preloaded, where a sanitizer has both for itself."""
+        if sanitized(program):
+            self.skipTest('a sanitizer takes memory of its own, and lets nothing be loaded before it')
+
     def path(self, name):
         return os.path.join(self.tmp.name, name)
 

@@ -243,6 +243,7 @@ int fdatasync(int fd)
 """
 
     def test_the_disk_is_waited_for_on_request(self):
+        self.needs_plain(VSIM)
         self.write('shim.c', self.SHIM)
         compiler = os.environ.get('CC', 'cc').split()
         subprocess.run([*compiler, '-shared', '-fPIC', '-o', self.path('shim.so'), self.path('shim.c')], check=True)

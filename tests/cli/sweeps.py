@@ -529,8 +529,7 @@ class Workers(Folder):
 class Memory(Folder):
     def setUp(self):
         super().setUp()
-        if folder.sanitized(VSIM):
-            self.skipTest('a sanitizer keeps what is freed for a while: the memory of a run says nothing')
+        self.needs_plain(VSIM)
 
     def memory(self, p):
         with open('/proc/%d/status' % p.pid) as f:

@@ -1,7 +1,7 @@
 /* fuzz.c - mutated inputs for the readers: netlist and wires, decks that run, start-up files,
  * Verilog-A, .control blocks, raw, CSV and Matrix Market files, their indices, journals of sweeps,
  * expressions and measures, kept models, heads of HTTP requests, changes of a circuit, checkpoints,
- * sweeps that go on.
+ * sweeps that go on, pictures and comparisons of results, reports of runs.
  * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER... -k keeps
  *         inputs that reach new code. An input alone (-n 0) is run as it is.
  * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal
@@ -694,7 +694,8 @@ static const struct target {
                {"kernel", fuzz_kernel, true},    {"index", fuzz_index, true},
                {"http", fuzz_http, true},        {"deck", fuzz_deck, false},
                {"change", fuzz_change, false},   {"checkpoint", fuzz_checkpoint, true},
-               {"sweep", fuzz_sweep, true}};
+               {"sweep", fuzz_sweep, true},      {"results", fuzz_results, false},
+               {"reports", fuzz_reports, false}};
 
 /* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or
  * bracket. */
@@ -1071,7 +1072,8 @@ int main(int argc, char **argv)
     if (!t || optind + 1 >= argc) {
         fprintf(stderr,
                 "usage: fuzz net|va|control|raw|journal|expr|kept|convert|kernel|index|http|deck|"
-                "change|checkpoint|sweep [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT...\n");
+                "change|checkpoint|sweep|results|reports [-n RUNS] [-t SECONDS] [-s SEED] [-k "
+                "FOLDER] INPUT...\n");
         return 2;
     }
     for (int i = optind + 1; i < argc; i++)

@@ -1,6 +1,6 @@
 /* fuzz.h - between the files of the fuzzer: fuzz.c has the loop and the readers, fuzz_change.c,
- * fuzz_checkpoint.c and fuzz_sweep.c a target each. A target gets bytes, reads or refuses them, and
- * aborts where what it sees cannot be. */
+ * fuzz_checkpoint.c and fuzz_sweep.c a target each, fuzz_run.c two. A target gets bytes, reads or
+ * refuses them, and aborts where what it sees cannot be. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -24,5 +24,7 @@ void finding(const char *what, ...) __attribute__((format(printf, 1, 2), noretur
 void fuzz_change(const char *text, size_t n);
 void fuzz_checkpoint(const char *text, size_t n);
 void fuzz_sweep(const char *text, size_t n);
+void fuzz_results(const char *text, size_t n);
+void fuzz_reports(const char *text, size_t n);
 
 #endif
