@@ -389,7 +389,48 @@ bool flat_take_unit(cur *q, rhs *v)
     return true;
 }
 
-/* param = ".param" (name "=" expr)* ; also name(args) = expr, a function */
+/* The parameter that the token names, as a bare word or in braces; NULL: it is none of both. */
+static const char *name_in(const cur *q, const net_tok *t)
+{
+    const char *text = t->text;
+    if (t->kind == NET_T_EXPR) {
+        const char *s = q->c->d->file[cur_span(q).file].text + t->off;
+        text = *s == '{' ? str_intern_lower(q->c->names, s + 1, t->len - 2) : NULL;
+    }
+    return text && t->kind != NET_T_STR && is_identifier(text) ? text : NULL;
+}
+
+/* texts = (name | "text" | "{" name "}")+ without blanks: more than one are joined to one text.
+ * Not a number's factors: an operator would stand between. */
+static bool take_texts(cur *q, rhs *v)
+{
+    const net_card *card = q->card;
+    const net_tok *t = &card->tok[q->i];
+    int32_t n = 0;
+    bool words = true; /* nothing but words, which are glued to nothing */
+    for (; q->i + n < card->n_tok; n++) {
+        const bool key = q->i + n + 1 < card->n_tok && t[n + 1].punct == '=';
+        if ((n && (!t[n].glued || key)) || (t[n].kind != NET_T_STR && !name_in(q, &t[n])))
+            break;
+        words &= t[n].kind == NET_T_WORD;
+    }
+    if (n < 2 || words)
+        return false;
+    const diag_span span = diag_join(net_tok_span(card, t), net_tok_span(card, &t[n - 1]));
+    net_expr *e = flat_call(q->c, NET_FN_USER, "", n, span);
+    e->op = NET_STR;
+    for (int32_t i = 0; i < n; i++) {
+        net_expr *part = (net_expr *)flat_number(q->c, NAN, net_tok_span(card, &t[i])).e;
+        part->op = t[i].kind == NET_T_STR ? NET_STR : NET_PARAM;
+        part->name = t[i].kind == NET_T_STR ? t[i].text : name_in(q, &t[i]);
+        e->arg[i] = part;
+    }
+    *v = (rhs){.e = e, .word = "", .span = span, .text = true, .given = true};
+    q->i += n;
+    return true;
+}
+
+/* param = ".param" (name "=" (texts | expr))* ; also name(args) = expr, a function */
 static void read_params(cur *q, int32_t guard, bool port, net_card_kind kind)
 {
     const bool var = kind == NET_CARD_VAR;
@@ -417,7 +458,8 @@ static void read_params(cur *q, int32_t guard, bool port, net_card_kind kind)
         if (kind == NET_CARD_CSPARAM)
             p.name = flat_csparam_name(q->c, p.name);
         q->i += 2;
-        p.v = cur_expr(q);
+        if (!cur_more(q) || !take_texts(q, &p.v))
+            p.v = cur_expr(q);
         p.v.maybe_dynamic |= var;
         add_param(q->c, q->b, p);
         last = &vec_last(q->b->param).v;

@@ -469,6 +469,35 @@ bool flat_eval(flat_ctx *c, scope *s, const rhs *v, double *y)
     return eval(c, s, v->e, NULL, y);
 }
 
+enum { MOST_JOINED = 1 << 16 }; /* characters: a few cards could double a text without end */
+
+/* The text that the parts of e are together (texts of .param). */
+static bool join_texts(flat_ctx *c, scope *s, const net_expr *e, const char **str)
+{
+    const char *all = "";
+    for (int32_t i = 0; i < e->n_arg; i++) {
+        const rhs part = {.e = e->arg[i], .span = e->arg[i]->span, .given = true};
+        const char *text;
+        double y;
+        if (!flat_value(c, s, &part, &y, &text))
+            return false;
+        if (!text) {
+            if (flat_first(c, part.span))
+                diag_error(c->d, part.span, "'%s' is a number, and only texts are joined",
+                           part.e->name);
+            return false;
+        }
+        if (strlen(all) + strlen(text) > MOST_JOINED) {
+            if (flat_first(c, e->span))
+                diag_error(c->d, e->span, "this text has more than %d characters", MOST_JOINED);
+            return false;
+        }
+        all = arena_printf(c->mem, "%s%s", all, text);
+    }
+    *str = str_intern0(c->names, all);
+    return true;
+}
+
 bool flat_value(flat_ctx *c, scope *s, const rhs *v, double *y, const char **str)
 {
     *str = NULL;
@@ -478,6 +507,10 @@ bool flat_value(flat_ctx *c, scope *s, const rhs *v, double *y, const char **str
         *y = v->e->num;
         *str = v->word;
         return true;
+    }
+    if (v->e->op == NET_STR && v->e->n_arg) {
+        *y = NAN;
+        return join_texts(c, s, v->e, str);
     }
     if (v->e->op == NET_STR || v->text) {
         *str = v->e->op == NET_STR ? v->e->name : v->word;

@@ -214,6 +214,38 @@ s1 p src sel 0 swm
 
 
 class Exact(Case):
+    TABLES = """tables of texts
+.param low="00" odd="0110" high={one}"1" one="1"
+%s
+.subckt gate a b c y table="0000"
+.param whole=%s
+.model lut d_lut(table_values=whole)
+a1 [a b c] y lut
+.ends
+v1 v 0 pulse(0 1 0 1n 1n 99n 200n)
+v2 w 0 pulse(0 1 0 1n 1n 199n 400n)
+v3 x 0 pulse(0 1 0 1n 1n 399n 800n)
+a0 [v w x] [a b c] adc
+.model adc adc_bridge(in_low=0.5 in_high=0.5)
+x1 a b c y gate table=both
+.tran 10n 800n
+.control
+run
+eprint y > y.txt
+.endc
+.end
+"""
+
+    def test_joined_texts_are_the_text(self):
+        """table = low, the word odd, and high: 00, 0110, 11 whose parts are parameters, texts and both."""
+        self.vsim(self.TABLES % ('.param both="00011011"', 'table'))
+        whole = self.events('y.txt')
+        self.assertGreater(len(whole), 4)
+        for both, inside in (('{low}{odd}{high}', 'table'), ('low{odd}"11"', 'table'), ('"000"{rest} rest="11011"', 'table'),
+                             ('"0001"', '{table}"10"high')):
+            self.vsim(self.TABLES % ('.param both=' + both, inside))
+            self.assertEqual(self.events('y.txt'), whole, both)
+
     def test_curves_of_a_bidirectional_bridge(self):
         """Operating points: 20 Ohm and 20 mA of a strong drive, 10 kOhm one way of a resistive one, or of both
         of Ur; senses only with direction=1 or dir at 1."""
