@@ -698,13 +698,15 @@ static const struct target {
                {"reports", fuzz_reports, false}};
 
 /* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or
- * bracket. */
+ * bracket, or before a blank, bracket or digit, where it divides. "~" is the folder itself, see
+ * `variable`. */
 static size_t tame(char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const bool after =
-            i && (isalnum((unsigned char)s[i - 1]) || s[i - 1] == ')' || s[i - 1] == '/');
-        if ((s[i] == '/' && !after) || s[i] == '~' || (s[i] == '.' && i && s[i - 1] == '.'))
+        const char before = i ? s[i - 1] : ' ', next = i + 1 < n ? s[i + 1] : ' ';
+        const bool divides = isalnum((unsigned char)before) || before == ')' || before == '/' ||
+                             isdigit((unsigned char)next) || next == ' ' || next == '(';
+        if ((s[i] == '/' && !divides) || (s[i] == '.' && before == '.'))
             s[i] = '*';
     }
     return n;

@@ -225,7 +225,9 @@ static void run_job(const char *const *word, int n)
         if (n && !strcmp(word[0], task[i]))
             j.task = (vsim_inside_task)i;
     if (n && !strcmp(word[0], "page")) {
-        const vsim_inside_page page = {.output = "o.html", .no_times = true};
+        const vsim_inside_page page = {
+            .output = "o.html", .no_times = true, .keep_measures = has(word, n, "measures")};
+        j.measures = "o.csv";
         check(&j.streams, vsim_inside_report(&j, &page), NULL);
         return;
     }
