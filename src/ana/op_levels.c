@@ -403,6 +403,7 @@ static bool newton_in(op_levels *l, const ckt_block *p, double pull)
     double before = 0;
     bool found = false;
     lu_init(&lu, NULL);
+    lu.opt.at_rest = true;
     for (int i = 0; i < ITERATIONS && !found; i++) {
         if (ckt_block_load(l->blocks, l->x) != VS_OK)
             break;

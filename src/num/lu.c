@@ -210,18 +210,26 @@ static bool may_be_definite(const csc *a)
     return true;
 }
 
-/* LU_AUTO, before the first factors of a large matrix: Cholesky if it can. */
-static void try_cholesky(lu_solver *lu, const csc *a)
+/* LU_AUTO, before the first factors of a large matrix: Cholesky if it can. True: there are its
+ * factors. KLU's ordering stays until then. */
+static bool try_cholesky(lu_solver *lu, const csc *a)
 {
     lu_fac *f = lu->fac, *other;
     if (lu->opt.kind != LU_AUTO || f->method != &lu_method_klu || f->no_chol ||
         a->n < CHOLESKY_MIN_N)
-        return;
+        return false;
     f->no_chol = true; /* tried */
     if (!may_be_definite(a) || start_method(lu, &lu_method_cholesky, a, &other) != VS_OK)
-        return;
+        return false;
+    const lu_stat before = lu->stat;
+    if (other->method->factor(lu, other, a) != VS_OK) {
+        lu->stat = before;
+        drop(&other);
+        return false;
+    }
     lu->fac = other;
     drop(&f);
+    return true;
 }
 
 /* Leaves Cholesky for KLU: the values are no longer symmetric or positive definite. */
@@ -287,7 +295,8 @@ static vs_status factor_somehow(lu_solver *lu, const csc *a)
         leave_rest(lu);
         (void)lu_restart(lu);
     }
-    try_cholesky(lu, a);
+    if (try_cholesky(lu, a))
+        return VS_OK;
     st = lu->fac->method->factor(lu, lu->fac, a);
     if (st == VS_ESINGULAR && lu->opt.kind == LU_AUTO && lu->fac->method == &lu_method_cholesky)
         st = back_to_klu(lu, a);

@@ -42,6 +42,9 @@ typedef struct lu_opt {
     /* lu_factor gives VS_NOCONV instead of factors that pivots beside the diagonal make much larger
      * than those with pivots on it, if the matrix is large; see LU_REFUSE_FROM. KLU only. */
     bool refuse_fill;
+    /* Matrices of a circuit at rest: mostly some pivot on the diagonal is too small. AUTO tries
+     * them only where KLU's choice would cost far more than the attempt. */
+    bool at_rest;
     /* Factors of a large matrix are going to be made, which nothing can interrupt, or are made. */
     void (*long_work)(void *user, bool begins); /* NULL: nobody is told */
     void *long_user;

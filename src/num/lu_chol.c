@@ -173,29 +173,29 @@ static vs_status chol_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     c->y = vs_malloc((n + 1) * sizeof *c->y);
     c->b = vs_malloc((n + 1) * sizeof *c->b);
     heap_own(&c->own, drop, c);
-    if (!find_block(c) || !make_half(c))
-        return VS_EUNSUPPORTED;
-    lib->start(&c->common);
+    return find_block(c) && make_half(c) ? VS_OK : VS_EUNSUPPORTED;
+}
+
+/* CHOLMOD's order and supernodes, for the first matrix whose values suit. */
+static vs_status begin_factors(chol *c)
+{
+    c->lib->start(&c->common);
     c->started = true;
     c->common.print = 0;
-    c->l = lib->analyze(&c->s, &c->common);
+    c->l = c->lib->analyze(&c->s, &c->common);
     if (!c->l)
         return VS_ENOMEM;
     make_blocks(c);
     return VS_OK;
 }
 
-/* Values of the lower half. false: they are not symmetric, or a diagonal is not positive. */
-static bool take_values(const chol *c, const csc *a)
+/* Whether the values are symmetric, the block's diagonal positive and no other pivot 0. */
+static bool values_suit(const chol *c, const csc *a)
 {
-    double *x = c->has_ll ? c->ll.val : c->s.x;
-    if (c->has_ll)
-        memset(x, 0, (size_t)c->ll.val_at[c->ll.n_super] * sizeof *x);
     for (size_t k = 0; k < c->s.nzmax; k++) {
         const double v = a->val[c->from[k]], m = a->val[c->mirror[k]];
         if (!(fabs(v - m) <= SYMMETRIC * fabs(v)) || (c->from[k] == c->mirror[k] && !(v > 0)))
             return false;
-        x[c->has_ll ? (size_t)c->to[k] : k] = v;
     }
     for (int32_t k = 0; k < c->n; k++) /* pivots of one unknown */
         if (k < c->begin || k >= c->end) {
@@ -206,14 +206,25 @@ static bool take_values(const chol *c, const csc *a)
     return true;
 }
 
+/* Values of the lower half. */
+static void take_values(const chol *c, const csc *a)
+{
+    double *x = c->has_ll ? c->ll.val : c->s.x;
+    if (c->has_ll)
+        memset(x, 0, (size_t)c->ll.val_at[c->ll.n_super] * sizeof *x);
+    for (size_t k = 0; k < c->s.nzmax; k++)
+        x[c->has_ll ? (size_t)c->to[k] : k] = a->val[c->from[k]];
+}
+
 static vs_status factor_blocks(lu_solver *lu, chol *c, const csc *a)
 {
     if (lu_kept_take(&c->kept, a->val, &c->ll.val, &lu->stat.rcond)) {
         c->head.made = 0;
         return VS_OK;
     }
-    if (!take_values(c, a))
+    if (!values_suit(c, a))
         return VS_ESINGULAR;
+    take_values(c, a);
     lu_blas_begin(c->lib->blas);
     const bool ok = lu_ll_factor(&c->ll, &lu->stat.rcond);
     lu_blas_end(c->lib->blas);
@@ -225,8 +236,9 @@ static vs_status factor_blocks(lu_solver *lu, chol *c, const csc *a)
 
 static vs_status factor_sparse(lu_solver *lu, chol *c, const csc *a)
 {
-    if (!take_values(c, a))
+    if (!values_suit(c, a))
         return VS_ESINGULAR;
+    take_values(c, a);
     const int levels = lu_team_begin(c->lib->team);
     lu_blas_begin(c->lib->blas);
     c->lib->factorize(&c->s, c->l, &c->common);
@@ -243,7 +255,10 @@ static vs_status factor_sparse(lu_solver *lu, chol *c, const csc *a)
 static vs_status chol_factor(lu_solver *lu, lu_fac *fac, const csc *a)
 {
     chol *c = (chol *)fac;
-    const vs_status st = c->has_ll ? factor_blocks(lu, c, a) : factor_sparse(lu, c, a);
+    vs_status st = c->started ? VS_OK : values_suit(c, a) ? begin_factors(c) : VS_ESINGULAR;
+    if (st != VS_OK)
+        return st;
+    st = c->has_ll ? factor_blocks(lu, c, a) : factor_sparse(lu, c, a);
     if (st != VS_OK)
         return st;
     lu->stat.nnz_lu = (int32_t)fmin(c->common.lnz, INT32_MAX);

@@ -1,5 +1,10 @@
-/* lu_klu.c - KLU chooses pivots; most matrices are then refactored and solved by lists of
- * operations (lu_tiny.h) or by supernodes (lu_super.h) with these pivots. See lu.h. */
+/* lu_klu.c - pivots by KLU's rule; most matrices are then refactored and solved by lists of
+ * operations (lu_tiny.h) or by supernodes (lu_super.h) with these pivots. See lu.h.
+ *
+ * KLU takes a pivot on the diagonal where it is at least `tol` of its column after elimination,
+ * and finds the pattern of L and U on the way, column by column. Where supernodes are to be used
+ * they factor with all pivots on the diagonal at once; if each passes KLU's rule, KLU would have
+ * chosen the same ones, and pattern and factors are the same. Only if one fails KLU chooses. */
 #include <math.h>
 #include <string.h>
 #include <suitesparse/klu.h>
@@ -11,6 +16,9 @@
 
 /* Below so many unknowns KLU's own loops are as fast as those over supernodes. */
 enum { SUPER_MIN_N = 500 };
+
+/* With so many multiplications per entry of L and U KLU's choice costs some five times the plan. */
+enum { REST_WORK = 32 };
 
 /* A list is planned at once for so few unknowns and products; a longer one when pivots have served
  * so often: planning takes what some 60 factorisations and solutions save. */
@@ -24,22 +32,24 @@ typedef struct klu {
     lu_fac head;
     klu_common common;
     klu_symbolic *sym;
-    klu_numeric *num;
+    klu_numeric *num;      /* NULL: supernodes have the pivots */
     lu_tiny *plan[N_PLAN]; /* the one used last first; NULL: none */
-    lu_tiny *tiny;   /* not NULL: plan[0], its factors are the present ones; num has the pivots */
-    lu_super *super; /* the same if super_on */
-    bool super_on;
+    lu_tiny *tiny;      /* not NULL: plan[0], its factors are the present ones; num or super has the
+                      pivots */
+    lu_super *super;    /* the plan for the last pivots; NULL: none */
+    bool super_on;      /* its factors are the present ones */
+    bool off;           /* a pivot on the diagonal failed: KLU chooses from now on */
+    double expected;    /* multiplications with pivots on the diagonal */
     int32_t served;     /* refactorisations with these pivots */
     heap_owned own;     /* sym, num */
     double rcond_pivot; /* rcond when the pivots were chosen, or last found good */
     /* where the factors come from, for k_image */
     double *pivot_val;  /* [nnz] values that the pivots were chosen for */
-    double *scale_val;  /* [nnz] values that KLU factored last with these pivots, if `scaled` */
+    double *scale_val;  /* [nnz] values that gave the rows' sizes after that, if `scaled` */
     bool scaled, again; /* again: there were other values since the pivots were chosen */
 } klu;
 
-/* Plans stay: the next pivots are mostly those of one of them. That of supernodes is in use while
- * f->super_on. */
+/* Plans stay: the next pivots are mostly those of one of them. */
 static void free_numeric(klu *f)
 {
     f->tiny = NULL;
@@ -74,12 +84,13 @@ static void k_free(lu_fac *fac)
     vs_free(f);
 }
 
-/* The plan of supernodes goes too: it remembers values. */
 static void k_forget(lu_fac *fac)
 {
     klu *f = (klu *)fac;
     free_numeric(f);
-    lu_super_free(&f->super);
+    f->off = false;
+    if (f->super)
+        lu_super_forget(f->super);
 }
 
 static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
@@ -93,6 +104,7 @@ static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     f->common.tol = lu->opt.pivot_tol;
     f->common.ordering = 3; /* user_order's */
     f->common.user_order = lu_order;
+    f->common.user_data = &f->expected;
     f->common.scale = 2; /* rows by their largest entry: currents and voltages differ by decades */
     f->sym = klu_analyze(a->n, a->colptr, a->row, &f->common);
     if (!f->sym)
@@ -101,26 +113,53 @@ static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     return rank >= 0 && rank < a->n ? VS_ESINGULAR : VS_OK;
 }
 
+static const int32_t *pivot_rows(const klu *f)
+{
+    return f->num ? f->num->Pnum : lu_super_rows(f->super);
+}
+
+static const double *row_sizes(const klu *f)
+{
+    return f->num ? f->num->Rs : lu_super_scale(f->super);
+}
+
 /* The list of operations for the present pivots; NULL: too long. */
 static lu_tiny *plan_of(klu *f, const csc *a, int32_t max_pairs)
 {
     int k = 0;
-    while (k < N_PLAN && f->plan[k] && !lu_tiny_fits(f->plan[k], f->num->Pnum, f->sym->Q))
+    while (k < N_PLAN && f->plan[k] && !lu_tiny_fits(f->plan[k], pivot_rows(f), f->sym->Q))
         k++;
     const int at = k < N_PLAN ? k : N_PLAN - 1;
     lu_tiny *t = f->plan[at];
     if (t && k < N_PLAN && lu_tiny_pairs(t) > max_pairs)
         return NULL; /* what a run does must not depend on those before it */
     if (t && k < N_PLAN) {
-        lu_tiny_set_scale(t, f->num->Rs);
+        lu_tiny_set_scale(t, row_sizes(f));
     } else {
         lu_tiny_free(&f->plan[at]);
-        t = lu_tiny_new(a, f->num->Pnum, f->sym->Q, f->num->Rs, max_pairs);
+        t = lu_tiny_new(a, pivot_rows(f), f->sym->Q, row_sizes(f), max_pairs);
     }
     for (k = at; t && k > 0; k--)
         f->plan[k] = f->plan[k - 1];
     f->plan[0] = t ? t : f->plan[0];
     return t;
+}
+
+static bool wants_super(const lu_solver *lu, const csc *a)
+{
+    return lu->opt.kind == LU_AUTO && a->n >= SUPER_MIN_N;
+}
+
+/* A plan of supernodes with pivots in these rows; false: there is none. */
+static bool plan_super(const lu_solver *lu, klu *f, const csc *a, const int32_t *rows)
+{
+    if (f->super && !lu_super_fits(f->super, rows))
+        lu_super_free(&f->super);
+    if (!f->super)
+        f->super = lu_super_new(a, f->sym, rows, lu->opt.pool, lu->opt.share_from);
+    if (f->super)
+        lu_super_set_scale(f->super, a);
+    return f->super;
 }
 
 /* Faster factors with KLU's pivots, if the size is one for them. */
@@ -134,17 +173,13 @@ static void specialise(lu_solver *lu, klu *f, const csc *a)
         f->tiny = NULL;
     if (f->tiny)
         lu->stat.method = "klu/tiny";
-    if (kind != LU_AUTO || f->tiny || a->n < SUPER_MIN_N)
+    if (!wants_super(lu, a))
         return;
-    if (f->super && lu_super_fits(f->super, f->num)) {
-        lu_super_set_scale(f->super, f->num->Rs);
-    } else {
-        lu_super_free(&f->super);
-        f->super = lu_super_new(a, f->sym, f->num, &f->common, lu->opt.pool, lu->opt.share_from);
-    }
-    f->super_on = f->super && lu_super_factor(f->super, a) > 0;
-    if (f->super_on)
+    f->super_on = plan_super(lu, f, a, f->num->Pnum) && lu_super_factor(f->super, a) > 0;
+    if (f->super_on) {
         lu->stat.method = "klu/supernodes";
+        klu_free_numeric(&f->num, &f->common);
+    }
 }
 
 /* If the solver refuses fill: KLU gets memory for the entries that pivots on the diagonal need (and
@@ -164,28 +199,64 @@ static void factor_within(const lu_solver *lu, klu *f, const csc *a)
     c->memgrow = grows;
 }
 
-/* Pivots on the diagonal keep fill small, and grow where gains stand in a row: the loop of a ring
- * of 51 inverters by 10 a stage. There the largest entry of each column is taken. */
-static void choose_pivots(const lu_solver *lu, klu *f, const csc *a)
+static bool grows(const lu_solver *lu, klu *f, const csc *a)
 {
-    free_numeric(f);
-    factor_within(lu, f, a);
-    if (!f->num || !(f->common.tol < 1) ||
-        !klu_rgrowth(a->colptr, a->row, a->val, f->sym, f->num, &f->common) ||
-        f->common.rgrowth >= lu->opt.growth_min)
-        return;
+    return klu_rgrowth(a->colptr, a->row, a->val, f->sym, f->num, &f->common) &&
+           !(f->common.rgrowth >= lu->opt.growth_min);
+}
+
+/* Pivots on the diagonal keep fill small, and grow where gains stand in a row: the loop of a ring
+ * of 51 inverters by 10 a stage. There the largest entry of each column is taken.
+ * grown: this is known already. */
+static void choose_pivots(const lu_solver *lu, klu *f, const csc *a, bool grown)
+{
+    if (!grown) {
+        factor_within(lu, f, a);
+        if (!f->num || !(f->common.tol < 1) || !grows(lu, f, a))
+            return;
+    }
     free_numeric(f);
     f->common.tol = 1;
     factor_within(lu, f, a);
     f->common.tol = lu->opt.pivot_tol;
 }
 
+/* Whether to factor with pivots on the diagonal before KLU is asked. */
+static bool tries_diagonal(const lu_solver *lu, const klu *f, const csc *a)
+{
+    return !f->off && wants_super(lu, a) &&
+           (!lu->opt.at_rest || f->expected >= REST_WORK * (f->sym->lnz + f->sym->unz));
+}
+
+/* All pivots on the diagonal of the ordering; false: KLU has to choose. *grown: because these grow
+ * too much. */
+static bool take_diagonal(lu_solver *lu, klu *f, const csc *a, bool *grown)
+{
+    if (!tries_diagonal(lu, f, a) || !plan_super(lu, f, a, f->sym->P))
+        return false;
+    const double rcond = lu_super_factor_with(f->super, a, f->common.tol);
+    *grown = rcond > 0 && f->common.tol < 1 && lu_super_grows_beyond(f->super, lu->opt.growth_min);
+    f->super_on = rcond > 0 && !*grown;
+    f->off = !f->super_on;
+    if (f->off)
+        return false;
+    lu->stat.rcond = f->rcond_pivot = rcond;
+    lu->stat.nnz_lu = (int32_t)lu_super_entries(f->super);
+    lu->stat.work = lu_super_work(f->super);
+    lu->stat.method = "klu/supernodes";
+    return true;
+}
+
 static vs_status k_factor(lu_solver *lu, lu_fac *fac, const csc *a)
 {
     klu *f = (klu *)fac;
+    bool grown = false;
     memcpy(f->pivot_val, a->val, sizeof(double) * (size_t)csc_nnz(a));
     f->scaled = f->again = false;
-    choose_pivots(lu, f, a);
+    free_numeric(f);
+    if (take_diagonal(lu, f, a, &grown))
+        return VS_OK;
+    choose_pivots(lu, f, a, grown);
     if (!f->num && lu->opt.refuse_fill && f->common.status == KLU_TOO_LARGE)
         return VS_NOCONV;
     if (!f->num && f->common.status != KLU_SINGULAR)
@@ -206,20 +277,37 @@ static vs_status k_factor(lu_solver *lu, lu_fac *fac, const csc *a)
     return VS_OK;
 }
 
+/* New values in what has the pivots: sizes of rows, and unless supernodes have them already,
+ * factors. Returns their rcond, 0: there are none. */
+static double renew(klu *f, const csc *a)
+{
+    if (f->num) {
+        const int ok = klu_refactor(a->colptr, a->row, a->val, f->sym, f->num, &f->common);
+        if (!ok || f->common.status != KLU_OK)
+            return 0;
+        klu_rcond(f->sym, f->num, &f->common);
+    } else {
+        lu_super_set_scale(f->super, a);
+        f->common.rcond = lu_super_factor(f->super, a);
+        f->super_on = !f->tiny && f->common.rcond > 0;
+    }
+    if (f->tiny)
+        lu_tiny_set_scale(f->tiny, row_sizes(f));
+    return f->common.rcond;
+}
+
 /* The old pivots are good if the diagonal of U did not become much more uneven, or else if its
  * entries are not much larger than those of A (reciprocal growth). */
 static bool pivots_are_good(lu_solver *lu, klu *f, const csc *a)
 {
-    klu_rcond(f->sym, f->num, &f->common);
-    lu->stat.rcond = f->common.rcond;
-    if (!(f->common.rcond > 0))
+    const double rcond = lu->stat.rcond = renew(f, a);
+    if (!(rcond > 0))
         return false;
-    if (f->common.rcond >= lu->opt.rcond_drop * f->rcond_pivot)
+    if (rcond >= lu->opt.rcond_drop * f->rcond_pivot)
         return true;
-    klu_rgrowth(a->colptr, a->row, a->val, f->sym, f->num, &f->common);
-    if (!(f->common.rgrowth >= lu->opt.growth_min))
+    if (f->num ? grows(lu, f, a) : lu_super_grows_beyond(f->super, lu->opt.growth_min))
         return false;
-    f->rcond_pivot = f->common.rcond;
+    f->rcond_pivot = rcond;
     return true;
 }
 
@@ -258,16 +346,10 @@ static vs_status k_refactor(lu_solver *lu, lu_fac *fac, const csc *a)
         return VS_OK;
     memcpy(f->scale_val, a->val, sizeof(double) * (size_t)csc_nnz(a));
     f->scaled = true;
-    int ok = klu_refactor(a->colptr, a->row, a->val, f->sym, f->num, &f->common);
-    if (!ok || f->common.status != KLU_OK || !pivots_are_good(lu, f, a)) {
-        free_numeric(f);
-        return VS_REPIVOT;
-    }
-    if (f->tiny)
-        lu_tiny_set_scale(f->tiny, f->num->Rs);
-    if (f->super_on)
-        lu_super_set_scale(f->super, f->num->Rs);
-    return VS_OK;
+    if (pivots_are_good(lu, f, a))
+        return VS_OK;
+    free_numeric(f);
+    return VS_REPIVOT;
 }
 
 /* The last step of making factors again: those of the faster method, or KLU's own. */
@@ -283,7 +365,7 @@ static vs_status factor_now(lu_solver *lu, klu *f, const csc *now, bool tiny, bo
         (void)lu_tiny_factor(f->tiny, now);
     else if (super && f->super_on)
         (void)lu_super_factor(f->super, now);
-    else if (!tiny && !super)
+    else if (!tiny && !super && f->num)
         ok = !f->again || klu_refactor(now->colptr, now->row, now->val, f->sym, f->num, &f->common);
     else
         ok = false;
@@ -304,12 +386,8 @@ static vs_status factor_as_then(lu_solver *lu, klu *f, const csc *now, bool tiny
     if (st != VS_OK)
         return st;
     then.val = f->scale_val;
-    if (scaled && !klu_refactor(then.colptr, then.row, then.val, f->sym, f->num, &f->common))
+    if (scaled && !(renew(f, &then) > 0))
         return VS_ESINGULAR;
-    if (scaled && f->tiny)
-        lu_tiny_set_scale(f->tiny, f->num->Rs);
-    if (scaled && f->super_on)
-        lu_super_set_scale(f->super, f->num->Rs);
     return factor_now(lu, f, now, tiny, super);
 }
 

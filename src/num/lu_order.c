@@ -74,6 +74,8 @@ int lu_order(int n, int *colptr, int *row, int *perm, klu_common *common)
         try(&b, true, false, room, perm, info);
         klu_free(room, size, sizeof(int), common);
     }
+    if (common->user_data)
+        *(double *)common->user_data += info[AMD_NMULTSUBS_LU];
     const double entries = info[AMD_LNZ] + n;
     return entries < INT_MAX ? (int)entries : INT_MAX;
 }

@@ -65,7 +65,8 @@ lu_fac *lu_rest_whole(lu_fac *fac);
 bool lu_rest_is_cholesky(const lu_fac *fac);
 
 /* lu_order.c. An ordering of a block, as klu_common's user_order: perm[k] is the node at place k.
- * Returns the entries of L, 0: no memory. */
+ * user_data: NULL, or a double that grows by the multiplications of a factorisation with pivots on
+ * the diagonal. Returns the entries of L, 0: no memory. */
 int lu_order(int n, int *colptr, int *row, int *perm, klu_common *common);
 
 /* lu.c. The first column that a maximum matching of columns with rows leaves out; -1 if none or no

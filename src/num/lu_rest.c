@@ -42,6 +42,7 @@ lu_fac *lu_rest_new(const lu_solver *lu)
     lu_opt o = lu->opt;
     r->whole = *lu;
     o.long_work = NULL; /* lu.c tells */
+    o.at_rest = true;
     lu_init(&r->lu, &o);
     return &r->head;
 }

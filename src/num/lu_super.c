@@ -49,85 +49,7 @@ typedef struct partly {
 
 /* -- plan -- */
 
-typedef struct lists { /* L and U by columns as KLU has them, rows ascending; L with its diagonal */
-    int32_t *lp, *li, *up, *ui, *fp, *fi, *p, *q, *r;
-    double *lx, *ux, *fx, *rs;
-} lists;
-
-static void free_lists(lists *v)
-{
-    int32_t *const ints[] = {v->lp, v->li, v->up, v->ui, v->fp, v->fi, v->p, v->q, v->r};
-    double *const reals[] = {v->lx, v->ux, v->fx, v->rs};
-    for (size_t i = 0; i < VS_COUNT(ints); i++)
-        vs_free(ints[i]);
-    for (size_t i = 0; i < VS_COUNT(reals); i++)
-        vs_free(reals[i]);
-}
-
-static bool extract(lists *v, klu_symbolic *sym, klu_numeric *num, klu_common *common)
-{
-    const size_t n = (size_t)sym->n, nl = (size_t)num->lnz, nu = (size_t)num->unz,
-                 nf = (size_t)num->nzoff;
-    *v = (lists){.lp = vs_malloc(4 * (n + 1)),
-                 .li = vs_malloc(4 * (nl + 1)),
-                 .up = vs_malloc(4 * (n + 1)),
-                 .ui = vs_malloc(4 * (nu + 1)),
-                 .fp = vs_malloc(4 * (n + 1)),
-                 .fi = vs_malloc(4 * (nf + 1)),
-                 .p = vs_malloc(4 * (n + 1)),
-                 .q = vs_malloc(4 * (n + 1)),
-                 .r = vs_malloc(4 * (n + 2)),
-                 .lx = vs_malloc(8 * (nl + 1)),
-                 .ux = vs_malloc(8 * (nu + 1)),
-                 .fx = vs_malloc(8 * (nf + 1)),
-                 .rs = vs_malloc(8 * (n + 1))};
-    return klu_sort(sym, num, common) &&
-           klu_extract(num, sym, v->lp, v->li, v->lx, v->up, v->ui, v->ux, v->fp, v->fi, v->fx,
-                       v->p, v->q, v->rs, v->r, common);
-}
-
-/* Has column k of L, below its diagonal, the rows of column k + 1? */
-static bool continues(const lists *v, int32_t k)
-{
-    const int32_t a = v->lp[k] + 1, b = v->lp[k + 1], len = v->lp[k + 2] - b;
-    return v->lp[k + 1] - a == len && !memcmp(v->li + a, v->li + b, (size_t)len * sizeof(int32_t));
-}
-
 static void *array(size_t n, size_t size) { return vs_calloc(n + 1, size); }
-
-/* Splits the columns into supernodes; their rows. */
-static bool find_supernodes(lu_super *s, const lists *v)
-{
-    const int32_t n = s->n;
-    s->start = array((size_t)n + 1, sizeof(int32_t));
-    s->of = array((size_t)n, sizeof(int32_t));
-    s->ip = array((size_t)n + 1, sizeof(int32_t));
-    s->lp = array((size_t)n + 1, sizeof(int64_t));
-    s->idx = array((size_t)v->lp[n], sizeof(int32_t));
-    int64_t values = 0;
-    int32_t rows = 0;
-    for (int32_t b = 0; b < s->n_block; b++)
-        for (int32_t k = s->block[b]; k < s->block[b + 1];) {
-            int32_t end = k + 1;
-            while (end < s->block[b + 1] && end - k < MAX_WIDTH && continues(v, end - 1))
-                end++;
-            const int32_t ld = v->lp[k + 1] - v->lp[k];
-            memcpy(s->idx + rows, v->li + v->lp[k], (size_t)ld * sizeof(int32_t));
-            s->lp[s->n_super] = values;
-            s->start[s->n_super] = k;
-            s->ip[s->n_super] = rows;
-            for (int32_t j = k; j < end; j++)
-                s->of[j] = s->n_super;
-            s->n_super++;
-            rows += ld;
-            values += (int64_t)ld * (end - k);
-            k = end;
-        }
-    s->start[s->n_super] = n;
-    s->ip[s->n_super] = rows;
-    s->lx = array((size_t)values, sizeof(double));
-    return s->lx != NULL;
-}
 
 /* Counts by supernode become places, the last supernode's first. */
 static void add_up_from_end(int32_t *at, int32_t n)
@@ -174,29 +96,19 @@ static void list_rows(lu_super *s)
     vs_free(value);
 }
 
-/* Columns of U as segments. False too if one does not reach the end of its supernode (entries that
- * KLU left out). */
-static bool find_segments(lu_super *s, const lists *v)
+/* Places of the values of U and of L. */
+static void place_values(lu_super *s)
 {
-    const int32_t n = s->n;
-    s->gp = array((size_t)n + 1, sizeof(int32_t));
-    s->seg = array((size_t)v->up[n], sizeof(int32_t));
-    s->diag = array((size_t)n, sizeof(double));
-    int32_t segs = 0;
-    for (int32_t k = 0; k < n; k++) {
-        s->gp[k] = segs;
-        const int32_t end = v->up[k + 1] - 1; /* the diagonal is the last */
-        for (int32_t i = v->up[k]; i < end;) {
-            const int32_t f = v->ui[i], len = segment_end(s, f, k) - f + 1;
-            if (i + len > end || v->ui[i + len - 1] != f + len - 1)
-                return false;
-            s->seg[segs++] = f;
-            i += len;
-        }
+    const size_t n = (size_t)s->n;
+    int64_t values = 0;
+    s->lp = array((size_t)s->n_super + 1, sizeof(int64_t));
+    for (int32_t o = 0; o < s->n_super; o++) {
+        s->lp[o] = values;
+        values += (int64_t)(s->ip[o + 1] - s->ip[o]) * (s->start[o + 1] - s->start[o]);
     }
-    s->gp[n] = segs;
+    s->lx = array((size_t)values, sizeof(double));
+    s->diag = array(n, sizeof(double));
     list_rows(s);
-    return true;
 }
 
 /* Entries above the blocks by rows, those of the last block first, and by columns. first [n]: of a
@@ -307,10 +219,10 @@ static void each_panel(lu_super *s)
 /* Numbers from an octet of a thread's part of s->px to the next one. */
 static inline size_t octet_size(const lu_super *s) { return ((size_t)s->n + 1) * LU_OCTET; }
 
-/* work: multiplications; entries: of L. */
-static void plan_panels(lu_super *s, double work, int32_t entries)
+/* work: multiplications. */
+static void plan_panels(lu_super *s, double work)
 {
-    if (work < PANEL_WORK * (double)entries)
+    if (work < PANEL_WORK * (double)s->n_lower)
         return;
     int32_t most = 0;
     for (int32_t o = 0; o < s->n_super; o++)
@@ -556,6 +468,29 @@ static bool factor_one_by_one(lu_super *s, int32_t sn, shift w)
     return any;
 }
 
+/* l [rows] below a pivot: is one of them times each [rows] above `most`, or no number? */
+WIDE static bool any_above(const double *restrict l, const double *restrict each, int32_t rows,
+                           double most)
+{
+    uint64_t no = 0;
+    for (int32_t r = 0; r < rows; r++)
+        no |= !(fabs(l[r]) * each[r] <= most);
+    return no;
+}
+
+/* Whether a pivot of supernode sn is below s->tol times an entry of L below it. t: work [n]. */
+static bool a_pivot_fails(const lu_super *s, int32_t sn, double *restrict t)
+{
+    const int32_t ld = s->ip[sn + 1] - s->ip[sn], width = s->start[sn + 1] - s->start[sn];
+    for (int32_t r = 0; r < ld; r++)
+        t[r] = 1 / s->scale[s->idx[s->ip[sn] + r]];
+    for (int32_t c = 0; c < width; c++)
+        if (any_above(s->lx + s->lp[sn] + (int64_t)c * ld + c + 1, t + c + 1, ld - c - 1,
+                      1 / (s->tol * s->scale[s->start[sn] + c])))
+            return true;
+    return false;
+}
+
 /* True if one of its columns was made anew. */
 static bool factor_supernode(lu_super *s, int32_t sn, shift w)
 {
@@ -587,6 +522,16 @@ static void look_at_supernode(lu_super *s, int32_t sn, int worker)
         atomic_store_explicit(&v->look[v->user[i]], 1, memory_order_relaxed);
 }
 
+/* A supernode where all change. */
+static void factor_whole(lu_super *s, int32_t sn, shift w)
+{
+    if (s->tol > 0 && atomic_load_explicit(&s->failed, memory_order_relaxed))
+        return;
+    (void)factor_supernode(s, sn, w);
+    if (s->tol > 0 && a_pivot_fails(s, sn, s->t + (size_t)w.worker * (size_t)s->n))
+        atomic_store_explicit(&s->failed, true, memory_order_relaxed);
+}
+
 /* While only parts change, those that a supernode uses may tell it to look: it waits for all. */
 static void do_supernode(lu_super *s, int32_t sn, shift w)
 {
@@ -595,7 +540,7 @@ static void do_supernode(lu_super *s, int32_t sn, shift w)
             use(s, s->of[s->seg[g]], sn, w);
         look_at_supernode(s, sn, w.worker);
     } else {
-        (void)factor_supernode(s, sn, w);
+        factor_whole(s, sn, w);
     }
     atomic_store_explicit(&s->done[sn], s->round, memory_order_release);
     if (s->as_if)
@@ -631,6 +576,20 @@ static void clear_panels(lu_super *s)
         memset(s->px, 0, octet_size(s) * (size_t)(s->n_octet * pool_size(s->pool)) * sizeof *s->px);
 }
 
+/* min |u_kk| / max |u_kk|, rows over their size; 0 if one is no pivot. */
+static double rcond_of(const lu_super *s)
+{
+    double least = INFINITY, most = 0;
+    for (int32_t k = 0; k < s->n; k++) {
+        const double u = fabs(s->diag[k]) / s->scale[k];
+        if (!(u > 0 && u < INFINITY))
+            return 0;
+        least = u < least ? u : least;
+        most = u > most ? u : most;
+    }
+    return s->n ? least / most : 1;
+}
+
 double lu_super_factor(lu_super *s, const csc *a)
 {
     s->a = a;
@@ -641,25 +600,59 @@ double lu_super_factor(lu_super *s, const csc *a)
         factor_by_threads(s);
     } else {
         for (int32_t sn = 0; sn < s->n_super; sn++)
-            (void)factor_supernode(s, sn, (shift){0});
+            factor_whole(s, sn, (shift){0});
     }
     s->have = false; /* until it turns out well */
     for (int32_t i = 0; i < s->fp[s->n]; i++)
         s->fx[i] = a->val[s->fpos[i]];
-    double least = INFINITY, most = 0;
     s->made = 0;
-    for (int32_t k = 0; k < s->n; k++) {
-        const double u = fabs(s->diag[k]) / s->scale[k];
+    for (int32_t k = 0; k < s->n; k++)
         s->made += s->changed[k];
-        if (!(u > 0 && u < INFINITY)) {
-            clear_panels(s);
-            return 0;
-        }
-        least = u < least ? u : least;
-        most = u > most ? u : most;
+    const double rcond = s->failed ? 0 : rcond_of(s);
+    s->have = rcond > 0;
+    if (!s->have)
+        clear_panels(s);
+    return rcond;
+}
+
+double lu_super_factor_with(lu_super *s, const csc *a, double tol)
+{
+    s->tol = tol;
+    const double rcond = lu_super_factor(s, a);
+    s->tol = 0;
+    s->failed = false;
+    return rcond;
+}
+
+/* -- pivots -- */
+
+/* The largest of A's entries in a column's block, each over the size of its row. */
+static double largest_entry(const lu_super *s, int32_t k)
+{
+    double most = 0;
+    for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++) {
+        const double v = fabs(s->av[i]) / s->scale[s->arow[i]];
+        most = v > most ? v : most;
     }
-    s->have = true;
-    return s->n ? least / most : 1;
+    return most;
+}
+
+bool lu_super_grows_beyond(const lu_super *s, double least)
+{
+    double *restrict each = s->t;
+    for (int32_t k = 0; k < s->n; k++)
+        each[k] = 1 / s->scale[k];
+    for (int32_t k = 0; k < s->n; k++) {
+        const double most = largest_entry(s, k) / least;
+        if (!(fabs(s->diag[k]) * each[k] <= most))
+            return true;
+        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
+            const int32_t f = s->seg[g], len = segment_end(s, f, k) + 1 - f;
+            if (any_above(s->ux + s->place[g], each + f, len, most))
+                return true;
+        }
+    }
+    return false;
 }
 
 int32_t lu_super_made(const lu_super *s) { return s->made; }
@@ -1016,9 +1009,16 @@ int32_t lu_super_weakest(const lu_super *s)
 
 /* -- life -- */
 
-void lu_super_set_scale(lu_super *s, const double *scale)
+void lu_super_set_scale(lu_super *s, const csc *a)
 {
-    memcpy(s->scale, scale, sizeof(double) * (size_t)s->n);
+    double *size = s->t; /* by rows of A */
+    memset(size, 0, sizeof(double) * (size_t)s->n);
+    for (int32_t i = 0, nnz = csc_nnz(a); i < nnz; i++) {
+        const double v = fabs(a->val[i]);
+        size[a->row[i]] = size[a->row[i]] > v ? size[a->row[i]] : v;
+    }
+    for (int32_t k = 0; k < s->n; k++)
+        s->scale[k] = size[s->p[k]] == 0 ? 1 : size[s->p[k]];
     if (s->partly)
         s->partly->fresh = false;
 }
@@ -1032,44 +1032,50 @@ static void make_work(lu_super *s)
     s->changed = array(n, 1);
 }
 
-lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_common *common,
-                       pool *p, double share_from)
+static int32_t *copy(const int32_t *from, size_t n)
 {
-    lists v = {0};
+    int32_t *to = array(n, sizeof *to);
+    memcpy(to, from, sizeof *to * n);
+    return to;
+}
+
+lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, pool *threads,
+                       double share_from)
+{
+    const size_t n = (size_t)a->n;
     lu_super *s = vs_calloc(1, sizeof *s);
     s->n = a->n;
     s->n_block = sym->nblocks;
-    s->pool = p;
-    bool ok = extract(&v, sym, num, common);
-    s->p = v.p;
-    s->q = v.q;
-    s->block = v.r;
-    v.p = v.q = v.r = NULL;
-    ok = ok && find_supernodes(s, &v) && find_segments(s, &v);
-    if (ok) {
-        find_entries(s, a);
-        make_work(s);
-    }
-    double work = 0, *weight = array((size_t)s->n_super, sizeof *weight);
-    for (int32_t k = 0; ok && k < s->n_super; k++)
-        work += weight[k] = work_of(s, k);
-    if (ok) {
-        plan_panels(s, work, v.lp[s->n]);
-        plan_threads(s, weight, work, share_from);
-    }
-    vs_free(weight);
-    free_lists(&v);
-    if (!ok)
+    s->pool = threads;
+    s->p = copy(p, n);
+    s->q = copy(sym->Q, n);
+    s->block = copy(sym->R, (size_t)sym->nblocks + 1);
+    find_entries(s, a);
+    if (!lu_super_fill(s, sym->lnz + sym->unz)) {
         lu_super_free(&s);
-    else
-        lu_super_set_scale(s, num->Rs);
+        return NULL;
+    }
+    place_values(s);
+    make_work(s);
+    double work = 0, *weight = array((size_t)s->n_super, sizeof *weight);
+    for (int32_t k = 0; k < s->n_super; k++)
+        work += weight[k] = work_of(s, k);
+    plan_panels(s, work);
+    plan_threads(s, weight, work, share_from);
+    vs_free(weight);
     return s;
 }
 
-bool lu_super_fits(const lu_super *s, const klu_numeric *num)
+bool lu_super_fits(const lu_super *s, const int32_t *p)
 {
-    return !memcmp(s->p, num->Pnum, sizeof(int32_t) * (size_t)s->n);
+    return !memcmp(s->p, p, sizeof(int32_t) * (size_t)s->n);
 }
+
+void lu_super_forget(lu_super *s) { s->have = false; }
+const int32_t *lu_super_rows(const lu_super *s) { return s->p; }
+const double *lu_super_scale(const lu_super *s) { return s->scale; }
+int64_t lu_super_entries(const lu_super *s) { return s->n_entry; }
+double lu_super_work(const lu_super *s) { return s->work; }
 
 void lu_super_free(lu_super **ps)
 {

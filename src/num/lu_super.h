@@ -24,21 +24,41 @@
 
 typedef struct lu_super lu_super;
 
-/* Plans the factorisation; `num` holds factors of `a` (its columns get sorted). p: used by
- * lu_super_factor, and by lu_super_solve from `share_from` entries on; NULL: one thread. */
-lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_common *common,
-                       pool *p, double share_from);
+/* Plans the factorisation of a's pattern, in the blocks and with the columns of `sym`.
+ *   p        in  [n] rows of A in the order of pivots: sym->P, pivots on the diagonal of its
+ *                permutation, or those that KLU chose. Copied
+ *   threads      used by lu_super_factor, and by lu_super_solve from `share_from` entries on; NULL:
+ *                one thread
+ * NULL: too many entries. Allocates. */
+lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, pool *threads,
+                       double share_from);
 void lu_super_free(lu_super **s);
 
-/* Whether the plan is also that of other factors of the same pattern: they have the same pivots. */
-bool lu_super_fits(const lu_super *s, const klu_numeric *num);
+/* Whether the plan, of the same pattern, is one for these pivots. */
+bool lu_super_fits(const lu_super *s, const int32_t *p);
 
-/* Sizes of the rows, in the order of pivots; only lu_super_factor's result depends on it. */
-void lu_super_set_scale(lu_super *s, const double *scale);
+/* The next factors are made as if they were the first. */
+void lu_super_forget(lu_super *s);
+
+const int32_t *lu_super_rows(const lu_super *s); /* [n] rows of A in the order of pivots */
+int64_t lu_super_entries(const lu_super *s);     /* of L and U, both with their diagonal */
+double lu_super_work(const lu_super *s);         /* multiplications, as klu_flops counts them */
+
+/* Sizes of the rows: the largest entry of each, as KLU's. Before the first factors. Factors do not
+ * depend on it, but what is said of their pivots does. */
+void lu_super_set_scale(lu_super *s, const csc *a);
+const double *lu_super_scale(const lu_super *s); /* [n] in the order of pivots */
 
 /* Factors of the values of `a`. Returns min|u_kk| / max|u_kk|, rows divided by their scale; 0 if
  * one is zero or not finite: then there are no factors. Allocates nothing. */
 double lu_super_factor(lu_super *s, const csc *a);
+/* The same, and 0 too if a pivot is below `tol` times the largest entry of its column after
+ * elimination, rows divided by their scale: KLU would choose another one. */
+double lu_super_factor_with(lu_super *s, const csc *a, double tol);
+
+/* Whether an entry of U is more than 1 / least times the largest one of A in its column, within the
+ * block: klu_rgrowth would be below `least`. */
+bool lu_super_grows_beyond(const lu_super *s, double least);
 
 /* x = A^-1 b; b and x [n] may be the same. Allocates nothing. */
 void lu_super_solve(lu_super *s, const double *b, double *x);

@@ -46,11 +46,13 @@ struct lu_super {
     int32_t *value_at; /* [n_super + 1] a supernode's values in ux, from [o + 1] to [o] */
     double *ux, *diag; /* diag [n] u_kk */
     int32_t *ap, *apos,
-        *arow;        /* [n + 1] entries of A in the blocks of a column: place in a->val, row */
-    double *av;       /* their values in the last factorisation */
-    uint8_t *changed; /* [n] columns of L and U that this factorisation made anew */
-    int32_t made;     /* how many */
-    bool have;        /* there is a last factorisation */
+        *arow;          /* [n + 1] entries of A in the blocks of a column: place in a->val, row */
+    double *av;         /* their values in the last factorisation */
+    uint8_t *changed;   /* [n] columns of L and U that this factorisation made anew */
+    int32_t made;       /* how many */
+    double tol;         /* of lu_super_factor_with, during it; else 0 */
+    atomic_bool failed; /* a pivot is below it: the others need not be made */
+    bool have;          /* there is a last factorisation */
     /* the same above the blocks, by rows */
     int32_t *fp, *fcol, *fpos; /* fp [n + 1] */
     double *fx;
@@ -59,6 +61,8 @@ struct lu_super {
     int32_t *block;            /* [n_block + 1] first column of the diagonal blocks */
     int32_t *p, *q;            /* [n] row and column of A */
     double *scale;             /* [n] */
+    int64_t n_lower, n_entry;  /* entries of L; of L and U, both with their diagonal */
+    double work;               /* multiplications, as KLU counts them */
     double *x, *t;             /* [threads][n] work, x zero; [threads][n] */
     /* panels: the columns of a supernode, if there are MIN_PANEL */
     int32_t *step_at; /* [n_super + 1] in step; NULL: no panels */
@@ -83,6 +87,11 @@ typedef struct lu_graph { /* supernodes [from, end), and those among them that e
     int32_t from, end;
     const int32_t *at, *needs; /* needs [at[o] .. at[o + 1]), all below o or o itself */
 } lu_graph;
+
+/* lu_fill.c: from ap and arow the supernodes, their rows and U's segments: n_super, start, of, ip,
+ * idx, gp, seg; and the entries and work. False: more than the numbers count. expected: entries of
+ * L and U. Allocates. */
+bool lu_super_fill(lu_super *s, double expected);
 
 /* Splits the supernodes of a graph. weight [end]: the work of each; limit: of a part. Small parts
  * are put together: what a part needs is in it. Allocates. */
