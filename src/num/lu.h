@@ -5,13 +5,14 @@
  *         refactorisation follows SUNDIALS, sunlinsol_klu.c (cheap estimate first).
  *         docs/numerics.md has the limits.
  *
- * With LU_AUTO KLU chooses the pivots. New values and solutions with these pivots are computed, by
- * size, by a list of operations (lu_tiny.h; from 64 unknowns on only after the pivots have served
- * for some time) or by supernodes (lu_super.h). Large matrices that are symmetric and positive
- * definite, but for rows and columns of one unknown, get Cholesky factors instead. The first
- * factors tell the work: if they are nearly full, LU_AUTO goes over to a dense matrix, and if fill
- * is great to UMFPACK. CHOLMOD, UMFPACK and LAPACK are loaded when they are first needed; LU_AUTO
- * leaves out those that are not installed. */
+ * With LU_AUTO KLU chooses the pivots; of large matrices those on the diagonal are tried first, by
+ * supernodes, and are the same if they pass KLU's rule. New values and solutions with these pivots
+ * are computed, by size, by a list of operations (lu_tiny.h; from 64 unknowns on only after the
+ * pivots have served for some time) or by supernodes (lu_super.h). Large matrices that are
+ * symmetric and positive definite, but for rows and columns of one unknown, get Cholesky factors
+ * instead. The first factors tell the work: if they are nearly full, LU_AUTO goes over to a dense
+ * matrix, and if fill is great to UMFPACK. CHOLMOD, UMFPACK and LAPACK are loaded when they are
+ * first needed; LU_AUTO leaves out those that are not installed. */
 #ifndef LU_H
 #define LU_H
 

@@ -1,6 +1,6 @@
 /* lu_super.h - LU of a large sparse matrix with pivots that are known, by supernodes.
- * Use:    lu_super_new with the pivots and the pattern of a KLU factorisation; lu_super_factor for
- *         new values, lu_super_solve; lu_super_free.
+ * Use:    lu_super_new with the pivots, lu_super_set_scale, lu_super_factor for new values (or
+ *         lu_super_factor_with, which checks the pivots), lu_super_solve; lu_super_free.
  * Source: Demmel, Eisenstat, Gilbert, Li & Liu, SIAM J. Matrix Anal. Appl. 20(3), 1999
  *         (supernode-column updates); Chen, Wang & Yang, IEEE Trans. CAD 32(2), 2013 (columns in
  *         the order of a pipeline).
