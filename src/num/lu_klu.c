@@ -17,7 +17,8 @@
 /* Below so many unknowns KLU's own loops are as fast as those over supernodes. */
 enum { SUPER_MIN_N = 500 };
 
-/* With so many multiplications per entry of L and U KLU's choice costs some five times the plan. */
+/* With so many multiplications per entry of L and U KLU's choice costs some two or three times
+ * the plan of supernodes. */
 enum { REST_WORK = 32 };
 
 /* A list is planned at once for so few unknowns and products; a longer one when pivots have served
@@ -32,17 +33,16 @@ typedef struct klu {
     lu_fac head;
     klu_common common;
     klu_symbolic *sym;
-    klu_numeric *num;      /* NULL: supernodes have the pivots */
+    klu_numeric *num;      /* KLU's pivots; NULL: supernodes have them */
     lu_tiny *plan[N_PLAN]; /* the one used last first; NULL: none */
-    lu_tiny *tiny;      /* not NULL: plan[0], its factors are the present ones; num or super has the
-                      pivots */
-    lu_super *super;    /* the plan for the last pivots; NULL: none */
-    bool super_on;      /* its factors are the present ones */
-    bool off;           /* a pivot on the diagonal failed: KLU chooses from now on */
-    double expected;    /* multiplications with pivots on the diagonal */
-    int32_t served;     /* refactorisations with these pivots */
-    heap_owned own;     /* sym, num */
-    double rcond_pivot; /* rcond when the pivots were chosen, or last found good */
+    lu_tiny *tiny;         /* not NULL: plan[0], its factors are the present ones */
+    lu_super *super;       /* the plan for the last pivots; NULL: none */
+    bool super_on;         /* its factors are the present ones */
+    bool off;              /* a pivot on the diagonal failed: KLU chooses from now on */
+    double expected;       /* multiplications with pivots on the diagonal */
+    int32_t served;        /* refactorisations with these pivots */
+    heap_owned own;        /* sym, num */
+    double rcond_pivot;    /* rcond when the pivots were chosen, or last found good */
     /* where the factors come from, for k_image */
     double *pivot_val;  /* [nnz] values that the pivots were chosen for */
     double *scale_val;  /* [nnz] values that gave the rows' sizes after that, if `scaled` */
