@@ -7,7 +7,7 @@
  *     compare ENDING PLOT RELTOL ABSTOL SHIFT [json] [common]
  * "-" is no word. Input of reports:  a line of words, a deck, "*---", the figures of `vsim tune`.
  * The words: check, explain, doctor, analyze, profile, page or run, then any of json, svg, steps,
- * mtx, trace, quiet, measures, csv, verify, resume; of analyze "at=..." and "order=...". */
+ * mtx, trace, quiet, measures, csv, verify, resume, threads; of analyze at=... and order=.... */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,13 +57,14 @@ static void check(const vsim_inside_streams *s, vsim_status st, const char *file
         finding("'%s' was not written", file);
 }
 
-/* The words of the first line of text [n], which is changed; *rest is what follows the line. */
+/* The words of the first line of text [n + 1], which is changed; *rest is what follows the line. */
 static int words_of(char *text, size_t n, const char **word, size_t *rest)
 {
     const char *end = memchr(text, '\n', n);
     const size_t line = end ? (size_t)(end - text) : n;
     int n_word = 0;
     *rest = end ? line + 1 : n;
+    text[line] = 0; /* text[n] is 0 */
     for (size_t i = 0; i < line; i++)
         if (text[i] == ' ')
             text[i] = 0;
@@ -221,6 +222,8 @@ static void run_job(const char *const *word, int n)
                          .stop = enough};
     j.streams.quiet = has(word, n, "quiet");
     j.set.cache = ".";
+    j.set.threads =
+        has(word, n, "threads") ? 2 : 1; /* else the figures of `vsim tune` are not read */
     for (int i = 0; i < N_TASK; i++)
         if (n && !strcmp(word[0], task[i]))
             j.task = (vsim_inside_task)i;
