@@ -461,6 +461,9 @@ bool ckt_asks_weight(const ckt *c);
 /* Transients have linear devices and independent sources alone: the matrix depends on alpha, f
  * without sources and q on x by it. */
 bool ckt_is_linear(const ckt *c);
+/* Compiled devices with more than two ports are one for 16 unknowns or more: the matrix is not
+ * symmetric, but by chance where all of them are off. */
+bool ckt_has_gain(const ckt *c);
 /* Delays or a client's waveform make new breakpoints during the run, so the caller asks
  * ckt_next_break at each point. */
 bool ckt_gets_breaks(const ckt *c);

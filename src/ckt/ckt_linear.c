@@ -77,3 +77,11 @@ bool ckt_is_linear(const ckt *c)
     }
     return true;
 }
+
+bool ckt_has_gain(const ckt *c)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        n += mdl_module(c->group[i].model)->n_port > 2 ? c->group[i].nb : 0;
+    return n > 0 && n >= ckt_n(c) / 16;
+}

@@ -215,7 +215,7 @@ static bool may_be_definite(const csc *a)
 static bool try_cholesky(lu_solver *lu, const csc *a)
 {
     lu_fac *f = lu->fac, *other;
-    if (lu->opt.kind != LU_AUTO || f->method != &lu_method_klu || f->no_chol ||
+    if (lu->opt.kind != LU_AUTO || f->method != &lu_method_klu || f->no_chol || lu->opt.lopsided ||
         a->n < CHOLESKY_MIN_N)
         return false;
     f->no_chol = true; /* tried */

@@ -46,6 +46,8 @@ typedef struct lu_opt {
     /* Matrices of a circuit at rest: mostly some pivot on the diagonal is too small. AUTO tries
      * them only where KLU's choice would cost far more than the attempt. */
     bool at_rest;
+    /* Values of a circuit with gain, symmetric by chance if at all: AUTO does not try Cholesky. */
+    bool lopsided;
     /* Factors of a large matrix are going to be made, which nothing can interrupt, or are made. */
     void (*long_work)(void *user, bool begins); /* NULL: nobody is told */
     void *long_user;

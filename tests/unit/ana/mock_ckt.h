@@ -413,6 +413,12 @@ double ckt_least_supply(const ckt *c)
     return 0;
 }
 
+bool ckt_has_gain(const ckt *c)
+{
+    (void)c;
+    return false;
+}
+
 bool ckt_is_linear(const ckt *c)
 {
     for (int k = 0; k < c->n_dev; k++)
