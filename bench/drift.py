@@ -129,7 +129,7 @@ def charge(cycles):
 
 
 CIRCUITS = {'ring': ring, 'paced': paced, 'loop': loop, 'tank': tank, 'filter': filter_, 'charge': charge}
-IDLE = {'ring': 24, 'paced': 24, 'loop': 16, 'tank': 32, 'filter': 32, 'charge': 33}
+IDLE = dict.fromkeys(CIRCUITS, 66)  # more than 128 transistors: small circuits have no latent parts
 
 
 def deck(name, cycles, bypass):

@@ -168,18 +168,28 @@ static void compare(const char *const *word, int n)
         finding("%lld differences", (long long)differ);
 }
 
+/* The words of the first line of an input, to be freed with *all; what follows goes to a file, and
+ * from the mark on to another one. */
+static int take_input(const char *text, size_t n, const char *first, const char *other,
+                      const char **word, char **all)
+{
+    size_t at;
+    *all = malloc(n + 1);
+    memcpy(*all, text, n);
+    (*all)[n] = 0;
+    const int n_word = words_of(*all, n, word, &at);
+    const size_t mark = next_mark(text, n, at), second = mark < n ? mark + 6 : n;
+    write_file(first, text + at, mark - at);
+    write_file(other, text + second, n - second);
+    ask_anew();
+    return n_word;
+}
+
 void fuzz_results(const char *text, size_t n)
 {
     const char *word[MOST_WORDS];
-    size_t at;
-    char *all = malloc(n + 1);
-    memcpy(all, text, n);
-    all[n] = 0;
-    const int n_word = words_of(all, n, word, &at);
-    const size_t mark = next_mark(text, n, at), second = mark < n ? mark + 6 : n;
-    write_file("a.raw", text + at, mark - at);
-    write_file("b.raw", text + second, n - second);
-    ask_anew();
+    char *all;
+    const int n_word = take_input(text, n, "a.raw", "b.raw", word, &all);
     if (n_word && !strcmp(word[0], "draw"))
         draw(word, n_word);
     else if (n_word && !strcmp(word[0], "convert"))
@@ -242,15 +252,8 @@ static void run_job(const char *const *word, int n)
 void fuzz_reports(const char *text, size_t n)
 {
     const char *word[MOST_WORDS];
-    size_t at;
-    char *all = malloc(n + 1);
-    memcpy(all, text, n);
-    all[n] = 0;
-    const int n_word = words_of(all, n, word, &at);
-    const size_t mark = next_mark(text, n, at), second = mark < n ? mark + 6 : n;
-    write_file("input", text + at, mark - at);
-    write_file("tune", text + second, n - second);
-    ask_anew();
+    char *all;
+    const int n_word = take_input(text, n, "input", "tune", word, &all);
     run_job(word, n_word);
     free(all);
 }
