@@ -53,7 +53,7 @@ bool near_update(ana *a, const newton_eq *eq)
     double *tol = a->size;
     int n;
     if (!s->work)
-        s->work = lu_near_new(a->n);
+        s->work = lu_near_new(a->n, ckt_pool(a->c), ckt_cut(a->c));
     for (int32_t i = 1; i <= a->n; i++)
         tol[i] = a->opt.reltol * eq->xmax[i] + a->tol_x[i];
     const lu_near_opt o = {

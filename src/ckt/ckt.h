@@ -206,7 +206,9 @@ const ckt_unknown *ckt_unknowns(const ckt *c); /* [n+1] */
 const csc *ckt_pattern(const ckt *c);          /* values: the last load's J */
 double *ckt_diag(ckt *c, int32_t unknown);     /* the diagonal value of a node row, NULL if none */
 ckt_stat *ckt_stats(ckt *c);
-struct pool *ckt_pool(const ckt *c);   /* the threads of this circuit; NULL: one */
+struct pool *ckt_pool(const ckt *c); /* the threads of this circuit; NULL: one */
+/* The rows of ckt_pattern for these threads; NULL: the matrix is too small to share. */
+const struct csc_cut *ckt_cut(const ckt *c);
 double ckt_parallel_min(const ckt *c); /* operations from which on threads share work */
 /* all: each load is timed, group by group. Otherwise small circuits time one load in 16, and no
  * groups. */

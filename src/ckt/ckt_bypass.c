@@ -191,7 +191,7 @@ static void end_rows(const ckt *c, double *f, double *q, int32_t begin, int32_t 
 void ckt_bypass_sum(const ckt *c, const double *x, double *f, double *q, int32_t part)
 {
     const struct ckt_bypass_work *b = c->bypass;
-    const ckt_rows *r = c->rows;
+    const csc_cut *r = c->rows;
     const int32_t n = c->a.n, begin = part < 0 ? 1 : r->row[part] + 1,
                   end = part < 0 ? n + 1 : r->row[part + 1] + 1;
     start_rows(b, begin, end);

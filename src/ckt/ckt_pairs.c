@@ -77,7 +77,7 @@ static void take_kind(ckt *c, struct ckt_pairs *v, bool charges)
 }
 
 /* Unknowns of a part: [first, first + n). */
-static inline void unknowns_of(const ckt_rows *r, int32_t part, uint32_t *first, uint32_t *n)
+static inline void unknowns_of(const csc_cut *r, int32_t part, uint32_t *first, uint32_t *n)
 {
     *first = part ? (uint32_t)r->row[part] + 1 : 0;
     *n = (uint32_t)r->row[part + 1] + 1 - *first;

@@ -3,6 +3,7 @@
 #define CKT_PRIV_H
 
 #include "ckt.h"
+#include "csc_cut.h"
 #include "dev_lin.h"
 #include "map.h"
 #include "nat_source.h"
@@ -44,15 +45,6 @@ typedef struct ckt_fix { /* what the topology check adds to make dc solvable */
     bool always;
     int32_t slot;
 } ckt_fix;
-
-/* ckt_rows.c. Part p of a sum over the matrix has matrix rows row[p] to row[p + 1] - 1, and unknown
- * i belongs to the part of matrix row i - 1, the reference to part 0. */
-typedef struct ckt_rows {
-    int32_t n_part;
-    int32_t *row; /* [n_part + 1] */
-    int32_t *col; /* [n_part][2] the first column with an entry there; behind the last */
-    int32_t *at;  /* [n_part + 1][n] of a column: its first entry in row[p] or below */
-} ckt_rows;
 
 struct ckt {
     arena mem;
@@ -96,7 +88,7 @@ struct ckt {
     bool has_limits;                /* a device has limited voltages */
     bool asks_weight;               /* a group holds linearisations */
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
-    struct ckt_rows *rows;          /* parts of sums for threads; NULL: one thread sums */
+    struct csc_cut *rows;           /* parts of sums for threads; NULL: one thread sums */
     struct ckt_pairs *pairs;        /* resistors and capacitors, ckt_pairs.c; NULL: none yet */
     bool is_latent;                 /* cells of it are in use */
     struct ckt_latent *latent;      /* parts that do not move (ckt_latent.h); NULL: not yet asked */

@@ -1,7 +1,5 @@
-/* ckt_rows.c - sums over a large circuit by several threads: each has the rows of one part, and
- * adds to a row what one thread alone would, in the same order. So results have the same bits for
- * any number of parts. A part takes, of each column, the entries in its rows: they stand side by
- * side, since rows ascend. */
+/* ckt_rows.c - sums over a large circuit by several threads: each has the rows of one part
+ * (csc_cut.h), and adds to a row what one thread alone would, in the same order. */
 #include "ckt_priv.h"
 
 #include <stdatomic.h>
@@ -12,58 +10,13 @@
 /* An entry of a sum takes as long as some 20 operations of a kernel. */
 enum { OPERATIONS = 20 };
 
-/* Parts have about as many entries each. */
-static void cut_rows(ckt_rows *r, const csc *a)
-{
-    const int64_t nnz = csc_nnz(a);
-    int32_t *len = vs_calloc((size_t)a->n + 1, sizeof *len), part = 1;
-    int64_t sum = 0;
-    for (int64_t k = 0; k < nnz; k++)
-        len[a->row[k]]++;
-    for (int32_t i = 0; i < a->n; i++) {
-        while (part < r->n_part && sum >= nnz * part / r->n_part)
-            r->row[part++] = i;
-        sum += len[i];
-    }
-    while (part <= r->n_part)
-        r->row[part++] = a->n;
-    vs_free(len);
-}
-
-static void cut_columns(ckt_rows *r, const csc *a)
-{
-    for (int32_t p = 0; p <= r->n_part; p++)
-        for (int32_t j = 0; j < a->n; j++) {
-            int32_t k = p ? r->at[(size_t)(p - 1) * (size_t)a->n + (size_t)j] : a->colptr[j];
-            while (k < a->colptr[j + 1] && a->row[k] < r->row[p])
-                k++;
-            r->at[(size_t)p * (size_t)a->n + (size_t)j] = k;
-        }
-    for (int32_t p = 0; p < r->n_part; p++) {
-        const int32_t *at = r->at + (size_t)p * (size_t)a->n, *next = at + a->n;
-        int32_t begin = 0, end = a->n;
-        while (begin < end && at[begin] == next[begin])
-            begin++;
-        while (end > begin && at[end - 1] == next[end - 1])
-            end--;
-        r->col[2 * p] = begin;
-        r->col[2 * p + 1] = end;
-    }
-}
-
 void ckt_rows_make(ckt *c)
 {
-    const csc *a = &c->a;
-    if (!c->pool || (double)csc_nnz(a) * OPERATIONS < c->parallel_min)
-        return;
-    ckt_rows *r = c->rows = arena_new(&c->mem, ckt_rows);
-    r->n_part = pool_size(c->pool);
-    r->row = arena_array(&c->mem, int32_t, r->n_part + 1);
-    r->col = arena_array(&c->mem, int32_t, 2 * r->n_part);
-    r->at = arena_array(&c->mem, int32_t, (size_t)(r->n_part + 1) * (size_t)(a->n + 1));
-    cut_rows(r, a);
-    cut_columns(r, a);
+    if (c->pool && (double)csc_nnz(&c->a) * OPERATIONS >= c->parallel_min)
+        c->rows = csc_cut_new(&c->mem, &c->a, pool_size(c->pool));
 }
+
+const struct csc_cut *ckt_cut(const ckt *c) { return c->rows; }
 
 /* -- what a load does with all rows and entries -- */
 
@@ -73,14 +26,16 @@ typedef struct job {
     _Atomic bool wild;
 } job;
 
-typedef struct share { /* unknowns and entries of a part */
+/* Unknowns and entries of a part: unknown i belongs to the part of matrix row i - 1, the reference
+ * to part 0. */
+typedef struct share {
     int32_t begin, end;
     size_t from, to;
 } share;
 
 static share share_of(const ckt *c, int32_t part)
 {
-    const ckt_rows *r = c->rows;
+    const csc_cut *r = c->rows;
     const int64_t nnz = csc_nnz(&c->a);
     if (part < 0)
         return (share){0, c->a.n + 1, 0, (size_t)nnz};

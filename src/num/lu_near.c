@@ -1,17 +1,21 @@
 /* lu_near.c - see lu_near.h. In units of the tolerances, with D = diag(1 / tol), the system is
  * B u = u_0, B = D M^-1 A D^-1, u = D x, u_0 = D M^-1 b; v_0 .. v_k are an orthonormal basis of
- * u_0, B u_0 ... Sums of products are made in LANES parts, whatever the machine. */
+ * u_0, B u_0 ... Threads share vectors by pieces and the product by rows. Sums of products are made
+ * in LANES parts of each piece, whatever the machine, and added piece after piece. */
 #include "lu_near.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 8 };
+enum { LANES = 8, PIECE = 2048 /* elements */ };
 
 struct lu_near {
-    int32_t n;
-    double *v[LU_NEAR_MOST + 1]; /* [n] */
-    double *z;                   /* [n] */
+    int32_t n, n_piece;
+    pool *pool;
+    const csc_cut *cut;
+    double *v[LU_NEAR_MOST + 1];   /* [n] v_k times a number */
+    double unit[LU_NEAR_MOST + 1]; /* which makes v_k of v[k] */
+    double *sum;                   /* [n_piece] of products */
 };
 
 typedef struct turned { /* Hessenberg's matrix, made triangular by rotations */
@@ -20,13 +24,28 @@ typedef struct turned { /* Hessenberg's matrix, made triangular by rotations */
     double g[LU_NEAR_MOST + 1]; /* the right side; |g[k]|: what is left after k steps */
 } turned;
 
-lu_near *lu_near_new(int32_t n)
+/* What a job does with a piece or a part; not all is used by each. */
+typedef struct job {
+    lu_near *s;
+    const csc *a;
+    const double *tol;
+    double *x;
+    const double *v, *with;
+    double factor;
+    const double *factors;
+    int n;
+} job;
+
+lu_near *lu_near_new(int32_t n, pool *p, const csc_cut *cut)
 {
     lu_near *s = vs_calloc(1, sizeof *s);
     s->n = n;
+    s->n_piece = (n + PIECE - 1) / PIECE;
+    s->pool = cut ? p : NULL;
+    s->cut = cut;
     for (int k = 0; k <= LU_NEAR_MOST; k++)
         s->v[k] = vs_calloc((size_t)n + 1, sizeof(double));
-    s->z = vs_calloc((size_t)n + 1, sizeof(double));
+    s->sum = vs_calloc((size_t)s->n_piece + 1, sizeof(double));
     return s;
 }
 
@@ -37,7 +56,7 @@ void lu_near_free(lu_near **ps)
         return;
     for (int k = 0; k <= LU_NEAR_MOST; k++)
         vs_free(s->v[k]);
-    vs_free(s->z);
+    vs_free(s->sum);
     vs_free(s);
     *ps = NULL;
 }
@@ -61,11 +80,10 @@ VS_CLONES static void subtract(double *restrict x, double factor, const double *
         x[i] -= factor * y[i];
 }
 
-VS_CLONES static void multiply(double *restrict to, const double *restrict x,
-                               const double *restrict y, int32_t n)
+VS_CLONES static void multiply(double *restrict x, const double *restrict by, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
-        to[i] = x[i] * y[i];
+        x[i] *= by[i];
 }
 
 VS_CLONES static void divide(double *restrict x, const double *restrict by, int32_t n)
@@ -74,41 +92,106 @@ VS_CLONES static void divide(double *restrict x, const double *restrict by, int3
         x[i] /= by[i];
 }
 
-VS_CLONES static void scale(double *x, double factor, int32_t n)
+static int32_t length_of(const lu_near *s, int32_t piece)
 {
-    for (int32_t i = 0; i < n; i++)
-        x[i] *= factor;
+    const int32_t left = s->n - piece * PIECE;
+    return left < PIECE ? left : PIECE;
 }
 
-/* to = B v */
-static void apply(lu_near *s, lu_solver *lu, const csc *a, const lu_near_opt *o, const double *v,
-                  double *restrict to)
+/* By all pieces; their sums, of those that make some. */
+static double run(job *j, pool_fn fn)
 {
-    const double *tol = o->tol;
-    double *restrict z = s->z;
-    multiply(z, v, tol, s->n);
-    memset(to, 0, sizeof *to * (size_t)s->n);
-    for (int32_t j = 0; j < s->n; j++)
-        for (int32_t k = a->colptr[j]; k < a->colptr[j + 1]; k++)
-            to[a->row[k]] += a->val[k] * z[j];
+    lu_near *s = j->s;
+    double sum = 0;
+    pool_run(s->pool, POOL_SOLVE, s->n_piece, fn, j);
+    for (int32_t i = 0; i < s->n_piece; i++)
+        sum += s->sum[i];
+    return sum;
+}
+
+/* x /= tol; sum of x * with, which may be x */
+static void weigh_piece(void *user, int32_t i, int worker)
+{
+    const job *j = user;
+    const int32_t at = i * PIECE, n = length_of(j->s, i);
+    (void)worker;
+    divide(j->x + at, j->tol + at, n);
+    j->s->sum[i] = product_of(j->x + at, j->with + at, n);
+}
+
+/* x -= factor * v; sum of x * with, which may be x */
+static void subtract_piece(void *user, int32_t i, int worker)
+{
+    const job *j = user;
+    const int32_t at = i * PIECE, n = length_of(j->s, i);
+    (void)worker;
+    subtract(j->x + at, j->factor, j->v + at, n);
+    j->s->sum[i] = product_of(j->x + at, j->with + at, n);
+}
+
+/* x = tol * (sum of factors[k] * v[k]) */
+static void combine_piece(void *user, int32_t i, int worker)
+{
+    const job *j = user;
+    const int32_t at = i * PIECE, n = length_of(j->s, i);
+    double *x = j->x + at;
+    (void)worker;
+    memset(x, 0, sizeof *x * (size_t)n);
+    for (int k = 0; k < j->n; k++)
+        subtract(x, -j->factors[k], j->s->v[k] + at, n);
+    multiply(x, j->tol + at, n);
+}
+
+/* Of a column: x += val * z for its entries [from, end). */
+static inline void add_entries(const csc *a, int32_t from, int32_t end, double z,
+                               double *restrict x)
+{
+    for (int32_t k = from; k < end; k++)
+        x[a->row[k]] += a->val[k] * z;
+}
+
+/* x = A (factor * v * tol), the rows of a part */
+static void product_part(void *user, int32_t part, int worker)
+{
+    const job j = *(const job *)user;
+    const csc_cut *cut = j.s->cut;
+    const int32_t n = j.s->n, *from = cut ? cut->at + (size_t)part * (size_t)n : j.a->colptr,
+                  *end = cut ? from + n : from + 1, row = cut ? cut->row[part] : 0,
+                  below = cut ? cut->row[part + 1] : n, first = cut ? cut->col[2 * part] : 0,
+                  behind = cut ? cut->col[2 * part + 1] : n;
+    (void)worker;
+    memset(j.x + row, 0, sizeof *j.x * (size_t)(below - row));
+    for (int32_t k = first; k < behind; k++)
+        add_entries(j.a, from[k], end[k], j.factor * j.v[k] * j.tol[k], j.x);
+}
+
+/* v[k + 1] = M^-1 A D^-1 v_k */
+static void apply(lu_near *s, lu_solver *lu, const csc *a, const lu_near_opt *o, int k)
+{
+    double *to = s->v[k + 1];
+    job j = {.s = s, .a = a, .tol = o->tol, .x = to, .v = s->v[k], .factor = s->unit[k]};
+    pool_run(s->pool, POOL_SOLVE, s->cut ? s->cut->n_part : 1, product_part, &j);
     if (o->coarse)
         lu_solve_coarse(lu, to, to);
     else
         lu_solve(lu, to, to);
-    divide(to, tol, s->n);
 }
 
-/* Makes v_k+1, which is B v_k, orthogonal to those before, and column k of the triangle. */
-static void add_column(lu_near *s, turned *t, int k)
+/* Makes v_k+1, which is B v_k but for D, orthogonal to those before, and column k of the
+ * triangle. */
+static void add_column(lu_near *s, turned *t, int k, const double *tol)
 {
-    double *w = s->v[k + 1], *r = t->r[k];
+    double *r = t->r[k];
+    job j = {.s = s, .tol = tol, .x = s->v[k + 1], .with = s->v[0]};
+    r[0] = run(&j, weigh_piece) * s->unit[0];
     for (int i = 0; i <= k; i++) {
-        r[i] = product_of(w, s->v[i], s->n);
-        subtract(w, r[i], s->v[i], s->n);
+        j.factor = r[i] * s->unit[i];
+        j.v = s->v[i];
+        j.with = s->v[i + 1]; /* at last, itself */
+        r[i + 1] = run(&j, subtract_piece) * (i < k ? s->unit[i + 1] : 1);
     }
-    const double size = sqrt(product_of(w, w, s->n));
-    if (size > 0)
-        scale(w, 1 / size, s->n);
+    const double size = sqrt(r[k + 1]);
+    s->unit[k + 1] = size > 0 ? 1 / size : 1;
     for (int i = 0; i < k; i++) {
         const double upper = r[i], lower = r[i + 1];
         r[i] = t->cos[i] * upper + t->sin[i] * lower;
@@ -126,33 +209,33 @@ static void add_column(lu_near *s, turned *t, int k)
 static void combine(lu_near *s, const turned *t, int n, const double *tol, double *x)
 {
     double y[LU_NEAR_MOST];
+    job j = {.s = s, .tol = tol, .x = x, .factors = y, .n = n};
     for (int i = n - 1; i >= 0; i--) {
         y[i] = t->g[i];
-        for (int j = i + 1; j < n; j++)
-            y[i] -= t->r[j][i] * y[j];
+        for (int k = i + 1; k < n; k++)
+            y[i] -= t->r[k][i] * y[k];
         y[i] /= t->r[i][i];
     }
-    memset(s->z, 0, sizeof *s->z * (size_t)s->n);
     for (int i = 0; i < n; i++)
-        subtract(s->z, -y[i], s->v[i], s->n);
-    multiply(x, s->z, tol, s->n);
+        y[i] *= s->unit[i];
+    pool_run(s->pool, POOL_SOLVE, s->n_piece, combine_piece, &j);
 }
 
 vs_status lu_near_solve(lu_near *s, lu_solver *lu, const csc *a, const lu_near_opt *o, double *x,
                         int *n_step, double *first)
 {
     turned t;
+    job j = {.s = s, .tol = o->tol, .x = s->v[0], .with = s->v[0]};
     memcpy(s->v[0], x, sizeof *x * (size_t)s->n);
-    divide(s->v[0], o->tol, s->n);
-    const double size = sqrt(product_of(s->v[0], s->v[0], s->n));
+    const double size = sqrt(run(&j, weigh_piece));
     *n_step = 0;
     if (!(size > 0) || size == INFINITY)
         return size == 0 ? VS_OK : VS_NOCONV;
-    scale(s->v[0], 1 / size, s->n);
+    s->unit[0] = 1 / size;
     t.g[0] = size;
     for (int k = 0; k < o->most; k++) {
-        apply(s, lu, a, o, s->v[k], s->v[k + 1]);
-        add_column(s, &t, k);
+        apply(s, lu, a, o, k);
+        add_column(s, &t, k, o->tol);
         *n_step = k + 1;
         const double left = fabs(t.g[k + 1]);
         if (k == 0)

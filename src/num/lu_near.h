@@ -7,7 +7,9 @@
 #ifndef LU_NEAR_H
 #define LU_NEAR_H
 
+#include "csc_cut.h"
 #include "lu.h"
+#include "pool.h"
 
 enum { LU_NEAR_MOST = 12 }; /* products at most */
 
@@ -21,7 +23,9 @@ typedef struct lu_near_opt {
     bool coarse;       /* M^-1 is lu_solve_coarse, also of x */
 } lu_near_opt;
 
-lu_near *lu_near_new(int32_t n); /* for n unknowns */
+/* For n unknowns. Threads of p share what is not a solution, the product by `cut`, which is of A's
+ * pattern; both live at least as long. NULL: one thread; results have the same bits. */
+lu_near *lu_near_new(int32_t n, pool *p, const csc_cut *cut);
 void lu_near_free(lu_near **s);
 
 /* Solves A x = b.

@@ -468,6 +468,12 @@ struct pool *ckt_pool(const ckt *c)
     (void)c;
     return NULL;
 }
+
+const struct csc_cut *ckt_cut(const ckt *c)
+{
+    (void)c;
+    return NULL;
+}
 double ckt_parallel_min(const ckt *c)
 {
     (void)c;

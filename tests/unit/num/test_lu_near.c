@@ -2,11 +2,12 @@
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lu_near.h"
 
 enum {
-    SIDE = 24, /* supernodes are made from 500 unknowns on */
+    SIDE = 48, /* supernodes are made from 500 unknowns on, pieces of vectors have 2048 */
     N = SIDE * SIDE
 };
 static int32_t colptr[N + 1], row[5 * N];
@@ -75,7 +76,7 @@ START_TEST(what_is_left_is_within_the_part_asked_for)
             const bool coarse = p >= VS_COUNT(part);
             const double least = part[p % VS_COUNT(part)];
             lu_solver lu;
-            lu_near *s = lu_near_new(N);
+            lu_near *s = lu_near_new(N, NULL, NULL);
             double x[N], right[N], first = -1;
             int steps;
             begin(&lu, 1);
@@ -98,7 +99,7 @@ END_TEST
 START_TEST(the_same_matrix_takes_one_step)
 {
     lu_solver lu;
-    lu_near *s = lu_near_new(N);
+    lu_near *s = lu_near_new(N, NULL, NULL);
     double x[N], before[N], first = -1;
     int steps;
     begin(&lu, 1);
@@ -119,7 +120,7 @@ END_TEST
 START_TEST(rounded_factors_leave_no_error_behind)
 {
     lu_solver lu;
-    lu_near *s = lu_near_new(N);
+    lu_near *s = lu_near_new(N, NULL, NULL);
     double x[N], right[N], first = -1;
     int steps;
     begin(&lu, 1);
@@ -136,10 +137,41 @@ START_TEST(rounded_factors_leave_no_error_behind)
 }
 END_TEST
 
+/* Threads that share vectors and products, more of them than pieces too. */
+START_TEST(threads_change_no_bit)
+{
+    static double x[5][N];
+    double first[5];
+    int steps[5];
+    arena mem;
+    arena_init(&mem);
+    for (int threads = 0; threads < 5; threads++) {
+        lu_solver lu;
+        begin(&lu, 1);
+        fill(val, 3);
+        a.val = val;
+        pool *p = threads ? pool_new(threads) : NULL;
+        lu_near *s = lu_near_new(N, p, threads ? csc_cut_new(&mem, &a, threads) : NULL);
+        lu_solve(&lu, b, x[threads]);
+        const lu_near_opt o = {.tol = tol, .part = 1e-5, .most = LU_NEAR_MOST};
+        ck_assert_int_eq(
+            lu_near_solve(s, &lu, &a, &o, x[threads], &steps[threads], &first[threads]), VS_OK);
+        ck_assert_int_ge(steps[threads], 2);
+        ck_assert_int_eq(steps[threads], steps[0]);
+        ck_assert(first[threads] == first[0]);
+        ck_assert(memcmp(x[threads], x[0], sizeof x[0]) == 0);
+        lu_near_free(&s);
+        pool_free(&p);
+        lu_fini(&lu);
+    }
+    arena_fini(&mem);
+}
+END_TEST
+
 START_TEST(a_matrix_too_far_leaves_x_alone)
 {
     lu_solver lu;
-    lu_near *s = lu_near_new(N);
+    lu_near *s = lu_near_new(N, NULL, NULL);
     double x[N], before[N], first = -1;
     int steps;
     begin(&lu, 1);
@@ -164,7 +196,7 @@ END_TEST
 START_TEST(no_right_side_is_no_work)
 {
     lu_solver lu;
-    lu_near *s = lu_near_new(N);
+    lu_near *s = lu_near_new(N, NULL, NULL);
     double x[N] = {0}, first = 0.25;
     int steps;
     begin(&lu, 1);
@@ -183,6 +215,7 @@ int main(void)
     TCase *t = tcase_create("lu_near");
     tcase_add_test(t, what_is_left_is_within_the_part_asked_for);
     tcase_add_test(t, the_same_matrix_takes_one_step);
+    tcase_add_test(t, threads_change_no_bit);
     tcase_add_test(t, rounded_factors_leave_no_error_behind);
     tcase_add_test(t, a_matrix_too_far_leaves_x_alone);
     tcase_add_test(t, no_right_side_is_no_work);
