@@ -467,7 +467,8 @@ static void note_bare(tran *t)
     t->bare_end = t->t_new + BARE_QUIET * t->bare_h;
 }
 
-VS_HOT static vs_status accept(tran *t)
+/* best: the next step that the error of this one allows, by best_step. */
+VS_HOT static vs_status accept(tran *t, double best)
 {
     ana *a = t->a;
     ckt_env env = t->eq.env;
@@ -481,9 +482,7 @@ VS_HOT static vs_status accept(tran *t)
         st = ckt_accept(a->c, &env, t->x[0]);
     if (st < 0)
         return st;
-    double best = norm_min(best_step(t), a->opt.maxgrowth * t->h);
-    if (t->lte.order == 0)
-        best = t->h;
+    best = t->lte.order == 0 ? t->h : norm_min(best, a->opt.maxgrowth * t->h);
     const bool first = t->kind == TRAN_SDIRK;
     if (t->tape)
         tran_tape_step(t);
@@ -705,7 +704,7 @@ static vs_status judge(tran *t)
             return VS_OK;
         tell(t, ANA_STEP_GOOD, best);
         const bool rings = is_endless(t, best);
-        vs_status st = accept(t);
+        vs_status st = accept(t, best);
         if (rings)
             start_piece(t, 0);
         return st;
@@ -715,13 +714,13 @@ static vs_status judge(tran *t)
             return VS_OK;
         t->lte.order = 0; /* no estimate: the step stays */
         tell(t, ANA_STEP_NOISE, best);
-        return accept(t);
+        return accept(t, best);
     }
     if (is_jump(t)) {
         if (is_undone(t, best))
             return VS_OK;
         tell(t, ANA_STEP_JUMP, best);
-        vs_status st = accept(t);
+        vs_status st = accept(t, best);
         start_piece(t, 1);
         return st;
     }

@@ -706,9 +706,11 @@ VS_HOT static void sum_jacobian(const ckt_small *sm, double *restrict val)
 static void read_flags(ckt *c, const ckt_small *sm, bool *limited)
 {
     c->bound = c->asked = INFINITY;
-    *limited = false;
-    for (size_t k = 0; k < vec_len(sm->limited); k++)
-        *limited |= sm->v[sm->limited[k]] != 0;
+    const double *v = sm->v;
+    bool any = false;
+    for (const int32_t *k = sm->limited, *end = k + vec_len(k); k < end; k++)
+        any |= v[*k] != 0;
+    *limited = any;
     for (size_t k = 0; k < vec_len(sm->bound); k++)
         ckt_take_bound(sm->v[sm->bound[k]], &c->bound, &c->asked);
 }

@@ -613,13 +613,14 @@ static vs_status accept_devices(ckt *c, const ckt_env *env, const double *x)
     vs_status st = VS_OK;
     if (c->has_effects)
         ckt_fill_dyn(c->dyn, env);
-    for (size_t i = 0; i < vec_len(c->group); i++) {
-        const vs_status one = c->has_effects && c->group[i].form[form].variant->has_effects
-                                  ? run_effects(c, &c->group[i], form, x)
+    for (dev_group *g = c->group, *end = g + vec_len(g); g < end; g++) {
+        const vs_status one = c->has_effects && g->form[form].variant->has_effects
+                                  ? run_effects(c, g, form, x)
                                   : VS_OK;
         if (one != VS_OK && st >= 0)
             st = one;
-        dev_accept(&c->group[i]);
+        if (g->n_lim || g->n_state) /* resistors have neither */
+            dev_accept(g);
     }
     return st;
 }

@@ -365,12 +365,13 @@ VS_HOT static vs_status keep_point(sim *s, double axis, const double *x, const d
         if (s->complex)
             s->row[n++] = 0;
     }
-    for (size_t i = 0; i < vec_len(s->vec); i++) {
-        s->row[n++] = sim_value(s, &s->vec[i], x);
+    double *to = s->row + n;
+    for (const elab_out *o = s->vec, *end = o + vec_len(o); o < end; o++) {
+        *to++ = sim_value(s, o, x);
         if (s->complex)
-            s->row[n++] = imaginary(s, &s->vec[i], xi);
+            *to++ = imaginary(s, o, xi);
     }
-    return write_row(s, axis, n);
+    return write_row(s, axis, (size_t)(to - s->row));
 }
 
 void sim_plot_again(sim *s, post_plot *p, double axis, const double *x)
