@@ -420,13 +420,14 @@ class Size(Folder):
     def figures(self, kind, n):
         return self.vsim(generated('large.py', kind, str(n)), '-q', '--threads', '1')[1]
 
-    def test_time_and_memory_of_a_ladder_grow_with_its_length(self):
+    def test_memory_of_a_ladder_grows_with_its_length(self):
+        self.needs_plain(VSIM)
         small, large = self.figures('ladder', 10000), self.figures('ladder', 80000)
         self.assertLess(large['peak_memory_bytes'], 9 * small['peak_memory_bytes'])
         self.assertLess(large['peak_memory_bytes'], 80000 * 3100)
-        self.assertLess(large['seconds']['elaborate'], 24 * small['seconds']['elaborate'] + 1)
 
     def test_an_element_takes_few_bytes_until_the_circuit_is_there(self):
+        self.needs_plain(VSIM)
         # sizes of what an element and half a node have, with what vecs and maps keep free
         for kind, most in ('ladder', 450), ('wires', 520):
             peak = []
