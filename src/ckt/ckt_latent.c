@@ -136,13 +136,6 @@ static void list_rows(ckt *c, ckt_latent *l)
         }
 }
 
-static void ends_to_begins(int32_t *at, int32_t n)
-{
-    for (int32_t k = n; k > 0; k--)
-        at[k] = at[k - 1];
-    at[0] = 0;
-}
-
 /* The cells of a device that let it be looked at, each once, to cell [most]: those that are not
  * pinned. */
 static int32_t cells_of(const ckt_latent *l, const dev_form *f, int32_t i, int32_t *cell,
@@ -215,7 +208,7 @@ static void list_devices(ckt *c, ckt_latent *l)
     l->in_group = arena_array(&c->mem, int32_t, sum + 1);
     l->in_inst = arena_array(&c->mem, int32_t, sum + 1);
     walk_devices(c, l, true);
-    ends_to_begins(l->in_at, l->n_cell);
+    csc_ends_to_begins(l->in_at, l->n_cell);
     l->n_in = arena_array(&c->mem, uint8_t *, vec_len(c->group) + 1);
     l->n_of = arena_array(&c->mem, uint8_t *, vec_len(c->group));
     (void)ckt_pairs_list(c, &l->n_pair);

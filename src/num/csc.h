@@ -7,6 +7,7 @@
 #define CSC_H
 
 #include <assert.h>
+#include <string.h>
 
 #include "vs.h"
 
@@ -28,6 +29,14 @@ static inline int32_t csc_begins(int32_t *at, int32_t n)
         sum += here;
     }
     return sum;
+}
+
+/* The places, each of which has moved to its end while its things were listed, to where those of
+ * each begin. */
+static inline void csc_ends_to_begins(int32_t *at, int32_t n)
+{
+    memmove(at + 1, at, sizeof *at * (size_t)n);
+    at[0] = 0;
 }
 
 typedef uint64_t csc_entry; /* row << 32 | col, unknowns */

@@ -40,8 +40,7 @@ static void turn(fill *f)
     for (int32_t k = 0; k < s->n; k++)
         for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++)
             f->rcol[f->rp[s->arow[i]]++] = k;
-    memmove(f->rp + 1, f->rp, sizeof *f->rp * (size_t)s->n); /* they have moved to the ends */
-    f->rp[0] = 0;
+    csc_ends_to_begins(f->rp, s->n);
 }
 
 /* A set of rows or columns behind k that grows at the end of a vec. */
@@ -165,9 +164,7 @@ static void list_rows(fill *f)
     for (int32_t r = 0, i = 0; r < s->n; r++)
         for (; i < at[r]; i++) /* up to its end, to which it has moved */
             s->idx[s->ip[has[i]]++] = r;
-    for (int32_t o = s->n_super; o > 0; o--) /* these too */
-        s->ip[o] = s->ip[o - 1];
-    s->ip[0] = 0;
+    csc_ends_to_begins(s->ip, s->n_super);
     vs_free(at);
     vs_free(has);
 }
@@ -197,8 +194,7 @@ static void find_segments(fill *f)
     each_segment(f, seen, NULL);
     s->seg = vs_calloc((size_t)csc_begins(s->gp, s->n) + 1, sizeof *s->seg);
     each_segment(f, seen, s->seg);
-    memmove(s->gp + 1, s->gp, sizeof *s->gp * (size_t)s->n); /* they have moved to the ends */
-    s->gp[0] = 0;
+    csc_ends_to_begins(s->gp, s->n);
 }
 
 /* Entries and multiplications, as KLU counts them. */

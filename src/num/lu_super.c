@@ -106,6 +106,7 @@ static void place_values(lu_super *s)
         s->lp[o] = values;
         values += (int64_t)(s->ip[o + 1] - s->ip[o]) * (s->start[o + 1] - s->start[o]);
     }
+    s->lp[s->n_super] = values;
     s->lx = array((size_t)values, sizeof(double));
     s->diag = array(n, sizeof(double));
     list_rows(s);
@@ -718,19 +719,11 @@ static int32_t *list_pairs(const lu_super *s, void (*each)(pairs *), int32_t *at
 {
     const size_t n = (size_t)s->n_super;
     pairs p = {.s = s, .at = at, .last = array(n, sizeof(int32_t))};
-    int32_t sum = 0;
     each(&p);
-    for (int32_t o = 0; o <= s->n_super; o++) {
-        const int32_t len = at[o];
-        at[o] = sum;
-        sum += len;
-    }
-    p.to = array((size_t)sum, sizeof(int32_t));
+    p.to = array((size_t)csc_begins(at, s->n_super), sizeof(int32_t));
     memset(p.last, 0, n * sizeof *p.last);
     each(&p);
-    for (int32_t o = s->n_super; o > 0; o--) /* they have moved to the ends */
-        at[o] = at[o - 1];
-    at[0] = 0;
+    csc_ends_to_begins(at, s->n_super);
     vs_free(p.last);
     return p.to;
 }

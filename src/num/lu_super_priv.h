@@ -32,7 +32,7 @@ struct lu_super {
     int32_t *of;    /* [n] supernode of a column */
     int32_t *ip;    /* [n_super + 1] its rows in idx: its own columns, then those below */
     int32_t *idx;
-    int64_t *lp; /* [n_super] its block in lx, columns of ip[s + 1] - ip[s] rows */
+    int64_t *lp; /* [n_super + 1] its block in lx, columns of ip[s + 1] - ip[s] rows */
     double *lx;
     int32_t *gp;  /* [n + 1] segments of a column of U in seg: runs of rows in one supernode, to its
                      end */

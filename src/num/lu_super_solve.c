@@ -113,16 +113,10 @@ static int32_t *list_needs(const lu_super *s, int32_t from, int32_t end, int32_t
                 at[o]++;
             }
         }
-        int32_t sum = 0;
-        for (int32_t o = from; !pass && o <= end; o++) {
-            const int32_t n = at[o];
-            at[o] = sum;
-            sum += n;
-        }
-        dep = dep ? dep : vs_calloc((size_t)sum + 1, sizeof *dep);
+        if (!pass)
+            dep = vs_calloc((size_t)csc_begins(at + from, end - from) + 1, sizeof *dep);
     }
-    memmove(at + from + 1, at + from, sizeof *at * (size_t)(end - from));
-    at[from] = 0;
+    csc_ends_to_begins(at + from, end - from);
     return dep;
 }
 
@@ -250,13 +244,6 @@ static void take_turns(filling *f, int32_t o)
 /* Counts become places of lists; returns the room for them. */
 static size_t add_up(int32_t *at, int32_t n) { return (size_t)csc_begins(at, n) + 1; }
 
-/* Lists have moved their places to the ends. */
-static void move_back(int32_t *at, int32_t n)
-{
-    memmove(at + 1, at, sizeof *at * (size_t)n);
-    at[0] = 0;
-}
-
 static void fill(filling *f)
 {
     lu_units *h = f->h;
@@ -294,7 +281,7 @@ static void make_lists(lu_units *h, const lu_super *s)
     f.fills = true;
     fill(&f);
     for (size_t i = 0; i < VS_COUNT(at); i++)
-        move_back(*at[i], units);
+        csc_ends_to_begins(*at[i], units);
     vs_free(f.copy);
 }
 
@@ -559,9 +546,7 @@ static bool round_all(lu_super *s, const double *from, int64_t n, float *to)
 
 static void make_coarse(lu_super *s)
 {
-    const int32_t last = s->n_super - 1, rows = last < 0 ? 0 : s->ip[last + 1] - s->ip[last];
-    const int64_t n_lower = last < 0 ? 0 : s->lp[last] + (int64_t)rows * (s->n - s->start[last]),
-                  n_upper = s->value_at[0];
+    const int64_t n_lower = s->lp[s->n_super], n_upper = s->value_at[0];
     if (!s->coarse_lx) {
         s->coarse_lx = vs_malloc(sizeof(float) * ((size_t)n_lower + 1));
         s->coarse_ux = vs_malloc(sizeof(float) * ((size_t)n_upper + 1));

@@ -90,9 +90,7 @@ static void list(parts *v, int32_t from, int32_t end, lu_split *to)
         const int32_t r = root(v->up, k);
         to->list[v->work[r] >= 0 ? to->task[v->piece[r]]++ : at++] = k;
     }
-    for (int32_t i = to->n_task; i > 0; i--) /* they have moved to the ends */
-        to->task[i] = to->task[i - 1];
-    to->task[0] = 0;
+    csc_ends_to_begins(to->task, to->n_task);
 }
 
 void lu_super_split(const lu_graph *g, const double *weight, double limit, lu_split *to)
