@@ -163,6 +163,7 @@ typedef struct builder {
     const fig_request *r;
     arena *mem;
     chart_panel *panel; /* vec; their curves are vecs while more are added */
+    int32_t *opener;    /* vec: the expression that opened each panel */
 } builder;
 
 static bool by_ratios(const double *x, int64_t n)
@@ -211,14 +212,14 @@ static chart_panel new_panel(const builder *b, chart_axis x, const char *label, 
 }
 
 /* The panel for an expression: its own if panels are stacked, else that of its unit, or the only
- * one. */
+ * one. Of a Bode diagram the first of two. */
 static size_t panel_of(builder *b, const fig_value *v, chart_axis x)
 {
     const char *unit = fig_unit(v->v.type), *quantity = quantity_of(v->v.type);
     const bool one = b->r->kind != FIG_XY || !isnan(b->r->ylo) || b->r->ylabel;
     for (size_t i = 0; i < vec_len(b->panel); i++) {
         chart_panel *p = &b->panel[i];
-        if (b->r->stack ? (int32_t)i == v->expression
+        if (b->r->stack ? b->opener[i] == v->expression
                         : one || !*unit || !*p->y.unit || !strcmp(p->y.unit, unit)) {
             if (!one && !b->r->stack && !*p->y.unit && *unit) {
                 p->y.unit = unit;
@@ -232,9 +233,11 @@ static size_t panel_of(builder *b, const fig_value *v, chart_axis x)
         p.y.label = b->r->ylabel ? b->r->ylabel : "magnitude";
         p.y.unit = "dB";
         vec_push(b->panel, p);
+        vec_push(b->opener, v->expression);
         p = new_panel(b, x, "phase", "°");
     }
     vec_push(b->panel, p);
+    vec_push(b->opener, v->expression);
     return vec_len(b->panel) - (b->r->kind == FIG_BODE ? 2 : 1);
 }
 
@@ -298,10 +301,11 @@ static double value_at(const chart_curve *c, int64_t k, double x)
 }
 
 /* Marks the margins of a single curve that begins above 0 dB: the phase above -180 degrees (modulo
- * a turn) where |v| = 1, and the distance of |v| from 1 where the phase is -180 degrees. */
-static void add_margins(builder *b)
+ * a turn) where |v| = 1, and the distance of |v| from 1 where the phase is -180 degrees.
+ * panel  of magnitude and of phase */
+static void add_margins(const builder *b, chart_panel panel[2])
 {
-    const chart_curve *db = b->panel[0].curve, *phase = b->panel[1].curve;
+    const chart_curve *db = panel[0].curve, *phase = panel[1].curve;
     int64_t k;
     double x;
     if (vec_len(db) != 1 || !(db->n > 1 && db->y[0] > 0))
@@ -320,10 +324,10 @@ static void add_margins(builder *b)
                      (chart_mark){x, gain, arena_printf(b->mem, "gain margin %.1f dB", -gain)});
             break;
         }
-    b->panel[0].mark = on_db;
-    b->panel[0].n_mark = vec_len(on_db);
-    b->panel[1].mark = on_phase;
-    b->panel[1].n_mark = vec_len(on_phase);
+    panel[0].mark = on_db;
+    panel[0].n_mark = vec_len(on_db);
+    panel[1].mark = on_phase;
+    panel[1].n_mark = vec_len(on_phase);
 }
 
 vs_status fig_draw(const fig *f, post_env *e, const fig_request *r, chart_format format, FILE *out,
@@ -339,8 +343,8 @@ vs_status fig_draw(const fig *f, post_env *e, const fig_request *r, chart_format
     }
     for (size_t i = 0; i < vec_len(b.panel); i++)
         b.panel[i].n_curve = vec_len((chart_curve *)b.panel[i].curve);
-    if (r->kind == FIG_BODE && b.panel)
-        add_margins(&b);
+    for (size_t i = 0; r->kind == FIG_BODE && i < vec_len(b.panel); i += 2)
+        add_margins(&b, &b.panel[i]);
     const chart c = {.title = r->title ? r->title
                               : of     ? of->title
                                        : NULL,
@@ -360,5 +364,6 @@ vs_status fig_draw(const fig *f, post_env *e, const fig_request *r, chart_format
         vec_free(mark);
     }
     vec_free(b.panel);
+    vec_free(b.opener);
     return st;
 }

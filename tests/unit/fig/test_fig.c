@@ -125,6 +125,25 @@ START_TEST(margins_of_a_loop_gain_are_marked)
 }
 END_TEST
 
+START_TEST(stacked_loop_gains_have_two_panels_each)
+{
+    bench b;
+    bench_init(&b);
+    fig_request r = fig_nothing();
+    r.kind = FIG_BODE;
+    r.stack = true;
+    b.set.current = b.set.plot[0];
+    ck_assert(fig_eval(&b.f, &b.e, "v(loop) v(loop)*2", NULL, NULL));
+    char *svg = drawn(&b, &r, VS_OK);
+    ck_assert_int_eq(count(svg, "<clipPath"), 4);
+    ck_assert_int_eq(count(svg, "phase margin "), 2);
+    ck_assert_ptr_nonnull(strstr(svg, "gain margin -41.9 dB"));
+    ck_assert_ptr_nonnull(strstr(svg, "gain margin -48.0 dB")); /* 20 log10 250 */
+    vs_free(svg);
+    bench_fini(&b);
+}
+END_TEST
+
 START_TEST(families_are_named_by_their_values)
 {
     bench b;
@@ -174,6 +193,7 @@ int main(void)
     TCase *t = tcase_create("fig");
     tcase_add_test(t, units_have_panels_of_their_own);
     tcase_add_test(t, margins_of_a_loop_gain_are_marked);
+    tcase_add_test(t, stacked_loop_gains_have_two_panels_each);
     tcase_add_test(t, families_are_named_by_their_values);
     tcase_add_test(t, curves_over_an_expression);
     tcase_add_test(t, an_empty_figure_is_told);
