@@ -421,8 +421,8 @@ vs_status swp_serve(swp *w, int jobs)
     w->tell_all = false;
     if (!st && keeps && !rank_send(s.link, s.link->rank, RANK_KEEPS, NULL, 0))
         st = lost(&s, "the process that MPI started is gone");
-    if (!st && rank_send(s.link, 0, RANK_HELLO, &h, sizeof h))
-        st = serve(&s);
+    if (!st)
+        st = rank_send(s.link, 0, RANK_HELLO, &h, sizeof h) ? serve(&s) : VS_STOP;
     if (keeps)
         swp_let_keep(one, s.n);
     for (int i = 0; i < s.n; i++) {
