@@ -1,7 +1,8 @@
 /* fuzz.c - mutated inputs for the readers: netlist and wires, decks that run, start-up files,
  * Verilog-A, .control blocks, raw, CSV and Matrix Market files, their indices, journals of sweeps,
  * expressions and measures, kept models, heads of HTTP requests, changes of a circuit, checkpoints,
- * sweeps that go on, pictures and comparisons of results, reports of runs.
+ * sweeps that go on, pictures and comparisons of results, reports of runs, matrices, messages of
+ * ranks, runs without memory, modules and their machine code.
  * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER... -k keeps
  *         inputs that reach new code. An input alone (-n 0) is run as it is.
  * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal
@@ -51,6 +52,25 @@ void write_file(const char *name, const char *text, size_t n)
         perror(name);
         exit(1);
     }
+}
+
+void read_back(kept_file *f)
+{
+    struct stat sb;
+    FILE *fp = fopen(f->name, "rb");
+    free(f->bytes);
+    f->bytes = NULL;
+    f->n = 0;
+    if (!fp || fstat(fileno(fp), &sb)) {
+        if (fp)
+            fclose(fp);
+        return;
+    }
+    f->n = (size_t)sb.st_size;
+    f->bytes = malloc(f->n + 1);
+    if (fread(f->bytes, 1, f->n, fp) != f->n)
+        finding("'%s' cannot be read", f->name);
+    fclose(fp);
 }
 
 void finding(const char *what, ...)
@@ -285,7 +305,7 @@ static void fuzz_deck(const char *text, size_t n)
 
 /* The lines of a journal, each with the sum of all lines up to it, which a mutation would break:
  * what is behind the sums shall be reached. What stands behind "\t#" was a sum and is left out. */
-static void write_sealed(const char *name, const char *s, size_t n)
+void write_sealed(const char *name, const char *s, size_t n)
 {
     FILE *f = fopen(name, "w");
     uint64_t sum = 0xcbf29ce484222325u; /* FNV-1a, as swp_book.c has it */
@@ -695,7 +715,9 @@ static const struct target {
                {"http", fuzz_http, true},        {"deck", fuzz_deck, false},
                {"change", fuzz_change, false},   {"checkpoint", fuzz_checkpoint, true},
                {"sweep", fuzz_sweep, true},      {"results", fuzz_results, false},
-               {"reports", fuzz_reports, false}};
+               {"reports", fuzz_reports, false}, {"matrix", fuzz_matrix, true},
+               {"rank", fuzz_rank, true},        {"memory", fuzz_memory, false},
+               {"module", fuzz_module, true}};
 
 /* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or
  * bracket, or before a blank, bracket or digit, where it divides. "~" is the folder itself, see
@@ -1074,8 +1096,8 @@ int main(int argc, char **argv)
     if (!t || optind + 1 >= argc) {
         fprintf(stderr,
                 "usage: fuzz net|va|control|raw|journal|expr|kept|convert|kernel|index|http|deck|"
-                "change|checkpoint|sweep|results|reports [-n RUNS] [-t SECONDS] [-s SEED] [-k "
-                "FOLDER] INPUT...\n");
+                "change|checkpoint|sweep|results|reports|matrix|rank|memory|module [-n RUNS] [-t "
+                "SECONDS] [-s SEED] [-k FOLDER] INPUT...\n");
         return 2;
     }
     for (int i = optind + 1; i < argc; i++)

@@ -31,12 +31,6 @@ static const char sweep_deck[] =
 
 enum { CHECKPOINT, RESULTS, PLACE, N_EDITED };
 
-typedef struct kept_file {
-    const char *name;
-    char *bytes; /* malloc [n]; NULL: no such file */
-    size_t n;
-} kept_file;
-
 /* What the stopped sweep left, and what one leaves that was never stopped. */
 static kept_file left[] = {{OUT ".point-0.checkpoint", NULL, 0},
                            {OUT ".point-0", NULL, 0},
@@ -44,25 +38,6 @@ static kept_file left[] = {{OUT ".point-0.checkpoint", NULL, 0},
                            {OUT ".journal", NULL, 0},
                            {TABLE, NULL, 0}},
                  whole[] = {{OUT, NULL, 0}, {TABLE, NULL, 0}};
-
-static void read_back(kept_file *f)
-{
-    struct stat sb;
-    FILE *fp = fopen(f->name, "rb");
-    free(f->bytes);
-    f->bytes = NULL;
-    f->n = 0;
-    if (!fp || fstat(fileno(fp), &sb)) {
-        if (fp)
-            fclose(fp);
-        return;
-    }
-    f->n = (size_t)sb.st_size;
-    f->bytes = malloc(f->n + 1);
-    if (fread(f->bytes, 1, f->n, fp) != f->n)
-        finding("'%s' cannot be read", f->name);
-    fclose(fp);
-}
 
 static int questions; /* of the first run, until it is stopped */
 
