@@ -118,7 +118,6 @@ VS_MUST_USE vs_status ana_dc_op(ana *a, double value, double *x, ana_sweep *w);
 typedef struct ana_tran_opt {
     double tstep, tstop, tstart, tmax; /* s; tmax 0: min(tstep, (tstop-tstart)/50) as ngspice */
     bool uic;
-    bool gear;          /* Gear's formula, whatever the options say */
     double noise_fmax;  /* Hz, highest of the devices' noise; 0: none. Needs form MDL_AC */
     double noise_scale; /* of its amplitudes */
     uint64_t noise_key; /* of the draws (draw.h) */

@@ -171,8 +171,8 @@ void ana_tran_identity(const ana *a, image *im)
 {
     static const char other[] = "it is of a transient with other options";
     const tran *t = a->tran;
-    const int32_t method[] = {t->o.gear, a->opt.method, a->opt.maxord, a->opt.itl4, a->opt.residual,
-                              a->opt.lu, a->opt.bypass, a->opt.interp, t->o.uic};
+    const int32_t method[] = {a->opt.method, a->opt.maxord, a->opt.itl4,   a->opt.residual,
+                              a->opt.lu,     a->opt.bypass, a->opt.interp, t->o.uic};
     const double number[] = {t->o.tstep,       t->o.tstop,       t->o.tstart,   t->o.tmax,
                              t->o.noise_fmax,  t->o.noise_scale, a->opt.reltol, a->opt.vntol,
                              a->opt.abstol,    a->opt.trtol,     a->opt.gmin,   a->opt.rshunt,

@@ -195,10 +195,7 @@ VS_MUST_USE vs_status tran_scene_factor(tran_scene *s, ana *a);
 VS_MUST_USE vs_status tran_scene_refactor(tran_scene *s, ana *a, const lu_part *p);
 void tran_scene_solve(tran_scene *s, ana *a, lu_part *p, const double *b, double *x);
 
-static inline bool tran_by_trap(const tran *t)
-{
-    return t->a->opt.method == ANA_TRAP && !t->o.gear;
-}
+static inline bool tran_by_trap(const tran *t) { return t->a->opt.method == ANA_TRAP; }
 
 /* Where an unknown of the circuit stands in vectors. */
 static inline int32_t tran_place(const tran *t, int32_t unknown)

@@ -156,6 +156,13 @@ static void find_tran(elab *e)
         }
 }
 
+static void find_dampers(elab *e)
+{
+    e->damper = e->opt.damped ? flat_dampers(e->f, e->tstop) : NULL;
+    for (size_t k = 0; k < vec_len(e->damper); k++)
+        map_set(&e->damper_of, map_key(e->f->inst[e->damper[k].inst].name), (int32_t)k + 1);
+}
+
 static void fini(elab *e)
 {
     for (size_t i = 0; i < vec_len(e->card); i++)
@@ -180,6 +187,8 @@ static void fini(elab *e)
     map_free(&e->inst_of);
     map_free(&e->said);
     map_free(&e->row_of_inst);
+    vec_free(e->damper);
+    map_free(&e->damper_of);
     vec_free(e->made);
     vec_free(e->coupled);
     arena_fini(&e->mem);
@@ -196,6 +205,7 @@ static vs_status start(elab *e, bool keep)
     }
     arena_init(&e->mem);
     find_tran(e);
+    find_dampers(e);
     if (keep)
         vec_extend(e->made, vec_len(f->inst));
     for (size_t i = 0; i < vec_len(f->inst); i++) {
@@ -289,6 +299,7 @@ void elab_redo_model(elab *e, const flat_model *m) { elab_forget_card(e, m); }
 void elab_redo(elab *e, int32_t inst)
 {
     const flat_inst *in = &e->f->inst[inst];
+    e->failed |= e->opt.damped; /* any value may change which nodes grow, and how fast */
     if (e->failed)
         return;
     e->couple |= in->letter == 'l' || (e->metered && (in->letter == 'c' || in->letter == 'v'));

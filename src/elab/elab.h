@@ -48,6 +48,7 @@ typedef struct elab_opt {
     double parallel_min; /* as in ckt_opt */
     ckt_bypass bypass;
     double tstep, tstop; /* s, for defaults of waveforms; tstop 0: both of the deck's first .tran */
+    bool damped;         /* of a transient until tstop: with the resistors of flat_dampers */
     bool lenient;        /* cards of modules that the deck loads may have unknown parameters too */
     bool numbers_move;   /* 0 and 1 in expressions are values like others, which may move */
     bool may_be_empty;   /* a deck without devices is a circuit without unknowns, no error */

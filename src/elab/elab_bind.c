@@ -852,6 +852,25 @@ static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab
     return st;
 }
 
+/* Puts the resistor of flat_dampers between a capacitor and its second terminal. */
+static vs_status damp(elab *e, const flat_inst *in, int32_t *terminal)
+{
+    const int32_t k = e->damper ? map_get(&e->damper_of, map_key(in->name), 0) : 0;
+    if (!k)
+        return VS_OK;
+    mdl_model *m = elab_module(e, "resistor", in->span);
+    if (!m)
+        return VS_EINPUT;
+    flat_inst part = *in;
+    part.name = str_intern0(e->names, elab_printf(e, "%s#damper", in->name));
+    part.letter = 'r';
+    const mdl_given given = {elab_param(e, m, "r"), e->damper[k - 1].ohm, DIAG_NOWHERE};
+    const int32_t end = terminal[1];
+    terminal[1] = ckt_inner_node(e->c, elab_printf(e, "%s#damped", in->name));
+    return elab_add(e, &part, m, &given, 1, (const int32_t[]){terminal[1], end}, NULL,
+                    elab_kelvin(e), in->m);
+}
+
 vs_status elab_bind(elab *e, const flat_inst *in)
 {
     const osdi_module *compiled = elab_osdi_module(e, in);
@@ -871,6 +890,8 @@ vs_status elab_bind(elab *e, const flat_inst *in)
     e->portconn = vec_extend(portconn, mod->n_port);
     vs_status st = bind_terminals(e, in, m, card, min_node, terminal, portconn) ? VS_OK : VS_EINPUT;
     int32_t row;
+    if (st == VS_OK)
+        st = damp(e, in, terminal);
     if (st == VS_OK)
         st = find_row(e, in, m, card, portconn, &row);
     if (st == VS_OK)

@@ -95,6 +95,8 @@ struct elab {
     map said;                          /* card and text of a model's warning -> 1 */
     map row_of_inst;                   /* inductor (if metered: or capacitor) -> row */
     bool metered;                      /* there are cmeters or lmeters */
+    flat_damper *damper;               /* vec */
+    map damper_of;                     /* name of its capacitor -> index + 1 */
     double tstep, tstop;
     /* only of elab_circuit_bound, for elab_redo: */
     ckt_place *made;  /* vec; for each instance where its devices begin */

@@ -466,5 +466,16 @@ typedef struct flat_grower {
 /* All of them, where nothing else holds the node's voltage: a vec, the caller frees it. NULL: none,
  * or no capacitor is negative. */
 flat_grower *flat_growers(const flat *f);
+/* A transient that is longer than this many of the times in which such a voltage grows by e would
+ * be all growth of rounding errors: ln(1/2.2e-16). */
+#define FLAT_GROWTHS 36
+/* A resistor that such a transient has in series with a negative capacitor at a node that grows. */
+typedef struct flat_damper {
+    int32_t inst; /* the capacitor */
+    flat_grower at;
+    double ohm; /* negative, for a multiplicity of 1 */
+} flat_damper;
+/* Those of a transient until tstop: a vec, the caller frees it. NULL: none. */
+flat_damper *flat_dampers(const flat *f, double tstop);
 
 #endif

@@ -1,6 +1,12 @@
 /* flat_grow.c - nodes whose voltage grows by itself: their capacitors sum up to less than 0, and
  * resistors conduct there. While the nodes around rest, C dv/dt + G v = 0 with C < 0 < G: v grows
- * by e each |C|/G. Macro models have such nodes, and mean steps far above that time. */
+ * by e each T = |C|/G. Macro models have such nodes, and mean signals far slower than T.
+ * With R = 2 T / C_k in series with each negative capacitor C_k at the node, its current becomes
+ * s C_k / (1 + 2 s T), and the node's equation, C_p being its positive capacitors,
+ *   2 T C_p s^2 + (2 G T + C_p + sum C_k) s + G = 0, in which 2 G T + C_p + sum C_k = G T:
+ * no root is in the right half plane. What resistors drive, by 1 / (1 - s T), becomes (1 + 2 s T) /
+ * (1 + s T), what the capacitor does, by -s T / (1 - s T), becomes -s T / (1 + s T): both differ by
+ * 2 (s T)^2 (docs/numerics.md, 2). */
 #include "flat.h"
 
 #include <math.h>
@@ -62,5 +68,45 @@ flat_grower *flat_growers(const flat *f)
             vec_push(found,
                      ((flat_grower){(int32_t)k, node[k].farad, node[k].siemens, node[k].negative}));
     vec_free(node);
+    return found;
+}
+
+static double time_of(const flat_grower *g) { return -g->farad / g->siemens; }
+
+/* The one of both ends that grows more slowly; NULL: none is among those of from, by node. */
+static const flat_grower *end_of(const flat_inst *in, const flat_grower *g, const int32_t *from)
+{
+    const flat_grower *slow = NULL;
+    for (int32_t k = 0; k < in->n_node; k++) {
+        const int32_t at = from[in->node[k]];
+        if (at && (!slow || time_of(&g[at - 1]) > time_of(slow)))
+            slow = &g[at - 1];
+    }
+    return slow;
+}
+
+flat_damper *flat_dampers(const flat *f, double tstop)
+{
+    flat_grower *g = flat_growers(f);
+    flat_damper *found = NULL;
+    int32_t *from = NULL; /* node -> index + 1 in g */
+    bool any = false;
+    if (!g)
+        return NULL;
+    vec_extend(from, vec_len(f->node));
+    for (size_t k = 0; k < vec_len(g); k++)
+        if (tstop > FLAT_GROWTHS * time_of(&g[k])) {
+            from[g[k].node] = (int32_t)k + 1;
+            any = true;
+        }
+    for (size_t i = 0; i < vec_len(f->inst) && any; i++) {
+        const flat_inst *in = &f->inst[i];
+        const double c = in->letter == 'c' ? value_of(in, "c") : NAN;
+        const flat_grower *at = c < 0 ? end_of(in, g, from) : NULL;
+        if (at)
+            vec_push(found, ((flat_damper){(int32_t)i, *at, 2 * time_of(at) / c}));
+    }
+    vec_free(from);
+    vec_free(g);
     return found;
 }

@@ -380,9 +380,10 @@ static void look_at_growers(doctor *w)
                      "the nodes around it rest, its voltage grows by e each %.3g s",
                      w->f->node[g[i].node], g[i].farad, g[i].siemens, -g[i].farad / g[i].siemens);
         diag_note(w->d, g[i].negative->span,
-                  "advice: a model that is meant so works with steps far above that only, and "
-                  "tight tolerances lead below it; no method=trap, under which such a voltage "
-                  "rings, too, and grows");
+                  "advice: a model that is meant so works with signals far slower than that only; "
+                  "in transients above %.3g s its negative capacitors have negative resistors in "
+                  "series, so that it does not grow",
+                  -FLAT_GROWTHS * g[i].farad / g[i].siemens);
     }
     vec_free(g);
 }

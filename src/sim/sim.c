@@ -416,7 +416,8 @@ static vs_status build_circuit(sim *s)
                    .no_bridge = !s->option.auto_bridge,
                    .tell_bridges = s->option.auto_bridge == 2,
                    .tstep = s->time[0],
-                   .tstop = s->time[1]};
+                   .tstop = s->time[1],
+                   .damped = s->damped};
     vs_status st =
         s->plan ? elab_circuit_bound(&s->ckt, &s->elab, s->d, s->names, s->opt.lib, &s->flat, &eo)
                 : elab_circuit(&s->ckt, s->d, s->names, s->opt.lib, &s->flat, &eo);
@@ -558,7 +559,7 @@ static bool refers_to_times(const flat_inst *in)
 static void take_times(sim *s, const flat_ana *a)
 {
     double time[2] = {a->tstep, a->tstop};
-    bool first = true, any = false;
+    bool first = true, any = s->damped;
     for (size_t i = 0; i < vec_len(s->flat.ana) && first; i++)
         if (s->flat.ana[i].kind == FLAT_TRAN) {
             first = false;
@@ -574,11 +575,47 @@ static void take_times(sim *s, const flat_ana *a)
         sim_drop_circuit(s);
 }
 
+static void tell_damped(sim *s, const flat_damper *d)
+{
+    const double t = -d->at.farad / d->at.siemens;
+    const flat_inst *in = &s->flat.inst[d->inst];
+    const size_t others = vec_len(d) - 1;
+    diag_warning(
+        s->d, in->span,
+        "at node '%s' capacitances sum up to %.3g F and conductances to %.3g S: its voltage "
+        "would grow by e each %.3g s, so in transients %s has %.3g ohm in series",
+        s->flat.node[d->at.node], d->at.farad, d->at.siemens, t, in->name, d->ohm / in->m);
+    if (others)
+        diag_note(s->d, s->flat.inst[d[1].inst].span, "%s%s", s->flat.inst[d[1].inst].name,
+                  others > 1 ? " and others, too" : ", too");
+    diag_note(s->d, DIAG_NOWHERE,
+              "what is slow beside that time stays as it is; a transient of at most %.3g s has no "
+              "such resistor and follows the growth",
+              FLAT_GROWTHS * t);
+}
+
+/* Transients have resistors where voltages would grow, other analyses have none. */
+static void take_dampers(sim *s, const flat_ana *a)
+{
+    flat_damper *d = a->kind == FLAT_TRAN ? flat_dampers(&s->flat, a->tstop) : NULL;
+    const bool any = d, told = s->told_damped;
+    s->told_damped |= any;
+    if (any && !told)
+        tell_damped(s, d);
+    vec_free(d);
+    if (any != s->damped)
+        sim_drop_circuit(s);
+    s->damped = any;
+}
+
 vs_status sim_ready(sim *s, const flat_ana *a)
 {
     vs_status st = sim_build_for(s, a->kind);
-    if (st || a->kind != FLAT_TRAN)
+    if (st)
         return st;
+    take_dampers(s, a);
+    if (a->kind != FLAT_TRAN)
+        return sim_build(s);
     const double before[] = {s->time[0], s->time[1]};
     take_times(s, a);
     st = sim_build(s);

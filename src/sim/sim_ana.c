@@ -66,42 +66,16 @@ static vs_status run_op(sim *s, const flat_ana *a)
     return sim_plot_end(s, st);
 }
 
-/* Whether the trapezoidal rule is given up: it multiplies the voltage of a node that grows by
- * -(h + 2 T)/(h - 2 T) a step, T = |C|/G, so that steps fall below T and follow its growth. Gear's
- * formula damps it from h = 4 T on. The rule stays where a card or the client chose the method. */
-static bool wants_gear(sim *s)
+ana_tran_opt sim_tran_options(const flat_ana *a)
 {
-    const bool chosen = s->option.given[OPTION_method] || s->option.method != ANA_TRAP;
-    flat_grower *g = chosen ? NULL : flat_growers(&s->flat);
-    const bool any = g;
-    if (any && !s->told_grower) {
-        s->told_grower = true;
-        diag_warning(s->d, g->negative->span,
-                     "at node '%s' capacitances sum up to %.3g F and conductances to %.3g S: its "
-                     "voltage would grow under the trapezoidal rule, so transients use Gear's "
-                     "method",
-                     s->flat.node[g->node], g->farad, g->siemens);
-        diag_note(s->d, DIAG_NOWHERE,
-                  ".options method=trap keeps the rule, method=gear is as this");
-    }
-    vec_free(g);
-    return any;
-}
-
-ana_tran_opt sim_tran_options(sim *s, const flat_ana *a)
-{
-    return (ana_tran_opt){.tstep = a->tstep,
-                          .tstop = a->tstop,
-                          .tstart = a->tstart,
-                          .tmax = a->tmax,
-                          .uic = a->uic,
-                          .gear = wants_gear(s)};
+    return (ana_tran_opt){
+        .tstep = a->tstep, .tstop = a->tstop, .tstart = a->tstart, .tmax = a->tmax, .uic = a->uic};
 }
 
 vs_status sim_tran_begin(sim *s, const flat_ana *a)
 {
     static const sim_axis axis = {"time", "time", "s"};
-    ana_tran_opt to = sim_tran_options(s, a);
+    ana_tran_opt to = sim_tran_options(a);
     const flat_trannoise *noise = a->noise.on ? &a->noise : &s->flat.trannoise;
     if (noise->on) {
         const uint64_t seed = noise->seed_given ? noise->seed : s->option.seed;

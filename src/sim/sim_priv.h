@@ -105,7 +105,8 @@ struct sim {
     bool not_knobs;               /* something else is not in the circuit yet */
     bool built;                   /* there was a circuit before */
     bool numbers_move;            /* elab_opt's */
-    bool told_grower;             /* the warning of sim_tran_options was given */
+    bool damped;                  /* the circuit has the resistors of flat_dampers; */
+    bool told_damped;             /* they were told */
     double s_build;               /* seconds that the last circuit took, without compiling */
     double time[2];               /* s, tstep and tstop of a transient, 0: of the deck's first */
     unsigned forms;               /* of models, besides those that the deck's analyses need */
@@ -349,9 +350,8 @@ vs_status sim_run_hbsp(sim *s, const flat_ana *a);
 vs_status sim_run_hbxf(sim *s, const flat_ana *a);
 
 /* -- sim_ana.c -- */
-/* Times and method of a transient; noise is none. A warning says once where the method is not that
- * of the options. */
-ana_tran_opt sim_tran_options(sim *s, const flat_ana *a);
+/* Times of a transient; noise is none. */
+ana_tran_opt sim_tran_options(const flat_ana *a);
 
 /* -- sim_checkpoint.c -- */
 /* In place of ana_tran_begin, for a transient that goes on from the checkpoint in sim_opt.take_up.

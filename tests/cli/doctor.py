@@ -36,7 +36,7 @@ BAD = (
     ('V1 a 0 5\nR1 a 0 1\n.options reltol=0.2\n', 0, 'errors of this size', '1e-3'),
     ('V1 a 0 5\nR1 a 0 1\n.options vntol=1e-17\n', 0, 'below the rounding of 5 V', 'at least'),
     # 1.1 uohm and 1 ohm at b: 1e6 S; 40 nF / 1e6 S
-    ('V1 a 0 1\nR1 a b 1\nC1 a b -40n\nR2 b 0 1u\n', 4, "grows by e each 4e-14 s", 'tight tolerances'),
+    ('V1 a 0 1\nR1 a b 1\nC1 a b -40n\nR2 b 0 1u\n', 4, "grows by e each 4e-14 s", 'in series'),
     # |G| |x| of the three sources: 0.3 + 0.4 + 0.1 V, by 2^-53, by both gains, over 1 kohm
     ('V1 a 0 0.3\nV2 b a -0.2\nV3 c b -0.1\nE1 d 0 c 0 1e6\nE2 e 0 d 0 1e6\nR1 e 0 1k\n', 0,
      "may move 'e2#branch' by 8.9e-08 A", 'less gain'),
