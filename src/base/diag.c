@@ -311,6 +311,15 @@ diag_mark diag_try(const diag *d)
                        .told_full = d->told_full};
 }
 
+void diag_soften(diag *d, diag_mark m)
+{
+    for (size_t i = m.n_msg; i < vec_len(d->msg); i++)
+        if (d->msg[i].level == DIAG_ERROR)
+            d->msg[i].level = DIAG_WARNING;
+    d->n_warning += d->n_error - m.n_error;
+    d->n_error = m.n_error;
+}
+
 void diag_take_back(diag *d, diag_mark m)
 {
     if (vec_len(d->msg) > m.n_msg)

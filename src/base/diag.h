@@ -122,6 +122,8 @@ typedef struct diag_mark {
 } diag_mark;
 diag_mark diag_try(const diag *d);
 void diag_take_back(diag *d, diag_mark m);
+/* The errors that came since are warnings: the work goes on without what they are about. */
+void diag_soften(diag *d, diag_mark m);
 
 /* A diag beside another, for work whose messages are not the user's. It sees the files of `like`
  * (NULL: none), adds none, and keeps the first error. */

@@ -298,11 +298,55 @@ static bool is_of(const dot_card *d, const flat_ana *a)
     return sim_result_of(a, is_maker(d->analysis) ? "tran" : d->analysis);
 }
 
+/* The analysis and the form of a measure, without its values. */
+static vs_status read_measure(ctl *c, const dot_card *d)
+{
+    const bool checks = c->e.check;
+    post_meas m;
+    c->e.check = true;
+    const vs_status st =
+        known_analysis(c, d->analysis, d->at) ? post_measure(&c->e, d->text, d->at, &m) : VS_EINPUT;
+    c->e.check = checks;
+    return st;
+}
+
+/* In ngspice's manner a measure that cannot be read does not keep the deck from running. */
+static bool may_go_without(const ctl *c, vs_status st)
+{
+    return st == VS_EINPUT && sim_opts(c->s)->manner.ngspice;
+}
+
+static vs_status check_measure(ctl *c, const dot_card *d)
+{
+    const diag_mark said = diag_try(c->d);
+    const vs_status st = read_measure(c, d);
+    if (!may_go_without(c, st))
+        return st;
+    diag_soften(c->d, said);
+    diag_note(c->d, DIAG_NOWHERE, "as with ngspice, the run goes on without this measure");
+    return VS_OK;
+}
+
+/* Such a measure; check_measure has told why. */
+static bool is_left_out(ctl *c, const dot_card *d)
+{
+    const diag_mark said = diag_try(c->d);
+    if (!sim_opts(c->s)->manner.ngspice || !may_go_without(c, read_measure(c, d)))
+        return false;
+    diag_take_back(c->d, said);
+    return true;
+}
+
+static vs_status run_measure(ctl *c, const dot_card *d)
+{
+    return is_left_out(c, d) ? VS_OK : ctl_measure(c, d->analysis, d->text, d->at);
+}
+
 static vs_status run_card(ctl *c, const dot_card *d, const flat_ana *a)
 {
     stand_at(c, d);
     if (!strcmp(d->word, "meas"))
-        return is_of(d, a) ? ctl_measure(c, d->analysis, d->text, d->at) : VS_OK;
+        return is_of(d, a) ? run_measure(c, d) : VS_OK;
     if (!strcmp(d->word, "four"))
         return a->kind != FLAT_TRAN ? VS_OK : ctl_fourier(c, d->text);
     if (strcmp(d->word, "print") && strcmp(d->word, "plot"))
@@ -353,7 +397,6 @@ vs_status ctl_check_cards(ctl *c)
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(sim_flat(c->s)->post); i++) {
         dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
-        post_meas m;
         post_val *v = NULL;
         vs_status one = VS_OK;
         stand_at(c, &d);
@@ -368,8 +411,7 @@ vs_status ctl_check_cards(ctl *c)
                       ? VS_OK
                       : VS_EINPUT;
         else if (!strcmp(d.word, "meas"))
-            one = known_analysis(c, d.analysis, d.at) ? post_measure(&c->e, d.text, d.at, &m)
-                                                      : VS_EINPUT;
+            one = check_measure(c, &d);
         else if (!strcmp(d.word, "print") || !strcmp(d.word, "four"))
             one = ctl_values(c, d.text, &v) ? VS_OK : VS_EINPUT;
         vec_free(v);
@@ -445,7 +487,7 @@ static bool read_measures(ctl *c)
     ctl_measure_names(c->s, &later, NULL);
     for (size_t i = 0; ok && i < vec_len(sim_flat(c->s)->post); i++) {
         const dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
-        if (!strcmp(d.word, "meas") && !str_casecmp(d.analysis, "tran"))
+        if (!strcmp(d.word, "meas") && !str_casecmp(d.analysis, "tran") && !is_left_out(c, &d))
             ok = post_flow_add(c->flow, &c->e, d.text, d.at, later);
     }
     vec_free(later);

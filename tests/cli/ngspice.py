@@ -335,6 +335,20 @@ class Log(Folder):
         self.assertRegex(log, r'(?m)^va: AVG v\(out\) .*=\S+ FROM 1e-06 TO 2e-06$')
         self.assertIn('Measurement "bad" FAIL\'ed', log)
 
+    def test_a_measure_that_cannot_be_read_is_left_out(self):
+        """The others are there, also those that are computed as points come (no block, no -r); without ngspice's
+        name the deck is refused."""
+        bad = '.meas tran m1 RIG v(out) VAL=1\n.meas tra m2 MAX v(out)\n.meas tran m3 MAX v(out) fro=1u\n'
+        for block in ('', '.control\nrun\n.endc\n'):
+            self.deck(RC + bad + self.MEAS + block)
+            for more in ((), ('-r', 'o.raw')):
+                done = self.ngspice('-b', *more, 'd.cir')
+                self.assertEqual(re.findall(r'(?m)^(\S+) +=', done.stdout), ['vmax', 'va'])
+                self.assertEqual(done.stderr.count('the run goes on without this measure'), 3)
+                self.assertRegex(done.stderr, r"Warning: d\.cir:\d+:15: 'RIG' is no form of a measure")
+                self.assertEqual(done.stderr.count("'RIG' is no form"), 1)
+        self.assertIn("error: 'RIG' is no form of a measure", self.call(VSIM, 'd.cir', code=1).stderr)
+
     def test_measures_without_their_analysis(self):
         """As LTspice has them; spicelib's worst-case analysis adds '.meas runm PARAM {run}'."""
         deck = RC + '.param run=-1\n.tran 10n 2u\n.meas vmax MAX v(out)\n.meas runm PARAM {run}\n' \
