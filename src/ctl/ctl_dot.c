@@ -298,55 +298,57 @@ static bool is_of(const dot_card *d, const flat_ana *a)
     return sim_result_of(a, is_maker(d->analysis) ? "tran" : d->analysis);
 }
 
-/* The analysis and the form of a measure, without its values. */
-static vs_status read_measure(ctl *c, const dot_card *d)
+/* Form, analysis and names of a card that runs behind an analysis. */
+static vs_status check_card(ctl *c, const dot_card *d)
 {
-    const bool checks = c->e.check;
+    post_val *v = NULL;
+    post_fft_card fft;
+    post_eye_card eye;
     post_meas m;
-    c->e.check = true;
-    const vs_status st =
-        known_analysis(c, d->analysis, d->at) ? post_measure(&c->e, d->text, d->at, &m) : VS_EINPUT;
-    c->e.check = checks;
-    return st;
+    bool ok = true;
+    stand_at(c, d);
+    if (!strcmp(d->word, "fft"))
+        ok = post_fft_read(&c->e, d->text, d->at, &fft) && ctl_values(c, fft.expr, &v);
+    else if (!strcmp(d->word, "eye"))
+        ok = post_eye_read(&c->e, d->text, d->at, &eye) && ctl_values(c, eye.expr, &v);
+    else if (!strcmp(d->word, "meas"))
+        ok = known_analysis(c, d->analysis, d->at) && !post_measure(&c->e, d->text, d->at, &m);
+    else if (!strcmp(d->word, "print") || !strcmp(d->word, "four"))
+        ok = ctl_values(c, d->text, &v);
+    vec_free(v);
+    return ok ? VS_OK : VS_EINPUT;
 }
 
-/* In ngspice's manner a measure that cannot be read does not keep the deck from running. */
-static bool may_go_without(const ctl *c, vs_status st)
+/* In ngspice's manner a card of its that cannot be done does not keep the deck from running; what
+ * was said of it since then are warnings. */
+static bool goes_without(ctl *c, const dot_card *d, vs_status st, diag_mark since)
 {
-    return st == VS_EINPUT && sim_opts(c->s)->manner.ngspice;
-}
-
-static vs_status check_measure(ctl *c, const dot_card *d)
-{
-    const diag_mark said = diag_try(c->d);
-    const vs_status st = read_measure(c, d);
-    if (!may_go_without(c, st))
-        return st;
-    diag_soften(c->d, said);
-    diag_note(c->d, DIAG_NOWHERE, "as with ngspice, the run goes on without this measure");
-    return VS_OK;
-}
-
-/* Such a measure; check_measure has told why. */
-static bool is_left_out(ctl *c, const dot_card *d)
-{
-    const diag_mark said = diag_try(c->d);
-    if (!sim_opts(c->s)->manner.ngspice || !may_go_without(c, read_measure(c, d)))
+    if (st != VS_EINPUT || !sim_opts(c->s)->manner.ngspice || is_maker(d->word))
         return false;
-    diag_take_back(c->d, said);
+    diag_soften(c->d, since);
+    diag_note(c->d, DIAG_NOWHERE, "as with ngspice, the run goes on without this card");
     return true;
 }
 
-static vs_status run_measure(ctl *c, const dot_card *d)
+/* Whether ctl_check_cards found that the run goes on without it. */
+static bool is_left_out(ctl *c, const dot_card *d)
 {
-    return is_left_out(c, d) ? VS_OK : ctl_measure(c, d->analysis, d->text, d->at);
+    const diag_mark since = diag_try(c->d);
+    const bool checks = c->e.check;
+    if (!sim_opts(c->s)->manner.ngspice)
+        return false;
+    c->e.check = true;
+    const bool out = goes_without(c, d, check_card(c, d), since);
+    c->e.check = checks;
+    diag_take_back(c->d, since);
+    return out;
 }
 
-static vs_status run_card(ctl *c, const dot_card *d, const flat_ana *a)
+static vs_status do_card(ctl *c, const dot_card *d, const flat_ana *a)
 {
     stand_at(c, d);
     if (!strcmp(d->word, "meas"))
-        return is_of(d, a) ? run_measure(c, d) : VS_OK;
+        return is_of(d, a) ? ctl_measure(c, d->analysis, d->text, d->at) : VS_OK;
     if (!strcmp(d->word, "four"))
         return a->kind != FLAT_TRAN ? VS_OK : ctl_fourier(c, d->text);
     if (strcmp(d->word, "print") && strcmp(d->word, "plot"))
@@ -361,6 +363,15 @@ static vs_status run_card(ctl *c, const dot_card *d, const flat_ana *a)
     vs_status st = print_card(c, d);
     sim_plots(c->s)->current = was;
     return st;
+}
+
+static vs_status run_card(ctl *c, const dot_card *d, const flat_ana *a)
+{
+    if (is_left_out(c, d))
+        return VS_OK;
+    const diag_mark since = diag_try(c->d);
+    const vs_status st = do_card(c, d, a);
+    return goes_without(c, d, st, since) ? VS_OK : st;
 }
 
 static bool over_time(const dot_card *d)
@@ -396,25 +407,11 @@ vs_status ctl_check_cards(ctl *c)
 {
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(sim_flat(c->s)->post); i++) {
-        dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
-        post_val *v = NULL;
-        vs_status one = VS_OK;
-        stand_at(c, &d);
-        post_fft_card fft;
-        post_eye_card eye;
-        if (!strcmp(d.word, "fft"))
-            one = post_fft_read(&c->e, d.text, d.at, &fft) && ctl_values(c, fft.expr, &v)
-                      ? VS_OK
-                      : VS_EINPUT;
-        else if (!strcmp(d.word, "eye"))
-            one = post_eye_read(&c->e, d.text, d.at, &eye) && ctl_values(c, eye.expr, &v)
-                      ? VS_OK
-                      : VS_EINPUT;
-        else if (!strcmp(d.word, "meas"))
-            one = check_measure(c, &d);
-        else if (!strcmp(d.word, "print") || !strcmp(d.word, "four"))
-            one = ctl_values(c, d.text, &v) ? VS_OK : VS_EINPUT;
-        vec_free(v);
+        const dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
+        const diag_mark since = diag_try(c->d);
+        vs_status one = check_card(c, &d);
+        if (goes_without(c, &d, one, since))
+            continue;
         st = st ? st : one;
         if (!one)
             warn_idle(c, &d);

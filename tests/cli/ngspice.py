@@ -344,10 +344,22 @@ class Log(Folder):
             for more in ((), ('-r', 'o.raw')):
                 done = self.ngspice('-b', *more, 'd.cir')
                 self.assertEqual(re.findall(r'(?m)^(\S+) +=', done.stdout), ['vmax', 'va'])
-                self.assertEqual(done.stderr.count('the run goes on without this measure'), 3)
+                self.assertEqual(done.stderr.count('the run goes on without this card'), 3)
                 self.assertRegex(done.stderr, r"Warning: d\.cir:\d+:15: 'RIG' is no form of a measure")
                 self.assertEqual(done.stderr.count("'RIG' is no form"), 1)
         self.assertIn("error: 'RIG' is no form of a measure", self.call(VSIM, 'd.cir', code=1).stderr)
+
+    def test_a_print_card_of_what_is_not_there_is_left_out(self):
+        """Another simulator's words (format=noindex), a name of none, a form of none; .four likewise."""
+        self.deck(RC + '.print tran format=noindex v(out)\n.print tran v(nowhere)\n.print tran n(m1:gm)\n'
+                  '.four 1meg v(elsewhere)\n' + self.MEAS + '.print tran v(in)\n')
+        done = self.ngspice('-b', 'd.cir')
+        self.assertEqual(re.findall(r'(?m)^(\S+) +=', done.stdout), ['vmax', 'va'])
+        self.assertRegex(done.stdout, r'(?m)^Index +time +v\(in\)')
+        self.assertEqual(done.stderr.count('the run goes on without this card'), 4)
+        for word in ('format', 'nowhere', 'elsewhere', 'n(m1'):
+            self.assertRegex(done.stderr, r'Warning: d\.cir:\d+:\d+: .*\n.*' + re.escape(word))
+        self.call(VSIM, 'd.cir', code=1)
 
     def test_measures_without_their_analysis(self):
         """As LTspice has them; spicelib's worst-case analysis adds '.meas runm PARAM {run}'."""
