@@ -131,8 +131,8 @@ typedef struct net_tok {
 /* Dot cards: id, word. Several words may have one id. */
 /* clang-format off */
 #define NET_CARD_LIST(X)                                                                          \
-    X(PARAM, "param") X(PARAM, "params") X(PARAM, "parameter") X(FUNC, "func") X(VAR, "var")      \
-    X(CSPARAM, "csparam")                                                                         \
+    X(PARAM, "param") X(PARAM, "params") X(PARAM, "parameter") X(PARAM, "global_param")           \
+    X(FUNC, "func") X(VAR, "var") X(CSPARAM, "csparam")                                           \
     X(FOR, "for") X(ENDFOR, "endfor")                                                             \
     X(SUBCKT, "subckt") X(SUBCKT, "macro")                                                        \
     X(ENDS, "ends") X(ENDS, "eom") X(MODEL, "model") X(INCLUDE, "include") X(INCLUDE, "inc")      \

@@ -53,6 +53,13 @@ class Dialects(Folder):
         self.close(v['v(a)'][0], 2.1)
         self.assertNotIn('no parameter', said)
 
+    def test_global_param_is_param(self):
+        """Xyce's word for a parameter that every subcircuit sees."""
+        v, _ = self.run_deck('word\n.param foo={3*9}\n.global_param bar={foo} k=2\nv1 a 0 {bar}\nx1 a s\n'
+                             '.subckt s a\nb1 b 0 v=k*bar\nr1 a b 1\n.ends\n.op\n.print op v(x1.b)\n.end\n')
+        self.close(v['v(a)'][0], 27)
+        self.close(v['v(x1.b)'][0], 54)
+
     def test_eight_values(self):
         v, _ = self.run_deck('waves\nv1 a 0 am(0.3 0.5 2 200 1500 1m 25 15)\nv2 b 0 sffm(0.2 2 1k 5 100 1m 20 10)\n'
                              'r1 a b 1k\n.tran 20u 5m\n.end\n')
