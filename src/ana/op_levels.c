@@ -404,6 +404,7 @@ static bool newton_in(op_levels *l, const ckt_block *p, double pull)
     bool found = false;
     lu_init(&lu, NULL);
     lu.opt.at_rest = true;
+    lu.opt.lopsided = true; /* transistors: Cholesky would only be loaded */
     for (int i = 0; i < ITERATIONS && !found; i++) {
         if (ckt_block_load(l->blocks, l->x) != VS_OK)
             break;
