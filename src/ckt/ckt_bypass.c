@@ -16,11 +16,52 @@ typedef double two __attribute__((vector_size(16), aligned(8)));
 
 struct ckt_bypass_work {
     dev_lin_sums sums;
-    two *fq;    /* [n+1] f and q of a load */
-    int age;    /* ordinary loads since the sums were made; < 0: they must be made */
-    bool fresh; /* this load makes them */
-    bool moved; /* in this load limiting acted */
+    two *fq;        /* [n+1] f and q of a load */
+    csc held;       /* the entries that a held group adds to: in circuits with wires a third */
+    int32_t *place; /* [nnz of held] of an entry, in the circuit's matrix */
+    csc_cut *rows;  /* held in the parts of c->rows; NULL: there are none */
+    int age;        /* ordinary loads since the sums were made; < 0: they must be made */
+    bool fresh;     /* this load makes them */
+    bool moved;     /* in this load limiting acted */
 };
+
+/* Marks the places of the circuit's matrix that instances of g add to. */
+static void mark_held(const dev_group *g, bool *is_held)
+{
+    const dev_form *f = &g->form[MDL_TRAN];
+    const struct dev_lin *l = g->lin;
+    for (int32_t i = 0; i < g->nb; i++)
+        for (int32_t k = l->n_add[1]; k < l->n_add[2]; k++)
+            is_held[f->slot[(size_t)i * (size_t)f->n_out + (size_t)l->add[k]]] = true;
+}
+
+static void list_held(ckt *c, struct ckt_bypass_work *b)
+{
+    const csc *a = &c->a;
+    bool *is_held = vs_calloc((size_t)csc_nnz(a) + 1, sizeof *is_held);
+    int32_t n = 0;
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (c->group[i].lin && !c->group[i].lin->whole)
+            mark_held(&c->group[i], is_held);
+    for (int32_t k = 0; k < csc_nnz(a); k++)
+        n += is_held[k];
+    b->held = (csc){.n = a->n,
+                    .colptr = arena_array(&c->mem, int32_t, a->n + 1),
+                    .row = arena_array(&c->mem, int32_t, n + 1)};
+    b->place = arena_array(&c->mem, int32_t, n + 1);
+    n = 0;
+    for (int32_t j = 0; j < a->n; j++) {
+        for (int32_t k = a->colptr[j]; k < a->colptr[j + 1]; k++)
+            if (is_held[k]) {
+                b->held.row[n] = a->row[k];
+                b->place[n++] = k;
+            }
+        b->held.colptr[j + 1] = n;
+    }
+    vs_free(is_held);
+    if (c->rows)
+        b->rows = csc_cut_like(&c->mem, &b->held, c->rows);
+}
 
 void ckt_bypass_make(ckt *c)
 {
@@ -38,6 +79,7 @@ void ckt_bypass_make(ckt *c)
                              .q = arena_array(&c->mem, double, n1)};
     b->fq = arena_array(&c->mem, two, n1);
     b->age = -1;
+    list_held(c, b);
 }
 
 bool ckt_asks_weight(const ckt *c) { return c->asks_weight; }
@@ -155,17 +197,21 @@ vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
 
 /* -- sums -- */
 
-/* fq += (G x, C x) in the columns [begin, end), of each the entries from `from` to `to`: both sums
- * of a row lie side by side and are one addition. */
-static void multiply(const csc *a, const dev_lin_sums *s, const double *x, two *fq, int32_t begin,
-                     int32_t end, const int32_t *from, const int32_t *to)
+/* fq += (G x, C x) and val += G + alpha C in the columns [begin, end), of each the held entries from
+ * `from` to `to`: both sums of a row lie side by side and are one addition. */
+static void multiply(const struct ckt_bypass_work *b, const ckt_all *l, double *restrict val,
+                     int32_t begin, int32_t end, const int32_t *from, const int32_t *to)
 {
-    const two *gc = (const two *)s->gc;
-    const int32_t *row = a->row;
+    const two *gc = (const two *)b->sums.gc;
+    const int32_t *row = b->held.row, *place = b->place;
+    two *restrict fq = b->fq;
     for (int32_t j = begin; j < end; j++) {
-        const two xj = {x[j + 1], x[j + 1]};
-        for (int32_t k = from[j], last = to[j]; k < last; k++)
-            fq[row[k] + 1] += gc[k] * xj;
+        const two x = {l->x[j + 1], l->x[j + 1]};
+        for (int32_t k = from[j], last = to[j]; k < last; k++) {
+            const two slopes = gc[place[k]];
+            fq[row[k] + 1] += slopes * x;
+            val[place[k]] += slopes[0] + l->alpha * slopes[1];
+        }
     }
 }
 
@@ -188,20 +234,20 @@ static void end_rows(const ckt *c, double *f, double *q, int32_t begin, int32_t 
     }
 }
 
-void ckt_bypass_sum(const ckt *c, const double *x, double *f, double *q, int32_t part)
+void ckt_bypass_sum(ckt *c, const ckt_all *l, int32_t part)
 {
     const struct ckt_bypass_work *b = c->bypass;
-    const csc_cut *r = c->rows;
+    const csc_cut *r = b->rows;
     const int32_t n = c->a.n, begin = part < 0 ? 1 : r->row[part] + 1,
                   end = part < 0 ? n + 1 : r->row[part + 1] + 1;
     start_rows(b, begin, end);
     if (part < 0) {
-        multiply(&c->a, &b->sums, x, b->fq, 0, n, c->a.colptr, c->a.colptr + 1);
+        multiply(b, l, c->a.val, 0, n, b->held.colptr, b->held.colptr + 1);
     } else {
         const int32_t *at = r->at + (size_t)part * (size_t)n;
-        multiply(&c->a, &b->sums, x, b->fq, r->col[2 * part], r->col[2 * part + 1], at, at + n);
+        multiply(b, l, c->a.val, r->col[2 * part], r->col[2 * part + 1], at, at + n);
     }
-    end_rows(c, f, q, begin, end);
+    end_rows(c, l->f, l->q, begin, end);
 }
 
 void ckt_bypass_sizes(ckt *c, double *fmax_, double *qmax)
@@ -213,6 +259,12 @@ void ckt_bypass_sizes(ckt *c, double *fmax_, double *qmax)
 }
 
 bool ckt_bypass_is_fresh(const ckt *c) { return c->bypass->fresh; }
+
+const csc *ckt_bypass_held(const ckt *c, const int32_t **place)
+{
+    *place = c->bypass->place;
+    return &c->bypass->held;
+}
 
 const dev_lin_sums *ckt_bypass_sums(const ckt *c) { return &c->bypass->sums; }
 

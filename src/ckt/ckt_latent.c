@@ -636,18 +636,41 @@ multiply_column(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32
     }
 }
 
+/* All of the column of unknown j. Of most entries only R and C know: held ones are written again. */
+static inline __attribute__((always_inline)) void
+multiply_whole(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t j, const bool all)
+{
+    two *restrict fq = c->latent->fq;
+    double *restrict val = c->a.val;
+    const double *pairs = ckt_pairs_sums(c);
+    const int32_t *place, *row = c->a.row;
+    const csc *held = ckt_bypass_held(c, &place);
+    const uint8_t *awake = c->latent->row_awake;
+    const two x = {at->x[j], at->x[j]};
+    for (int32_t k = c->a.colptr[j - 1]; k < c->a.colptr[j]; k++)
+        if (all || awake[row[k] + 1])
+            val[k] = pairs ? pairs[2 * k] + at->alpha * pairs[2 * k + 1] : 0;
+    for (int32_t k = held->colptr[j - 1]; k < held->colptr[j]; k++) {
+        const int32_t p = place[k], i = held->row[k] + 1;
+        const two sum = ckt_slopes_at(s->gc, pairs, p);
+        fq[i] += ((const two *)s->gc)[p] * x;
+        if (all || awake[i])
+            val[p] = sum[0] + at->alpha * sum[1];
+    }
+}
+
 void ckt_latent_multiply(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t cell)
 {
     ckt_latent *l = c->latent;
-    const int32_t *unknown = &l->at_seat[cell * CKT_CELL], *colptr = c->a.colptr;
+    const int32_t *unknown = &l->at_seat[cell * CKT_CELL];
     const bool all = l->near[cell] == l->near_all[cell];
     ckt_hubs_clear(&l->hubs, cell, l->fq);
     for (int32_t k = 0; k < CKT_CELL; k++) {
         const int32_t j = unknown[k];
         if (j > 0 && !l->hubs.is[j] && all)
-            multiply_column(c, s, at, j, colptr[j - 1], colptr[j], true);
+            multiply_whole(c, s, at, j, true);
         else if (j > 0 && !l->hubs.is[j])
-            multiply_column(c, s, at, j, colptr[j - 1], colptr[j], false);
+            multiply_whole(c, s, at, j, false);
     }
     ckt_hubs_take(&l->hubs, cell, l->fq);
 }

@@ -175,8 +175,9 @@ typedef struct ckt_all {
     bool matrix;                 /* of R and C the matrix alone */
     double alpha;
 } ckt_all;
-void ckt_clear_all(ckt *c, const ckt_all *l);  /* also matrix and c->qlo; c->x becomes x */
-void ckt_sum_all(ckt *c, const ckt_all *l);    /* adds the sums */
+/* Also c->qlo; c->x becomes x. The matrix becomes that of R and C. */
+void ckt_clear_all(ckt *c, const ckt_all *l);
+void ckt_sum_all(ckt *c, const ckt_all *l);    /* adds the rest of the sums */
 bool ckt_finite_all(ckt *c, const ckt_all *l); /* f, q and the matrix are finite */
 
 void ckt_fill_dyn(double *dyn, const ckt_env *env);
@@ -212,8 +213,11 @@ void ckt_bypass_begin(ckt *c, const dev_lin_at *at);
  * circuit's threads. Status: as dev_eval. */
 VS_MUST_USE vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
                                       int timed);
-/* Adds to f, q and c->qlo in the rows of a part, -1: in all. */
-void ckt_bypass_sum(const ckt *c, const double *x, double *f, double *q, int32_t part);
+/* Adds to f, q, c->qlo and the matrix in the rows of a part, -1: in all. */
+void ckt_bypass_sum(ckt *c, const ckt_all *l, int32_t part);
+/* The entries that the sums have: columns and rows, and the place of each in the circuit's
+ * matrix. */
+const csc *ckt_bypass_held(const ckt *c, const int32_t **place);
 /* fmax, qmax of what was evaluated. */
 void ckt_bypass_sizes(ckt *c, double *fmax, double *qmax);
 bool ckt_bypass_is_fresh(const ckt *c);            /* this load makes the sums anew */

@@ -52,6 +52,13 @@ static void run(job *j, pool_fn fn)
         fn(j, -1, 0);
 }
 
+/* val = G + alpha C of R and C: they have most entries of a circuit with wires. */
+VS_CLONES static void set_slopes(const double *gc, double alpha, double *restrict val, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        val[k] = gc[2 * k] + alpha * gc[2 * k + 1];
+}
+
 static void clear_part(void *user, int32_t part, int worker)
 {
     const job *j = user;
@@ -61,7 +68,11 @@ static void clear_part(void *user, int32_t part, int worker)
     memcpy(j->c->x + s.begin, j->l->x + s.begin, n);
     memset(j->l->f + s.begin, 0, n);
     memset(j->l->fmax + s.begin, 0, n);
-    memset(j->c->a.val + s.from, 0, (s.to - s.from) * sizeof(double));
+    if (j->l->paired)
+        set_slopes(ckt_pairs_sums(j->c) + 2 * s.from, j->l->alpha, j->c->a.val + s.from,
+                   s.to - s.from);
+    else
+        memset(j->c->a.val + s.from, 0, (s.to - s.from) * sizeof(double));
     if (!j->l->charges)
         return;
     memset(j->l->q + s.begin, 0, n);
@@ -76,42 +87,19 @@ void ckt_clear_all(ckt *c, const ckt_all *l)
     c->a.val[csc_nnz(&c->a)] = 0;
 }
 
-/* val += G + alpha C, of one kind of sums and then of the other. */
-VS_CLONES static void add_both(const double *gc, const double *more, double alpha,
-                               double *restrict val, size_t n)
-{
-    for (size_t k = 0; k < n; k++)
-        val[k] = (val[k] + (gc[2 * k] + alpha * gc[2 * k + 1])) +
-                 (more[2 * k] + alpha * more[2 * k + 1]);
-}
-
-VS_CLONES static void add_slopes(const double *gc, double alpha, double *restrict val, size_t n)
-{
-    for (size_t k = 0; k < n; k++)
-        val[k] += gc[2 * k] + alpha * gc[2 * k + 1];
-}
-
 static void sum_part(void *user, int32_t part, int worker)
 {
     const job *j = user;
-    const ckt *c = j->c;
     const ckt_all *l = j->l;
-    const share s = share_of(c, part);
-    const double *gc = l->held ? ckt_bypass_sums(c)->gc + 2 * s.from : NULL,
-                 *pairs = l->paired ? ckt_pairs_sums(c) + 2 * s.from : NULL;
     (void)worker;
-    if (gc)
-        ckt_bypass_sum(c, l->x, l->f, l->q, part);
-    if (gc && pairs)
-        add_both(gc, pairs, l->alpha, c->a.val + s.from, s.to - s.from);
-    else
-        add_slopes(gc ? gc : pairs, l->alpha, c->a.val + s.from, s.to - s.from);
-    if (!pairs || l->matrix)
+    if (l->held)
+        ckt_bypass_sum(j->c, l, part);
+    if (!l->paired || l->matrix)
         return;
     if (part < 0)
-        ckt_pairs_load(c, l->x, l->f, l->q, l->fmax, l->qmax);
+        ckt_pairs_load(j->c, l->x, l->f, l->q, l->fmax, l->qmax);
     else
-        ckt_pairs_load_part(c, part, l->x, l->f, l->q, l->fmax, l->qmax);
+        ckt_pairs_load_part(j->c, part, l->x, l->f, l->q, l->fmax, l->qmax);
 }
 
 void ckt_sum_all(ckt *c, const ckt_all *l)

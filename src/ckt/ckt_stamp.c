@@ -329,13 +329,13 @@ static vs_status load_batches(ckt *c, const ckt_env *env, const double *x, doubl
     vs_status st = VS_OK;
     if (l.charges)
         ckt_pairs_make(c);
+    all.held = c->bypass && env->mode == CKT_TRAN;
+    all.paired = l.charges && ckt_pairs_sums(c);
+    all.matrix = env->matrix;
     ckt_clear_all(c, &all);
     nat_load(&c->nat, true, env, x, &native);
     for (size_t i = 0; i < vec_len(c->fix); i++)
         stamp_fix(&c->fix[i], env, x, &l);
-    all.held = c->bypass && env->mode == CKT_TRAN;
-    all.paired = l.charges && ckt_pairs_sums(c);
-    all.matrix = env->matrix;
     if (all.held)
         ckt_bypass_begin(c, &l.at);
     for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)

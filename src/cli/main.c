@@ -38,11 +38,14 @@ static void tell_version(bool ngspice, FILE *out)
 }
 
 /* Blocks of a megabyte go back to the system when they are freed. By itself malloc keeps blocks of
- * up to 32 MB once it has seen one freed, and tables that grow leave holes of that size. */
+ * up to 32 MB once it has seen one freed, and tables that grow leave holes of that size. Smaller
+ * blocks do not: to get pages again costs more than to fill them. */
 static void set_allocator(void)
 {
 #ifdef M_MMAP_THRESHOLD
     (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 1 << 24);
+    (void)mallopt(M_TOP_PAD, 1 << 22);
 #endif
 }
 

@@ -1,6 +1,8 @@
 /* csc_cut.c - see csc_cut.h. */
 #include "csc_cut.h"
 
+#include <string.h>
+
 static void cut_rows(csc_cut *r, const csc *a)
 {
     const int64_t nnz = csc_nnz(a);
@@ -39,14 +41,28 @@ static void cut_columns(csc_cut *r, const csc *a)
     }
 }
 
-csc_cut *csc_cut_new(arena *mem, const csc *a, int32_t n_part)
+static csc_cut *empty(arena *mem, const csc *a, int32_t n_part)
 {
     csc_cut *r = arena_new(mem, csc_cut);
     r->n_part = n_part;
     r->row = arena_array(mem, int32_t, n_part + 1);
     r->col = arena_array(mem, int32_t, 2 * n_part);
     r->at = arena_array(mem, int32_t, (size_t)(n_part + 1) * (size_t)(a->n + 1));
+    return r;
+}
+
+csc_cut *csc_cut_new(arena *mem, const csc *a, int32_t n_part)
+{
+    csc_cut *r = empty(mem, a, n_part);
     cut_rows(r, a);
+    cut_columns(r, a);
+    return r;
+}
+
+csc_cut *csc_cut_like(arena *mem, const csc *a, const csc_cut *rows)
+{
+    csc_cut *r = empty(mem, a, rows->n_part);
+    memcpy(r->row, rows->row, (size_t)(rows->n_part + 1) * sizeof *r->row);
     cut_columns(r, a);
     return r;
 }

@@ -1,7 +1,7 @@
 /* csc_cut.h - the rows of a matrix, cut into parts for threads that share sums over its entries:
  * each adds to its own rows what one thread alone would, in the same order. So results have the
  * same bits for any number of parts.
- * Use:    csc_cut_new */
+ * Use:    csc_cut_new, csc_cut_like */
 #ifndef CSC_CUT_H
 #define CSC_CUT_H
 
@@ -19,5 +19,7 @@ typedef struct csc_cut {
 
 /* Parts of about as many entries each; the values of a do not matter. Lives in mem. */
 csc_cut *csc_cut_new(arena *mem, const csc *a, int32_t n_part);
+/* a, with as many rows as those that `rows` cuts, in the same parts. */
+csc_cut *csc_cut_like(arena *mem, const csc *a, const csc_cut *rows);
 
 #endif
