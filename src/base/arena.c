@@ -7,12 +7,15 @@
 struct arena_chunk {
     arena_chunk *prev;
     size_t size, used;
+    size_t dirty;  /* of what lies beyond, nobody has written anything: it is 0 */
     void *adopted; /* a block that goes with the chunk, NULL: none */
-    char data[];
+    _Alignas(16) char data[];
 };
 
 /* A chunk is an eighth of what there is, so that large arenas have few of them on large pages. */
 enum { CHUNK_LEAST = 1 << 16, CHUNK_MOST = 1 << 23, CHUNK_PART = 8 };
+/* Chunks of this size come from the system, as zeros. */
+enum { CHUNK_CLEAN = 1 << 20 };
 
 static size_t chunk_size(const arena *a, size_t bytes)
 {
@@ -33,23 +36,27 @@ void *arena_alloc(arena *a, size_t bytes)
     arena_chunk *c = a->top;
     if (!c || c->size - c->used < bytes) {
         const size_t size = chunk_size(a, bytes);
-        c = vs_malloc(sizeof *c + size);
+        const bool clean = size >= CHUNK_CLEAN;
+        c = clean ? vs_calloc(1, sizeof *c + size) : vs_malloc(sizeof *c + size);
         c->prev = a->top;
         c->size = size;
         c->used = 0;
+        c->dirty = clean ? 0 : size;
         c->adopted = NULL;
         a->top = c;
     }
-    void *p = c->data + c->used;
+    char *p = c->data + c->used;
+    const size_t left = c->used < c->dirty ? c->dirty - c->used : 0;
     c->used += bytes;
+    c->dirty = c->used > c->dirty ? c->used : c->dirty;
     a->total += bytes;
-    return memset(p, 0, bytes);
+    return memset(p, 0, bytes < left ? bytes : left);
 }
 
 void arena_adopt(arena *a, void *block, size_t bytes)
 {
     arena_chunk *c = vs_malloc(sizeof *c + CHUNK_LEAST);
-    *c = (arena_chunk){.prev = a->top, .size = CHUNK_LEAST, .adopted = block};
+    *c = (arena_chunk){.prev = a->top, .size = CHUNK_LEAST, .dirty = CHUNK_LEAST, .adopted = block};
     a->top = c;
     a->total += bytes;
 }

@@ -197,8 +197,8 @@ vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
 
 /* -- sums -- */
 
-/* fq += (G x, C x) and val += G + alpha C in the columns [begin, end), of each the held entries from
- * `from` to `to`: both sums of a row lie side by side and are one addition. */
+/* fq += (G x, C x) and val += G + alpha C in the columns [begin, end), of each the held entries
+ * from `from` to `to`: both sums of a row lie side by side and are one addition. */
 static void multiply(const struct ckt_bypass_work *b, const ckt_all *l, double *restrict val,
                      int32_t begin, int32_t end, const int32_t *from, const int32_t *to)
 {

@@ -49,9 +49,15 @@ static void set_allocator(void)
 #endif
 }
 
+/* vsim never uses more than one thread of OpenBLAS, but each that the library starts when it is
+ * loaded yields for 0.1 s before it sleeps. The library reads this variable then, which nobody may
+ * set any more once there are other threads. */
+static void set_blas(void) { (void)setenv("OPENBLAS_NUM_THREADS", "1", 0); }
+
 int main(int argc, char **argv)
 {
     set_allocator();
+    set_blas();
     open_standard_streams();
     cli_opt o;
     int code = CLI_OK;

@@ -328,6 +328,22 @@ class Methods(Folder):
             self.assertEqual(bool(re.search(name or 'libumfpack|libopenblas|liblapack|libcholmod', text)),
                              name is not None, lu)
 
+    def test_blocks_of_transistors_ask_for_none(self):
+        deck = generated('extracted.py', 'chain', '10000', '--folder', os.path.dirname(MODELS))
+        text, _, _ = self.vsim(re.sub(r'(?m)^\.tran.*', '.op', deck), '--threads', '1', LD_DEBUG='libs')
+        self.assertIn('operating point by levels', text)
+        self.assertEqual(re.findall('libumfpack|libopenblas|liblapack|libcholmod', text), [])
+
+    @unittest.skipUnless(os.path.isdir('/proc/self/task'), 'threads are seen in /proc')
+    @unittest.skipIf('OPENBLAS_NUM_THREADS' in os.environ, 'the user wants other threads')
+    def test_the_blas_starts_no_threads(self):
+        self.write('tasks.sh', 'p=$PPID\nuntil [ "$(cat /proc/$p/comm)" = %s ]; do p=$(cut -d " " -f 4 /proc/$p/stat); '
+                   'done\nls /proc/$p/task >tasks\n' % os.path.basename(VSIM)[:15])
+        deck = RESISTORS.replace('.op', '.option lu=dense\n.control\nop\nshell sh tasks.sh\n.endc')
+        self.vsim(deck, '--threads', '1', '--allow-shell')
+        with open(self.path('tasks')) as f:
+            self.assertEqual(len(f.read().split()), 1)
+
     def test_a_wrong_name_is_an_error(self):
         text, _, _ = self.vsim(RESISTORS.replace('.op', '.op\n.option lu=sparse'), code=1)
         self.assertIn('option lu=sparse: auto, klu, tiny, umfpack, dense or cholesky is needed', text)

@@ -307,6 +307,34 @@ START_TEST(long_work_ends_at_the_poll_that_is_answered)
 }
 END_TEST
 
+/* Chunks of an arena are an eighth of what it has: the blocks after the first share one that came
+ * as zeros, and that a release gives again. */
+START_TEST(what_an_arena_gives_is_zero_also_after_a_release)
+{
+    enum { ALL = 16 << 20, ONE = 100001 };
+    arena mem;
+    arena_init(&mem);
+    arena_alloc(&mem, ALL);
+    const arena_pos pos = arena_mark(&mem);
+    for (int turn = 0; turn < 3; turn++) {
+        for (int i = 0; i <= 5 * turn; i++) {
+            char *p = arena_alloc(&mem, ONE);
+            ck_assert_uint_eq((uintptr_t)p % 16, 0);
+            ck_assert(!p[0] && !memcmp(p, p + 1, ONE - 1));
+            memset(p, 1, ONE);
+        }
+        arena_release(&mem, pos);
+        arena_alloc(&mem, ONE);
+        const arena_pos within = arena_mark(&mem);
+        memset(arena_alloc(&mem, ONE), 1, ONE);
+        arena_release(&mem, within);
+        const char *again = arena_alloc(&mem, ONE / 2);
+        ck_assert(!again[0] && !memcmp(again, again + 1, ONE / 2 - 1));
+    }
+    arena_fini(&mem);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base/heap");
@@ -314,6 +342,7 @@ int main(void)
     tcase_add_test(tc, what_is_allocated_is_counted_and_freed_at_once);
     tcase_add_test(tc, every_allocation_can_fail_and_a_limit_is_kept);
     tcase_add_test(tc, sparse_blocks_are_zero_and_count);
+    tcase_add_test(tc, what_an_arena_gives_is_zero_also_after_a_release);
     tcase_add_test(tc, the_innermost_guard_ends_the_work);
     tcase_add_test(tc, what_is_not_memory_is_let_go_the_latest_first);
     tcase_add_test(tc, things_go_in_any_order);
