@@ -636,8 +636,7 @@ multiply_column(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32
     }
 }
 
-/* All of the column of unknown j. Most entries are of R and C alone; held ones are written again.
- */
+/* All of the column of unknown j. Most entries are R and C alone; held ones are written again. */
 static inline __attribute__((always_inline)) void
 multiply_whole(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t j, const bool all)
 {
