@@ -334,17 +334,24 @@ vs_status lu_factor(lu_solver *lu, const csc *a)
     return st;
 }
 
-/* Takes the values of a into f->val; true if they are those that were there. */
+/* The values that are factored, if the method keeps them; else NULL. */
+static const double *own_values(const lu_fac *f)
+{
+    return f->method->values ? f->method->values(f) : NULL;
+}
+
+/* Whether the values of a are those that are factored; else they come into f->val, unless the
+ * method keeps them. */
 static bool same_values(lu_fac *f, const csc *a)
 {
     const int32_t n = csc_nnz(a);
+    const double *own = own_values(f), *val = own ? own : f->val;
     int32_t k = 0;
-    while (k < n && f->val[k] == a->val[k])
+    while (k < n && val[k] == a->val[k])
         k++;
-    if (k == n)
-        return true;
-    memcpy(f->val + k, a->val + k, sizeof(double) * (size_t)(n - k));
-    return false;
+    if (k < n && !own)
+        memcpy(f->val + k, a->val + k, sizeof(double) * (size_t)(n - k));
+    return k == n;
 }
 
 static vs_status factor_again(lu_solver *lu, lu_fac *f, const csc *a)
@@ -366,12 +373,14 @@ vs_status lu_refactor(lu_solver *lu, const csc *a)
         return VS_OK;
     }
     f->made = a->n;
-    const bool takes = takes_long(lu, a);
+    const bool takes = takes_long(lu, a), kept = own_values(f);
     tell(lu, takes, true);
     const vs_status st =
         f->method->refactor ? f->method->refactor(lu, f, a) : factor_again(lu, f, a);
     tell(lu, takes, false);
     f->have = st == VS_OK;
+    if (kept && f->have && !own_values(f))
+        remember_values(f, a);
     lu->stat.n_refactor += f->made > 0;
     lu->stat.n_column += f->made;
     return st;
@@ -424,6 +433,8 @@ vs_status lu_image(lu_solver *lu, const csc *a, image *im)
     vs_status st = im->giving && name ? take_method(lu, a, name) : VS_OK;
     vs_free(name);
     if (st == VS_OK && have) {
+        if (!im->giving && own_values(lu->fac))
+            memcpy(lu->fac->val, own_values(lu->fac), sizeof(double) * (size_t)csc_nnz(a));
         IMAGE_ARRAY(im, lu->fac->val, csc_nnz(a));
         st = im->wrong ? VS_OK : give_factors(lu, a, im);
     }

@@ -335,6 +335,6 @@ static int32_t chol_weakest(const lu_fac *fac)
     return -1;
 }
 
-const lu_method lu_method_cholesky = {"cholesky", chol_analyze, chol_factor, NULL,
-                                      chol_solve, chol_weakest, chol_free,   NULL,
-                                      NULL,       NULL,         NULL,        NULL};
+const lu_method lu_method_cholesky = {"cholesky",   chol_analyze, chol_factor, NULL, chol_solve,
+                                      chol_weakest, chol_free,    NULL,        NULL, NULL,
+                                      NULL,         NULL,         NULL};

@@ -115,6 +115,6 @@ static int32_t dense_weakest(const lu_fac *fac)
     return at;
 }
 
-const lu_method lu_method_dense = {"dense",     dense_analyze, dense_factor, NULL,
-                                   dense_solve, dense_weakest, dense_free,   NULL,
-                                   NULL,        NULL,          NULL,         NULL};
+const lu_method lu_method_dense = {"dense",       dense_analyze, dense_factor, NULL, dense_solve,
+                                   dense_weakest, dense_free,    NULL,         NULL, NULL,
+                                   NULL,          NULL,          NULL};

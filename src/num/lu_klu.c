@@ -156,7 +156,8 @@ static bool plan_super(const lu_solver *lu, klu *f, const csc *a, const int32_t 
     if (f->super && !lu_super_fits(f->super, rows))
         lu_super_free(&f->super);
     if (!f->super)
-        f->super = lu_super_new(a, f->sym, rows, lu->opt.pool, lu->opt.share_from);
+        f->super =
+            lu_super_new(a, f->sym, rows, lu->opt.pool, lu->opt.share_from, !lu->opt.at_rest);
     if (f->super)
         lu_super_set_scale(f->super, a);
     return f->super;
@@ -476,6 +477,12 @@ static int32_t k_weakest(const lu_fac *fac)
     return at < 0 ? -1 : f->sym->Q[at];
 }
 
-const lu_method lu_method_klu = {"klu",   k_analyze,       k_factor,     k_refactor,
-                                 k_solve, k_weakest,       k_free,       k_forget,
-                                 k_image, k_refactor_part, k_solve_part, k_solve_coarse};
+static const double *k_values(const lu_fac *fac)
+{
+    const klu *f = (const klu *)fac;
+    return f->super_on ? lu_super_values(f->super) : NULL;
+}
+
+const lu_method lu_method_klu = {
+    "klu",    k_analyze, k_factor,        k_refactor,   k_solve,        k_weakest, k_free,
+    k_forget, k_image,   k_refactor_part, k_solve_part, k_solve_coarse, k_values};

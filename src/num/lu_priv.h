@@ -18,7 +18,7 @@ struct cholmod_dense_struct;
 /* Innards of a method begin with this. */
 typedef struct lu_fac {
     const struct lu_method *method;
-    double *val;   /* [nnz] the values that are factored, kept by lu.c */
+    double *val;   /* [nnz] the values that are factored, kept by lu.c; see `values` */
     bool have;     /* there are factors of val */
     bool spare;    /* lu_restart was called: the factors count as none, but are taken again if the
                     next lu_factor has the values of val */
@@ -49,6 +49,9 @@ typedef struct lu_method {
     bool (*refactor_part)(lu_solver *lu, lu_fac *fac, const csc *a, const lu_part *p);
     bool (*solve_part)(lu_fac *fac, lu_part *p, const double *b, double *x);
     void (*solve_coarse)(lu_fac *fac, const double *b, double *x); /* NULL: solve */
+    /* [nnz] the values that are factored, if the method keeps them itself: while it does, val of
+     * lu_fac has others. NULL: it does not, ever or now. */
+    const double *(*values)(const lu_fac *fac);
 } lu_method;
 
 extern const lu_method lu_method_klu, lu_method_umfpack, lu_method_dense, lu_method_cholesky,

@@ -19,7 +19,7 @@ enum {
     MIN_PARALLEL = 400000, /* multiplications, below which threads cost more than they give */
     ASK_AHEAD = 2,         /* columns, by which memory of U is asked for early */
     MIN_PANEL = 3,  /* columns of a supernode made anew in a row, from which a panel is faster */
-    PANEL_WORK = 32 /* multiplications per entry of L, below which panels do not pay */
+    PANEL_WORK = 32 /* multiplications per entry of its block, below which one does not pay */
 };
 
 /* A run of rows above its supernode that columns of a panel have as a segment. */
@@ -40,6 +40,8 @@ typedef struct partly {
     int32_t *used;                  /* other supernodes that its columns use */
     _Atomic uint8_t *look;          /* [n_super + 1] supernodes that a factorisation looks at */
     uint8_t *need;                  /* [n_super + 1] those that a solution visits */
+    int32_t *column;                /* [nnz of A] that an entry is in */
+    uint8_t *counts;                /* [n] columns of the part */
     double *z;                      /* [n] right side, then solution; zero between calls */
     double *least, *most;           /* [n_super] of |u_kk| over scale */
     double *span_least, *span_most; /* of SPAN supernodes each */
@@ -151,20 +153,34 @@ static void list_above(lu_super *s, const csc *a, const int32_t *pinv, const int
     vs_free(next);
 }
 
+/* [n] the pivot of a row of A */
+static int32_t *rows_to_pivots(const lu_super *s)
+{
+    int32_t *pinv = array((size_t)s->n, sizeof *pinv);
+    for (int32_t k = 0; k < s->n; k++)
+        pinv[s->p[k]] = k;
+    return pinv;
+}
+
+/* [n] the first column of a column's block */
+static int32_t *first_columns(const lu_super *s)
+{
+    int32_t *first = array((size_t)s->n, sizeof *first);
+    for (int32_t b = 0; b < s->n_block; b++)
+        for (int32_t k = s->block[b]; k < s->block[b + 1]; k++)
+            first[k] = s->block[b];
+    return first;
+}
+
 /* Where the entries of A go: into the column's block, or above it. */
 static void find_entries(lu_super *s, const csc *a)
 {
     const size_t n = (size_t)s->n, nnz = (size_t)csc_nnz(a);
-    int32_t *pinv = array(n, sizeof(int32_t)), *first = array(n, sizeof(int32_t));
+    int32_t *pinv = rows_to_pivots(s), *first = first_columns(s);
     s->ap = array(n + 1, sizeof(int32_t));
     s->apos = array(nnz, sizeof(int32_t));
     s->arow = array(nnz, sizeof(int32_t));
     int32_t na = 0;
-    for (int32_t k = 0; k < s->n; k++)
-        pinv[s->p[k]] = k;
-    for (int32_t b = 0; b < s->n_block; b++)
-        for (int32_t k = s->block[b]; k < s->block[b + 1]; k++)
-            first[k] = s->block[b];
     for (int32_t k = 0; k < s->n; k++) {
         s->ap[k] = na;
         for (int32_t i = a->colptr[s->q[k]]; i < a->colptr[s->q[k] + 1]; i++)
@@ -174,7 +190,7 @@ static void find_entries(lu_super *s, const csc *a)
             }
     }
     s->ap[n] = na;
-    s->av = array((size_t)na, sizeof(double));
+    s->val = array(nnz, sizeof(double));
     list_above(s, a, pinv, first);
     vs_free(pinv);
     vs_free(first);
@@ -187,7 +203,7 @@ static int32_t merge_segments(const lu_super *s, int32_t o, panel_step *to)
 {
     const int32_t own = s->start[o], width = s->start[o + 1] - own;
     int32_t at[LU_PANEL], n = 0; /* the next segment of each column */
-    memcpy(at, s->gp + own, sizeof *at * (size_t)width);
+    memcpy(at, s->rest + own, sizeof *at * (size_t)width);
     for (;; n++) {
         panel_step least = {.first = own};
         for (int32_t j = 0; j < width; j++) {
@@ -205,34 +221,42 @@ static int32_t merge_segments(const lu_super *s, int32_t o, panel_step *to)
     }
 }
 
+/* Whether the columns of supernode o are to be a panel. weight: multiplications of each. */
+static bool suits_panel(const lu_super *s, int32_t o, const double *weight)
+{
+    const int32_t width = s->start[o + 1] - s->start[o];
+    return width >= MIN_PANEL && lu_tree_of(s, o) < 0 &&
+           weight[o] >= PANEL_WORK * (double)((s->ip[o + 1] - s->ip[o]) * width);
+}
+
 /* Steps of all panels into s->step, and where each panel's begin; s->step NULL: only that. */
-static void each_panel(lu_super *s)
+static void each_panel(lu_super *s, const double *weight)
 {
     int32_t n = 0;
     for (int32_t o = 0; o < s->n_super; o++) {
         s->step_at[o] = n;
-        if (s->start[o + 1] - s->start[o] >= MIN_PANEL)
+        if (suits_panel(s, o, weight))
             n += merge_segments(s, o, s->step ? s->step + n : NULL);
     }
     s->step_at[s->n_super] = n;
 }
 
 /* Numbers from an octet of a thread's part of s->px to the next one. */
-static inline size_t octet_size(const lu_super *s) { return ((size_t)s->n + 1) * LU_OCTET; }
+static inline size_t octet_size(const lu_super *s) { return ((size_t)s->n_crown + 1) * LU_OCTET; }
 
-/* work: multiplications. */
-static void plan_panels(lu_super *s, double work)
+static void plan_panels(lu_super *s, const double *weight)
 {
-    if (work < PANEL_WORK * (double)s->n_lower)
-        return;
     int32_t most = 0;
     for (int32_t o = 0; o < s->n_super; o++)
-        most = s->start[o + 1] - s->start[o] > most ? s->start[o + 1] - s->start[o] : most;
-    s->n_octet = most < MIN_PANEL ? 0 : (most + LU_OCTET - 1) / LU_OCTET;
+        if (suits_panel(s, o, weight) && s->start[o + 1] - s->start[o] > most)
+            most = s->start[o + 1] - s->start[o];
+    if (!most)
+        return;
+    s->n_octet = (most + LU_OCTET - 1) / LU_OCTET;
     s->step_at = array((size_t)s->n_super + 1, sizeof *s->step_at);
-    each_panel(s);
+    each_panel(s, weight);
     s->step = array((size_t)s->step_at[s->n_super], sizeof *s->step);
-    each_panel(s);
+    each_panel(s, weight);
     s->px = array(octet_size(s) * (size_t)(s->n_octet * pool_size(s->pool)) + 2 * LU_OCTET,
                   sizeof(double));
 }
@@ -249,6 +273,27 @@ static double work_of(const lu_super *s, int32_t sn)
             w += (double)len * (s->ip[o + 1] - s->ip[o] - (f - s->start[o]));
         }
     return w + s->ip[sn + 1] - s->ip[sn];
+}
+
+/* Supernodes that are computed by themselves, or with a tree. */
+static void list_heads(lu_super *s)
+{
+    s->head = array((size_t)s->n_super, sizeof *s->head);
+    for (int32_t o = 0; o < s->n_super; o++)
+        if (lu_tree_root_of(s, o) == o)
+            s->head[s->n_head++] = o;
+}
+
+/* Whoever has a tree's root computes all of it. */
+static void give_work_to_roots(const lu_super *s, double *weight)
+{
+    for (int32_t o = 0; o < s->n_super; o++) {
+        const int32_t root = lu_tree_root_of(s, o);
+        if (root != o) {
+            weight[root] += weight[o];
+            weight[o] = 0;
+        }
+    }
 }
 
 static void plan_threads(lu_super *s, const double *weight, double work, double share_from)
@@ -273,13 +318,14 @@ static void plan_threads(lu_super *s, const double *weight, double work, double 
 
 /* -- new values -- */
 
-/* A segment of a column: rows f .. of x become U's part u [m], and what is below is updated. l: the
+/* A segment of a column: its m rows of x become U's part u [m], and what is below is updated. l: the
  * supernode's block from the segment's first column and row on, id: its rows from there on, `rows`
  * of them. */
-static inline void eliminate(double *restrict x, int32_t f, const int32_t *restrict id,
+static inline void eliminate(double *restrict x, const int32_t *restrict id,
                              const double *restrict l, int32_t ld, int32_t rows, double *restrict u,
                              int32_t m, double *restrict t)
 {
+    const int32_t f = *id;
     if (m == 1) {
         const double u0 = u[0] = x[f];
         x[f] = 0;
@@ -327,11 +373,16 @@ static inline bool must_change(lu_super *s, int32_t k, const double *restrict va
 {
     bool yes = !s->have;
     for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++) {
-        const double v = val[s->apos[i]];
-        yes |= v != s->av[i];
-        s->av[i] = v;
+        const int32_t at = s->apos[i];
+        yes |= val[at] != s->val[at];
+        s->val[at] = val[at];
     }
-    for (int32_t g = s->gp[k]; g < s->gp[k + 1] && !yes; g++) {
+    const lu_tree_parts parts = lu_tree_parts_of(s, k);
+    for (const lu_tree_part *t = parts.from; t < parts.end && !yes; t++) {
+        use(s, t->root, s->of[k], w);
+        yes = s->changed[s->start[t->root]];
+    }
+    for (int32_t g = s->rest[k]; g < s->gp[k + 1] && !yes; g++) {
         use(s, s->of[s->seg[g]], s->of[k], w);
         for (int32_t f = s->seg[g], end = segment_end(s, f, k); f <= end && !yes; f++)
             yes = s->changed[f];
@@ -342,34 +393,46 @@ static inline bool must_change(lu_super *s, int32_t k, const double *restrict va
 /* A column's values of U stand in rows far from each other: their memory is asked for early. */
 static inline void ask_for_upper(const lu_super *s, int32_t k)
 {
-    for (int32_t g = k < s->n ? s->gp[k] : 0, end = k < s->n ? s->gp[k + 1] : 0; g < end; g++)
+    for (int32_t g = k < s->n ? s->rest[k] : 0, end = k < s->n ? s->gp[k + 1] : 0; g < end; g++)
         __builtin_prefetch(s->ux + s->place[g], 1);
 }
 
-/* Column k of L and U. */
+/* Column k of A, and what trees leave to it, into x [n_crown][step]. */
+static inline void begin_column(lu_super *s, int32_t k, int64_t step, double *restrict x, shift w)
+{
+    const lu_tree_parts parts = lu_tree_parts_of(s, k);
+    for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++)
+        x[s->arow[i] * step] = s->val[s->apos[i]];
+    for (const lu_tree_part *t = parts.from; t < parts.end; t++) {
+        use(s, t->root, s->of[k], w);
+        for (int32_t r = 0; r < t->n; r++)
+            x[t->row[r] * step] += t->value[r];
+    }
+}
+
+/* Column k of L and U, which is in no tree. */
 static void factor_column(lu_super *s, int32_t k, shift w)
 {
-    double *restrict x = s->x + (size_t)w.worker * (size_t)s->n, *restrict t =
-                                                                     s->t + (size_t)w.worker *
-                                                                                (size_t)s->n;
+    double *restrict x = s->x + (size_t)w.worker * (size_t)s->n_crown, *restrict t =
+                                                                           s->t + (size_t)w.worker *
+                                                                                      (size_t)s->n;
     ask_for_upper(s, k + ASK_AHEAD);
-    for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++)
-        x[s->arow[i]] = s->av[i];
-    for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
+    begin_column(s, k, 1, x, w);
+    for (int32_t g = s->rest[k]; g < s->gp[k + 1]; g++) {
         const int32_t f = s->seg[g], o = s->of[f], skip = f - s->start[o],
                       m = segment_end(s, f, k) + 1 - f;
         const int32_t ld = s->ip[o + 1] - s->ip[o];
         const double *l = s->lx + s->lp[o] + (size_t)skip * (size_t)(ld + 1);
         use(s, o, s->of[k], w);
-        eliminate(x, f, s->idx + s->ip[o] + skip, l, ld, ld - skip, s->ux + s->place[g], m, t);
+        eliminate(x, s->crown + s->ip[o] + skip, l, ld, ld - skip, s->ux + s->place[g], m, t);
     }
     const int32_t o = s->of[k], pos = k - s->start[o], ld = s->ip[o + 1] - s->ip[o];
-    const int32_t *restrict id = s->idx + s->ip[o];
+    const int32_t *restrict id = s->crown + s->ip[o];
     double *restrict l = s->lx + s->lp[o] + (size_t)pos * (size_t)ld;
-    const double pivot = s->diag[k] = x[k];
-    x[k] = 0;
+    const double by = 1 / (s->diag[k] = x[id[pos]]);
+    x[id[pos]] = 0;
     for (int32_t r = pos + 1; r < ld; r++) {
-        l[r] = x[id[r]] / pivot;
+        l[r] = x[id[r]] * by;
         x[id[r]] = 0;
     }
 }
@@ -399,7 +462,7 @@ static void eliminate_above(lu_super *s, int32_t sn, uint32_t anew, double *x, s
 {
     _Alignas(64) double u[MAX_WIDTH * LU_PANEL];
     int32_t g[LU_PANEL]; /* the next segment of each column */
-    memcpy(g, s->gp + s->start[sn], sizeof *g * (size_t)(s->start[sn + 1] - s->start[sn]));
+    memcpy(g, s->rest + s->start[sn], sizeof *g * (size_t)(s->start[sn + 1] - s->start[sn]));
     for (int32_t i = s->step_at[sn]; i < s->step_at[sn + 1]; i++) {
         const int32_t f = s->step[i].first, o = s->of[f], skip = f - s->start[o],
                       m = s->start[o + 1] - f, ld = s->ip[o + 1] - s->ip[o];
@@ -407,25 +470,25 @@ static void eliminate_above(lu_super *s, int32_t sn, uint32_t anew, double *x, s
         if (!members)
             continue;
         use(s, o, sn, w);
-        lu_panel_eliminate(s->idx + s->ip[o] + skip,
+        lu_panel_eliminate(s->crown + s->ip[o] + skip,
                            s->lx + s->lp[o] + (size_t)skip * (size_t)(ld + 1), ld, ld - skip, m,
                            members, (int64_t)octet_size(s), x, u);
         store_upper(s, members, m, u, g);
     }
 }
 
-/* What is left of column k, in x [n] of an octet: its supernode's rows. t: work [n]. */
-static void end_column(lu_super *s, int32_t k, double *restrict x, double *restrict t)
+/* What is left of column k, in x [n_crown] of an octet: its supernode's rows. t: work [n]. */
+WIDE static void end_column(lu_super *s, int32_t k, double *restrict x, double *restrict t)
 {
     const int32_t o = s->of[k], pos = k - s->start[o], ld = s->ip[o + 1] - s->ip[o];
-    const int32_t *restrict id = s->idx + s->ip[o];
+    const int32_t *restrict id = s->crown + s->ip[o];
     const double *restrict block = s->lx + s->lp[o];
     double *restrict y = s->lx + s->lp[o] + (size_t)pos * (size_t)ld; /* in L's column itself */
     for (int32_t r = 0; r < ld; r++) {
         y[r] = x[id[r] * (int64_t)LU_OCTET];
         x[id[r] * (int64_t)LU_OCTET] = 0;
     }
-    const int32_t last = s->gp[k + 1] - 1, f = last >= s->gp[k] ? s->seg[last] : k;
+    const int32_t last = s->gp[k + 1] - 1, f = last >= s->rest[k] ? s->seg[last] : k;
     const int32_t skip = f - s->start[o], m = k - f;
     if (skip >= 0 && m > 0) { /* the last segment is in the supernode */
         const double *restrict l = block + (size_t)skip * (size_t)(ld + 1);
@@ -436,9 +499,9 @@ static void end_column(lu_super *s, int32_t k, double *restrict x, double *restr
         for (int32_t r = pos; r < ld; r++)
             y[r] -= t[r - pos];
     }
-    const double pivot = s->diag[k] = y[pos];
+    const double by = 1 / (s->diag[k] = y[pos]);
     for (int32_t r = pos + 1; r < ld; r++)
-        y[r] /= pivot;
+        y[r] *= by;
 }
 
 /* As factor_column for some columns of supernode sn: bit j of `anew`. */
@@ -449,8 +512,7 @@ static void factor_panel(lu_super *s, int32_t sn, uint32_t anew, shift w)
     for (uint32_t left = anew; left; left &= left - 1) {
         const int j = __builtin_ctz(left);
         xj[j] = x + octet_size(s) * (size_t)(j / LU_OCTET) + j % LU_OCTET;
-        for (int32_t i = s->ap[k + j]; i < s->ap[k + j + 1]; i++)
-            xj[j][s->arow[i] * (int64_t)LU_OCTET] = s->av[i];
+        begin_column(s, k + j, LU_OCTET, xj[j], w);
     }
     eliminate_above(s, sn, anew, x, w);
     for (uint32_t left = anew; left; left &= left - 1)
@@ -492,10 +554,24 @@ static bool a_pivot_fails(const lu_super *s, int32_t sn, double *restrict t)
     return false;
 }
 
-/* True if one of its columns was made anew. */
+/* Only parts change: values of other columns do not count. */
+static inline bool is_in_parts(const lu_super *s) { return s->partly && s->partly->fresh; }
+
+static bool factor_tree(lu_super *s, int32_t t, int worker)
+{
+    const partly *v = s->partly;
+    if (!is_in_parts(s))
+        return lu_tree_factor(s, t, s->a->val, worker);
+    return lu_tree_take(s, t, s->a->val, v->column, v->counts) &&
+           lu_tree_factor(s, t, NULL, worker);
+}
+
+/* True if one of its columns was made anew. The root of a tree does all of it. */
 static bool factor_supernode(lu_super *s, int32_t sn, shift w)
 {
-    const int32_t k = s->start[sn], width = s->start[sn + 1] - k;
+    const int32_t k = s->start[sn], width = s->start[sn + 1] - k, t = lu_tree_of(s, sn);
+    if (t >= 0)
+        return lu_tree_root(s, t) == sn && factor_tree(s, t, w.worker);
     if (!s->step_at || s->step_at[sn] == s->step_at[sn + 1])
         return factor_one_by_one(s, sn, w);
     uint32_t anew = 0;
@@ -523,20 +599,35 @@ static void look_at_supernode(lu_super *s, int32_t sn, int worker)
         atomic_store_explicit(&v->look[v->user[i]], 1, memory_order_relaxed);
 }
 
+/* Whether no pivot fails of those that are there once supernode sn is: all of a tree with its root.
+ */
+static bool factors_pass(const lu_super *s, int32_t sn, double *restrict t)
+{
+    const int32_t tree = lu_tree_of(s, sn);
+    if (tree < 0)
+        return !a_pivot_fails(s, sn, t);
+    if (lu_tree_root(s, tree) != sn)
+        return true;
+    for (int32_t o = lu_tree_first(s, tree); o <= sn; o++)
+        if (lu_tree_of(s, o) == tree && a_pivot_fails(s, o, t))
+            return false;
+    return true;
+}
+
 /* A supernode where all change. */
 static void factor_whole(lu_super *s, int32_t sn, shift w)
 {
     if (s->tol > 0 && atomic_load_explicit(&s->failed, memory_order_relaxed))
         return;
     (void)factor_supernode(s, sn, w);
-    if (s->tol > 0 && a_pivot_fails(s, sn, s->t + (size_t)w.worker * (size_t)s->n))
+    if (s->tol > 0 && !factors_pass(s, sn, s->t + (size_t)w.worker * (size_t)s->n))
         atomic_store_explicit(&s->failed, true, memory_order_relaxed);
 }
 
 /* While only parts change, those that a supernode uses may tell it to look: it waits for all. */
 static void do_supernode(lu_super *s, int32_t sn, shift w)
 {
-    if (s->partly && s->partly->fresh) {
+    if (is_in_parts(s)) {
         for (int32_t g = s->gp[s->start[sn]]; w.waits && g < s->gp[s->start[sn + 1]]; g++)
             use(s, s->of[s->seg[g]], sn, w);
         look_at_supernode(s, sn, w.worker);
@@ -578,17 +669,35 @@ static void clear_panels(lu_super *s)
 }
 
 /* min |u_kk| / max |u_kk|, rows over their size; 0 if one is no pivot. */
-static double rcond_of(const lu_super *s)
+WIDE static double ratio_of(const double *restrict diag, const double *restrict scale, int32_t n)
 {
-    double least = INFINITY, most = 0;
-    for (int32_t k = 0; k < s->n; k++) {
-        const double u = fabs(s->diag[k]) / s->scale[k];
-        if (!(u > 0 && u < INFINITY))
-            return 0;
-        least = u < least ? u : least;
-        most = u > most ? u : most;
+    enum { LANES = 8 };
+    double low[LANES], high[LANES], least = INFINITY, most = 0;
+    uint64_t no[LANES] = {0}, any = 0;
+    for (int i = 0; i < LANES; i++) {
+        low[i] = INFINITY;
+        high[i] = 0;
     }
-    return s->n ? least / most : 1;
+    int32_t k = 0;
+    for (; k + LANES <= n; k += LANES)
+        for (int i = 0; i < LANES; i++) {
+            const double u = fabs(diag[k + i]) / scale[k + i];
+            no[i] |= !(u > 0) | !(u < INFINITY);
+            low[i] = u < low[i] ? u : low[i];
+            high[i] = u > high[i] ? u : high[i];
+        }
+    for (int i = 0; k < n; k++, i++) {
+        const double u = fabs(diag[k]) / scale[k];
+        no[i] |= !(u > 0) | !(u < INFINITY);
+        low[i] = u < low[i] ? u : low[i];
+        high[i] = u > high[i] ? u : high[i];
+    }
+    for (int i = 0; i < LANES; i++) {
+        any |= no[i];
+        least = low[i] < least ? low[i] : least;
+        most = high[i] > most ? high[i] : most;
+    }
+    return any ? 0 : n ? least / most : 1;
 }
 
 double lu_super_factor(lu_super *s, const csc *a)
@@ -600,16 +709,20 @@ double lu_super_factor(lu_super *s, const csc *a)
     if (s->parallel) {
         factor_by_threads(s);
     } else {
-        for (int32_t sn = 0; sn < s->n_super; sn++)
-            factor_whole(s, sn, (shift){0});
+        for (int32_t i = 0; i < s->n_head; i++)
+            factor_whole(s, s->head[i], (shift){0});
     }
     s->have = false; /* until it turns out well */
-    for (int32_t i = 0; i < s->fp[s->n]; i++)
-        s->fx[i] = a->val[s->fpos[i]];
+    for (int32_t i = 0, n = s->fp[s->n]; i < n; i++) {
+        const int32_t ahead = s->fpos[i + 32 < n ? i + 32 : n - 1];
+        __builtin_prefetch(a->val + ahead, 0);
+        __builtin_prefetch(s->val + ahead, 1);
+        s->fx[i] = s->val[s->fpos[i]] = a->val[s->fpos[i]];
+    }
     s->made = 0;
     for (int32_t k = 0; k < s->n; k++)
         s->made += s->changed[k];
-    const double rcond = s->failed ? 0 : rcond_of(s);
+    const double rcond = s->failed ? 0 : ratio_of(s->diag, s->scale, s->n);
     s->have = rcond > 0;
     if (!s->have)
         clear_panels(s);
@@ -627,33 +740,44 @@ double lu_super_factor_with(lu_super *s, const csc *a, double tol)
 
 /* -- pivots -- */
 
-/* The largest of A's entries in a column's block, each over the size of its row. */
-static double largest_entry(const lu_super *s, int32_t k)
+/* The largest of A's entries in column k from row `first` on, each over the size of its row. */
+static double largest_entry(const lu_super *s, int32_t k, int32_t first, const int32_t *pinv)
 {
+    const csc *a = s->a;
     double most = 0;
-    for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++) {
-        const double v = fabs(s->av[i]) / s->scale[s->arow[i]];
+    for (int32_t i = a->colptr[s->q[k]]; i < a->colptr[s->q[k] + 1]; i++) {
+        const int32_t row = pinv[a->row[i]];
+        const double v = row < first ? 0 : fabs(a->val[i]) / s->scale[row];
         most = v > most ? v : most;
     }
     return most;
 }
 
+/* Whether an entry of column k of U is above `most`; each [n]: one over the sizes of rows. */
+static bool upper_is_above(const lu_super *s, int32_t k, const double *each, double most)
+{
+    if (!(fabs(s->diag[k]) * each[k] <= most))
+        return true;
+    for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
+        const int32_t f = s->seg[g], len = segment_end(s, f, k) + 1 - f;
+        if (any_above(s->ux + s->place[g], each + f, len, most))
+            return true;
+    }
+    return false;
+}
+
 bool lu_super_grows_beyond(const lu_super *s, double least)
 {
     double *restrict each = s->t;
+    int32_t *pinv = rows_to_pivots(s);
+    bool yes = false;
     for (int32_t k = 0; k < s->n; k++)
         each[k] = 1 / s->scale[k];
-    for (int32_t k = 0; k < s->n; k++) {
-        const double most = largest_entry(s, k) / least;
-        if (!(fabs(s->diag[k]) * each[k] <= most))
-            return true;
-        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
-            const int32_t f = s->seg[g], len = segment_end(s, f, k) + 1 - f;
-            if (any_above(s->ux + s->place[g], each + f, len, most))
-                return true;
-        }
-    }
-    return false;
+    for (int32_t b = 0; b < s->n_block; b++)
+        for (int32_t k = s->block[b]; k < s->block[b + 1] && !yes; k++)
+            yes = upper_is_above(s, k, each, largest_entry(s, k, s->block[b], pinv) / least);
+    vs_free(pinv);
+    return yes;
 }
 
 int32_t lu_super_made(const lu_super *s) { return s->made; }
@@ -732,13 +856,15 @@ static partly *make_partly(const lu_super *s)
 {
     const size_t n = (size_t)s->n, ns = (size_t)s->n_super + 1;
     partly *v = vs_calloc(1, sizeof *v);
-    *v = (partly){.pinv = array(n, sizeof(int32_t)),
+    *v = (partly){.pinv = rows_to_pivots(s),
                   .qinv = array(n, sizeof(int32_t)),
                   .below_at = array(ns, sizeof(int32_t)),
                   .user_at = array(ns, sizeof(int32_t)),
                   .used_at = array(ns, sizeof(int32_t)),
                   .look = array(ns, 1),
                   .need = array(ns, 1),
+                  .column = array((size_t)csc_nnz(s->a), sizeof(int32_t)),
+                  .counts = array(n, 1),
                   .z = array(n, sizeof(double)),
                   .least = array(ns, sizeof(double)),
                   .most = array(ns, sizeof(double)),
@@ -746,8 +872,10 @@ static partly *make_partly(const lu_super *s)
                   .span_most = array(ns / SPAN + 1, sizeof(double)),
                   .span_new = array(ns / SPAN + 1, 1)};
     for (int32_t k = 0; k < s->n; k++) {
-        v->pinv[s->p[k]] = k;
-        v->qinv[s->q[k]] = k;
+        const int32_t col = s->q[k];
+        v->qinv[col] = k;
+        for (int32_t i = s->a->colptr[col]; i < s->a->colptr[col + 1]; i++)
+            v->column[i] = k;
     }
     v->below = list_pairs(s, each_below, v->below_at);
     v->user = list_pairs(s, each_user, v->user_at);
@@ -759,10 +887,10 @@ static void free_partly(partly *v)
 {
     if (!v)
         return;
-    void *const all[] = {v->pinv,         v->qinv,       v->below_at,  v->below,
-                         v->user_at,      v->user,       v->used_at,   v->used,
-                         (void *)v->look, v->need,       v->z,         v->least,
-                         v->most,         v->span_least, v->span_most, v->span_new};
+    void *const all[] = {v->pinv,         v->qinv,      v->below_at, v->below,  v->user_at,
+                         v->user,         v->used_at,   v->used,     v->column, v->counts,
+                         (void *)v->look, v->need,      v->z,        v->least,  v->most,
+                         v->span_least,   v->span_most, v->span_new};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     vs_free(v);
@@ -848,18 +976,47 @@ static void factor_looked_at(lu_super *s)
         look_at_supernode(s, sn, 0);
 }
 
-/* What comes after the factors: marks are taken back. */
+/* What comes after the factors of a supernode that was looked at, or is in a tree that was. */
+static void end_supernode(lu_super *s, int32_t sn)
+{
+    for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++) {
+        s->made += s->changed[k];
+        s->changed[k] = 0;
+    }
+    measure_supernode(s, sn);
+}
+
+/* Marks are taken back. */
 static void end_part(lu_super *s)
 {
     uint8_t *look = (uint8_t *)s->partly->look;
     s->made = 0;
     for (int32_t sn = 0; (sn = next_mark(look, sn, s->n_super)) < s->n_super; sn++) {
-        for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++) {
-            s->made += s->changed[k];
-            s->changed[k] = 0;
-        }
-        measure_supernode(s, sn);
+        const int32_t t = lu_tree_of(s, sn);
+        for (int32_t o = t < 0 ? sn : lu_tree_first(s, t); o <= sn; o++)
+            if (lu_tree_of(s, o) == t)
+                end_supernode(s, o);
         look[sn] = 0;
+    }
+}
+
+static void look_at(const lu_super *s, int32_t sn)
+{
+    atomic_store_explicit(&s->partly->look[sn], 1, memory_order_relaxed);
+}
+
+/* Column k may have new values: its own supernode's, and those of trees that have entries of it. */
+static void look_at_column(lu_super *s, const csc *a, int32_t k)
+{
+    const partly *v = s->partly;
+    const lu_tree_parts parts = lu_tree_parts_of(s, k);
+    v->counts[k] = 1;
+    look_at(s, lu_tree_root_of(s, s->of[k]));
+    for (const lu_tree_part *t = parts.from; t < parts.end; t++)
+        look_at(s, t->root);
+    for (int32_t j = s->above_at[k]; j < s->above_at[k + 1]; j++) {
+        const int32_t at = s->above[j];
+        s->fx[at] = s->val[s->fpos[at]] = a->val[s->fpos[at]];
     }
 }
 
@@ -870,21 +1027,18 @@ double lu_super_factor_part(lu_super *s, const csc *a, const lu_part *p)
     s->a = a;
     s->coarse = LU_NOT_MADE;
     prepare_parts(s);
-    const partly *v = s->partly;
-    for (int32_t i = 0; i < p->n; i++) {
-        const int32_t k = p->column[i] < 0 ? -1 : v->qinv[p->column[i]];
-        if (k < 0)
-            continue;
-        atomic_store_explicit(&v->look[s->of[k]], 1, memory_order_relaxed);
-        for (int32_t j = s->above_at[k]; j < s->above_at[k + 1]; j++)
-            s->fx[s->above[j]] = a->val[s->fpos[s->above[j]]];
-    }
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->column[i] >= 0)
+            look_at_column(s, a, s->partly->qinv[p->column[i]]);
     if (s->parallel) {
         factor_by_threads(s);
     } else {
         factor_looked_at(s);
     }
     end_part(s);
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->column[i] >= 0)
+            s->partly->counts[s->partly->qinv[p->column[i]]] = 0;
     const double rcond = measure_all(s);
     s->have = rcond > 0;
     if (!s->have)
@@ -1020,7 +1174,7 @@ static void make_work(lu_super *s)
 {
     const size_t n = (size_t)s->n, threads = (size_t)pool_size(s->pool);
     s->scale = array(n, sizeof(double));
-    s->x = array(n * threads, sizeof(double));
+    s->x = array((size_t)s->n_crown * threads, sizeof(double));
     s->t = array(n * threads, sizeof(double));
     s->changed = array(n, 1);
 }
@@ -1033,7 +1187,7 @@ static int32_t *copy(const int32_t *from, size_t n)
 }
 
 lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, pool *threads,
-                       double share_from)
+                       double share_from, bool trees)
 {
     const size_t n = (size_t)a->n;
     lu_super *s = vs_calloc(1, sizeof *s);
@@ -1049,11 +1203,15 @@ lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, 
         return NULL;
     }
     place_values(s);
+    s->rest = array(n, sizeof(int32_t));
+    lu_trees_new(s, trees);
+    list_heads(s);
     make_work(s);
     double work = 0, *weight = array((size_t)s->n_super, sizeof *weight);
     for (int32_t k = 0; k < s->n_super; k++)
         work += weight[k] = work_of(s, k);
-    plan_panels(s, work);
+    give_work_to_roots(s, weight);
+    plan_panels(s, weight);
     plan_threads(s, weight, work, share_from);
     vs_free(weight);
     return s;
@@ -1066,6 +1224,7 @@ bool lu_super_fits(const lu_super *s, const int32_t *p)
 
 void lu_super_forget(lu_super *s) { s->have = false; }
 const int32_t *lu_super_rows(const lu_super *s) { return s->p; }
+const double *lu_super_values(const lu_super *s) { return s->val; }
 const double *lu_super_scale(const lu_super *s) { return s->scale; }
 int64_t lu_super_entries(const lu_super *s) { return s->n_entry; }
 double lu_super_work(const lu_super *s) { return s->work; }
@@ -1077,13 +1236,14 @@ void lu_super_free(lu_super **ps)
         return;
     lu_split_free(&s->split);
     lu_units_free(&s->units);
+    lu_trees_free(&s->trees);
     void *const all[] = {
-        s->place,    s->row_at, s->column, s->skip,        s->value_at,  s->start, s->of,
-        s->ip,       s->idx,    s->lp,     s->lx,          s->gp,        s->seg,   s->ux,
-        s->diag,     s->ap,     s->apos,   s->arow,        s->fp,        s->fpos,  s->fcol,
-        s->above_at, s->above,  s->frow,   s->coarse_lx,   s->coarse_ux, s->fx,    s->block,
-        s->p,        s->q,      s->scale,  s->x,           s->t,         s->av,    s->changed,
-        s->step_at,  s->step,   s->px,     (void *)s->done};
+        s->place,     s->rest,  s->head,    s->crown,    s->row_at, s->column, s->skip,
+        s->value_at,  s->start, s->of,      s->ip,       s->idx,    s->lp,     s->lx,
+        s->gp,        s->seg,   s->ux,      s->diag,     s->ap,     s->apos,   s->arow,
+        s->fp,        s->fpos,  s->fcol,    s->above_at, s->above,  s->frow,   s->coarse_lx,
+        s->coarse_ux, s->fx,    s->block,   s->p,        s->q,      s->scale,  s->x,
+        s->t,         s->val,   s->changed, s->step_at,  s->step,   s->px,     (void *)s->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     free_partly(s->partly);

@@ -29,9 +29,10 @@ typedef struct lu_super lu_super;
  *                permutation, or those that KLU chose. Copied
  *   threads      used by lu_super_factor, and by lu_super_solve from `share_from` entries on; NULL:
  *                one thread
+ *   trees        small subtrees are planned as a whole, which a few factorisations do not repay
  * NULL: too many entries. Allocates. */
 lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, pool *threads,
-                       double share_from);
+                       double share_from, bool trees);
 void lu_super_free(lu_super **s);
 
 /* Whether the plan, of the same pattern, is one for these pivots. */
@@ -43,6 +44,8 @@ void lu_super_forget(lu_super *s);
 const int32_t *lu_super_rows(const lu_super *s); /* [n] rows of A in the order of pivots */
 int64_t lu_super_entries(const lu_super *s);     /* of L and U, both with their diagonal */
 double lu_super_work(const lu_super *s);         /* multiplications, as klu_flops counts them */
+
+const double *lu_super_values(const lu_super *s); /* [nnz] of A, that the factors are of */
 
 /* Sizes of the rows: the largest entry of each, as KLU's. Before the first factors. Factors do not
  * depend on it, but what is said of their pivots does. */

@@ -15,6 +15,19 @@ typedef struct lu_split {
 } lu_split;
 
 typedef struct lu_units lu_units;
+typedef struct lu_trees lu_trees;
+
+/* What a tree of lu_super_tree.c leaves to a column above: value[i] is to be added to row[i], a row
+ * of the crown. */
+typedef struct lu_tree_part {
+    const double *value;
+    const int32_t *row;
+    int32_t n;
+    int32_t root; /* the supernode that has it */
+} lu_tree_part;
+typedef struct lu_tree_parts {
+    const lu_tree_part *from, *end;
+} lu_tree_parts;
 
 /* The loops over the rows of a block, for each vector width; without fused operations all give the
  * same bits. */
@@ -38,6 +51,13 @@ struct lu_super {
                      end */
     int32_t *seg; /* first row */
     int32_t *place; /* of its values in ux */
+    int32_t *rest;  /* [n] of a column's segments the first that is in no tree: others are before it
+                     */
+    lu_trees *trees;
+    int32_t n_head, *head; /* supernodes in no tree, and roots of trees */
+    int32_t
+        n_crown; /* columns in no tree, which are numbered, since work on them reaches no others */
+    int32_t *crown; /* as idx, for supernodes in no tree and below roots of trees: these numbers */
     /* U as a solution reads it: the rows of the last supernode, then those of the one before; in
      * each the segments of columns, from the last one on */
     int32_t *row_at;   /* [n_super + 1] in column and skip; of o: from [o + 1] to [o] */
@@ -46,8 +66,9 @@ struct lu_super {
     int32_t *value_at; /* [n_super + 1] a supernode's values in ux, from [o + 1] to [o] */
     double *ux, *diag; /* diag [n] u_kk */
     int32_t *ap, *apos,
-        *arow;          /* [n + 1] entries of A in the blocks of a column: place in a->val, row */
-    double *av;         /* their values in the last factorisation */
+        *arow;   /* [n + 1] entries of A in the blocks of a column, but for those of trees: place in
+                  a->val, row in the crown */
+    double *val; /* [nnz of A] values in the last factorisation */
     uint8_t *changed;   /* [n] columns of L and U that this factorisation made anew */
     int32_t made;       /* how many */
     double tol;         /* of lu_super_factor_with, during it; else 0 */
@@ -63,12 +84,12 @@ struct lu_super {
     double *scale;             /* [n] */
     int64_t n_lower, n_entry;  /* entries of L; of L and U, both with their diagonal */
     double work;               /* multiplications, as KLU counts them */
-    double *x, *t;             /* [threads][n] work, x zero; [threads][n] */
+    double *x, *t;             /* [threads][n_crown] work, x zero; [threads][n] */
     /* panels: the columns of a supernode, if there are MIN_PANEL */
     int32_t *step_at; /* [n_super + 1] in step; NULL: no panels */
     struct panel_step *step;
     int32_t n_octet; /* of the widest panel */
-    double *px;      /* [threads][n_octet][n + 1][LU_OCTET], zero between panels; the first begins
+    double *px; /* [threads][n_octet][n_crown + 1][LU_OCTET], zero between panels; the first begins
                         at a line of the cache */
     float *coarse_lx, *coarse_ux; /* lx and ux rounded; NULL: not asked for yet */
     enum { LU_NOT_MADE, LU_MADE, LU_OUT_OF_RANGE } coarse; /* of the present factors */
@@ -97,6 +118,24 @@ bool lu_super_fill(lu_super *s, double expected);
  * are put together: what a part needs is in it. Allocates. */
 void lu_super_split(const lu_graph *g, const double *weight, double limit, lu_split *to);
 void lu_split_free(lu_split *to);
+
+/* lu_super_tree.c: plans the trees, if there are to be any, and puts them into s->trees. What they take over of A leaves ap,
+ * and segments of their supernodes move to the begin of each column's. Allocates. */
+void lu_trees_new(lu_super *s, bool any);
+void lu_trees_free(lu_trees **h);
+int32_t lu_tree_of(const lu_super *s, int32_t o);      /* of a supernode; -1: none */
+int32_t lu_tree_root(const lu_super *s, int32_t t);    /* the supernode that all others are below */
+int32_t lu_tree_root_of(const lu_super *s, int32_t o); /* of its tree; itself, if it is in none */
+int32_t lu_tree_first(const lu_super *s, int32_t t);   /* and the first one */
+lu_tree_parts lu_tree_parts_of(const lu_super *s, int32_t k); /* in the order of trees */
+/* Makes all columns of a tree anew, or none, and sets s->changed: if one of its entries of A in val
+ * is another one than in s->val, which gets it; val NULL: in any case, with those of s->val. */
+bool lu_tree_factor(lu_super *s, int32_t t, const double *val, int worker);
+/* Takes the values of a tree's entries into s->val, if their columns count; whether one is another.
+ *   column  in  [nnz of A] column of L of an entry
+ *   counts  in  [n] columns whose entries are taken: 1 */
+bool lu_tree_take(lu_super *s, int32_t t, const double *val, const int32_t *column,
+                  const uint8_t *counts);
 
 /* lu_super_solve.c: how solutions are cut into units, which does not depend on threads. They are
  * done by those of s->pool if the largest block of BTF has `least` entries. Allocates. */

@@ -128,6 +128,6 @@ static void umf_solve(lu_fac *fac, const double *b, double *x)
     memcpy(x, u->x, sizeof(double) * (size_t)u->a->n);
 }
 
-const lu_method lu_method_umfpack = {"umfpack", umf_analyze, umf_factor, NULL,
-                                     umf_solve, umf_weakest, umf_free,   NULL,
-                                     NULL,      NULL,        NULL,       NULL};
+const lu_method lu_method_umfpack = {"umfpack",   umf_analyze, umf_factor, NULL, umf_solve,
+                                     umf_weakest, umf_free,    NULL,       NULL, NULL,
+                                     NULL,        NULL,        NULL};
