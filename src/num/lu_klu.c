@@ -428,10 +428,11 @@ static bool k_refactor_part(lu_solver *lu, lu_fac *fac, const csc *a, const lu_p
     return true;
 }
 
+/* Of most unknowns a whole solution is faster: it does not look for what is to be done. */
 static bool k_solve_part(lu_fac *fac, lu_part *p, const double *b, double *x)
 {
     klu *f = (klu *)fac;
-    if (!f->super_on)
+    if (!f->super_on || p->n > p->n_column / 2)
         return false;
     lu_super_solve_part(f->super, p, b, x);
     return true;

@@ -17,7 +17,8 @@ enum {
     MAX_WIDTH =
         LU_PANEL, /* columns of a supernode: a later part of a run need not wait for all of it */
     MIN_PARALLEL = 400000, /* multiplications, below which threads cost more than they give */
-    ASK_AHEAD = 2,         /* columns, by which memory of U is asked for early */
+    ASK_AHEAD = 2,         /* columns, by which memory of U is asked for early, */
+    FAR = 32,              /* and entries of A, by which theirs is */
     MIN_PANEL = 3,  /* columns of a supernode made anew in a row, from which a panel is faster */
     PANEL_WORK = 32 /* multiplications per entry of its block, below which one does not pay */
 };
@@ -33,7 +34,8 @@ typedef struct panel_step {
 typedef struct partly {
     int32_t *pinv, *qinv;           /* [n] pivots of rows and columns of A */
     int32_t *below_at;              /* [n_super + 1] in `below` */
-    int32_t *below;                 /* other supernodes that have rows of a supernode's block */
+    int32_t *below;                 /* other supernodes that have rows of a supernode's block; NULL:
+                                       no solution was asked for yet */
     int32_t *user_at;               /* [n_super + 1] in `user` */
     int32_t *user;                  /* other supernodes whose columns use a supernode */
     int32_t *used_at;               /* [n_super + 1] in `used` */
@@ -367,16 +369,28 @@ static inline void use(lu_super *s, int32_t o, int32_t by, shift w)
         await(s, o, w.worker);
 }
 
-/* Whether column k of L and U has to be made anew: its entries of A changed, or a column that it
- * uses did. */
-static inline bool must_change(lu_super *s, int32_t k, const double *restrict val, shift w)
+/* Only parts change: values of other columns do not count. */
+static inline bool is_in_parts(const lu_super *s) { return s->partly && s->partly->fresh; }
+
+/* Column k's own values of A, which are in no tree; whether one changed. */
+static inline bool take_column(lu_super *s, int32_t k, const double *restrict val)
 {
-    bool yes = !s->have;
+    bool yes = false;
     for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++) {
         const int32_t at = s->apos[i];
         yes |= val[at] != s->val[at];
         s->val[at] = val[at];
     }
+    return yes;
+}
+
+/* Whether column k of L and U has to be made anew: its entries of A changed, or a column that it
+ * uses did. */
+static inline bool must_change(lu_super *s, int32_t k, const double *restrict val, shift w)
+{
+    bool yes = !s->have;
+    if (!is_in_parts(s) || s->partly->counts[k])
+        yes |= take_column(s, k, val);
     const lu_tree_parts parts = lu_tree_parts_of(s, k);
     for (const lu_tree_part *t = parts.from; t < parts.end && !yes; t++) {
         use(s, t->root, s->of[k], w);
@@ -554,9 +568,6 @@ static bool a_pivot_fails(const lu_super *s, int32_t sn, double *restrict t)
     return false;
 }
 
-/* Only parts change: values of other columns do not count. */
-static inline bool is_in_parts(const lu_super *s) { return s->partly && s->partly->fresh; }
-
 static bool factor_tree(lu_super *s, int32_t t, int worker)
 {
     const partly *v = s->partly;
@@ -700,6 +711,17 @@ WIDE static double ratio_of(const double *restrict diag, const double *restrict 
     return any ? 0 : n ? least / most : 1;
 }
 
+/* Entries above the blocks. */
+static void take_above(lu_super *s, const double *restrict val)
+{
+    for (int32_t i = 0, n = s->fp[s->n]; i < n; i++) {
+        const int32_t at = s->fpos[i], later = s->fpos[i + FAR < n ? i + FAR : i];
+        __builtin_prefetch(val + later, 0);
+        __builtin_prefetch(s->val + later, 1);
+        s->fx[i] = s->val[at] = val[at];
+    }
+}
+
 double lu_super_factor(lu_super *s, const csc *a)
 {
     s->a = a;
@@ -713,12 +735,7 @@ double lu_super_factor(lu_super *s, const csc *a)
             factor_whole(s, s->head[i], (shift){0});
     }
     s->have = false; /* until it turns out well */
-    for (int32_t i = 0, n = s->fp[s->n]; i < n; i++) {
-        const int32_t ahead = s->fpos[i + 32 < n ? i + 32 : n - 1];
-        __builtin_prefetch(a->val + ahead, 0);
-        __builtin_prefetch(s->val + ahead, 1);
-        s->fx[i] = s->val[s->fpos[i]] = a->val[s->fpos[i]];
-    }
+    take_above(s, a->val);
     s->made = 0;
     for (int32_t k = 0; k < s->n; k++)
         s->made += s->changed[k];
@@ -817,12 +834,17 @@ static void each_below(pairs *p)
     }
 }
 
+/* Of a tree only the root has users, which are those of all. */
 static void each_user(pairs *p)
 {
     const lu_super *s = p->s;
-    for (int32_t k = 0; k < s->n; k++)
-        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++)
+    for (int32_t k = 0; k < s->n; k++) {
+        const lu_tree_parts parts = lu_tree_parts_of(s, k);
+        for (const lu_tree_part *t = parts.from; t < parts.end; t++)
+            take_pair(p, t->root, s->of[k]);
+        for (int32_t g = s->rest[k]; g < s->gp[k + 1]; g++)
             take_pair(p, s->of[s->seg[g]], s->of[k]);
+    }
 }
 
 static void each_used(pairs *p)
@@ -877,9 +899,7 @@ static partly *make_partly(const lu_super *s)
         for (int32_t i = s->a->colptr[col]; i < s->a->colptr[col + 1]; i++)
             v->column[i] = k;
     }
-    v->below = list_pairs(s, each_below, v->below_at);
     v->user = list_pairs(s, each_user, v->user_at);
-    v->used = list_pairs(s, each_used, v->used_at);
     return v;
 }
 
@@ -1123,7 +1143,11 @@ static void upper_part(lu_super *s, lu_part *p, int32_t from, int32_t end)
 void lu_super_solve_part(lu_super *s, lu_part *p, const double *b, double *x)
 {
     prepare_parts(s);
-    const partly *v = s->partly;
+    partly *v = s->partly;
+    if (!v->below) {
+        v->below = list_pairs(s, each_below, v->below_at);
+        v->used = list_pairs(s, each_used, v->used_at);
+    }
     for (int32_t i = 0; i < p->n; i++)
         if (p->column[i] >= 0 && b[i] != 0) {
             const int32_t k = v->pinv[p->column[i]];
@@ -1203,7 +1227,6 @@ lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, 
         return NULL;
     }
     place_values(s);
-    s->rest = array(n, sizeof(int32_t));
     lu_trees_new(s, trees);
     list_heads(s);
     make_work(s);
@@ -1237,13 +1260,15 @@ void lu_super_free(lu_super **ps)
     lu_split_free(&s->split);
     lu_units_free(&s->units);
     lu_trees_free(&s->trees);
+    if (s->crown != s->idx)
+        vs_free(s->crown);
     void *const all[] = {
-        s->place,     s->rest,  s->head,    s->crown,    s->row_at, s->column, s->skip,
-        s->value_at,  s->start, s->of,      s->ip,       s->idx,    s->lp,     s->lx,
-        s->gp,        s->seg,   s->ux,      s->diag,     s->ap,     s->apos,   s->arow,
-        s->fp,        s->fpos,  s->fcol,    s->above_at, s->above,  s->frow,   s->coarse_lx,
-        s->coarse_ux, s->fx,    s->block,   s->p,        s->q,      s->scale,  s->x,
-        s->t,         s->val,   s->changed, s->step_at,  s->step,   s->px,     (void *)s->done};
+        s->place, s->rest,    s->head,     s->row_at, s->column, s->skip,        s->value_at,
+        s->start, s->of,      s->ip,       s->idx,    s->lp,     s->lx,          s->gp,
+        s->seg,   s->ux,      s->diag,     s->ap,     s->apos,   s->arow,        s->fp,
+        s->fpos,  s->fcol,    s->above_at, s->above,  s->frow,   s->coarse_lx,   s->coarse_ux,
+        s->fx,    s->block,   s->p,        s->q,      s->scale,  s->x,           s->t,
+        s->val,   s->changed, s->step_at,  s->step,   s->px,     (void *)s->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     free_partly(s->partly);

@@ -16,12 +16,14 @@
 #include "lu_super_priv.h"
 
 enum {
-    MOST_COLUMNS = 256, /* of a tree: its pairs are to stay in the first cache, and all of it is
-                           made anew where one entry changes */
-    AHEAD = 48,         /* entries of A, by which their memory is asked for early */
-    NODES_AHEAD = 8,
-    MOST_ROWS = 24 /* below a pivot; longer ones pay as panels */
+    MOST_COLUMNS = 512, /* of a tree: its pairs are to stay in a near cache, and all of it is made
+                           anew where one entry changes */
+    MOST_ROWS = 32,     /* below a pivot; longer ones pay as panels */
+    AHEAD = 48, /* entries of A, and columns, by which their memory is asked for early: what */
+    COLUMNS_AHEAD = 8 /* has left the caches since the last factorisation is far apart */
 };
+_Static_assert(2 * MOST_COLUMNS * (MOST_ROWS + 1) + MOST_ROWS * (MOST_ROWS + 1) <= UINT16_MAX,
+               "numbers of pairs");
 
 typedef double pair __attribute__((vector_size(16), aligned(8), may_alias)); /* of L, of U */
 
@@ -176,7 +178,7 @@ static void place_trees(lu_trees *h)
         const int32_t pairs = t->n_pair + pairs_of_square(t->outside);
         most = pairs > most ? pairs : most;
     }
-    h->node = vs_calloc((size_t)sum.node + NODES_AHEAD + 1, sizeof *h->node);
+    h->node = vs_calloc((size_t)sum.node + COLUMNS_AHEAD + 1, sizeof *h->node);
     h->target = vs_calloc((size_t)sum.target + 1, sizeof *h->target);
     h->left = vs_calloc((size_t)sum.left + 1, sizeof *h->left);
     h->work_size = 2 * ((size_t)most + 4);
@@ -393,15 +395,21 @@ static void part_segments(lu_super *s)
     vs_free(seg);
 }
 
-void lu_trees_new(lu_super *s, bool any)
+/* All columns are the crown. */
+static void do_without(lu_super *s)
+{
+    lu_trees *h = s->trees;
+    memset(h->of, -1, sizeof *h->of * (size_t)s->n_super);
+    h->part_at = vs_calloc((size_t)s->n + 1, sizeof *h->part_at);
+    s->n_crown = s->n;
+    s->crown = s->idx;
+    memcpy(s->rest, s->gp, sizeof *s->rest * (size_t)s->n);
+}
+
+static void plan_all(lu_super *s)
 {
     const size_t n = (size_t)s->n + 1;
-    lu_trees *h = s->trees = vs_calloc(1, sizeof *h);
-    h->of = vs_calloc((size_t)s->n_super + 1, sizeof *h->of);
-    h->n = any ? find_trees(s, h->of) : 0;
-    if (!any)
-        memset(h->of, -1, sizeof *h->of * (size_t)s->n_super);
-    h->tree = vs_calloc((size_t)h->n + 1, sizeof *h->tree);
+    lu_trees *h = s->trees;
     plan p = {.s = s,
               .h = h,
               .tree = vs_malloc(n * sizeof *p.tree),
@@ -418,6 +426,19 @@ void lu_trees_new(lu_super *s, bool any)
     list_parts(s);
     part_segments(s);
     h->work = vs_calloc(h->work_size * (size_t)pool_size(s->pool), sizeof *h->work);
+}
+
+void lu_trees_new(lu_super *s, bool any)
+{
+    lu_trees *h = s->trees = vs_calloc(1, sizeof *h);
+    h->of = vs_calloc((size_t)s->n_super + 1, sizeof *h->of);
+    h->n = any ? find_trees(s, h->of) : 0;
+    h->tree = vs_calloc((size_t)h->n + 1, sizeof *h->tree);
+    s->rest = vs_calloc((size_t)s->n + 1, sizeof *s->rest);
+    if (h->n)
+        plan_all(s);
+    else
+        do_without(s);
 }
 
 void lu_trees_free(lu_trees **ph)
@@ -512,8 +533,8 @@ WIDE static void eliminate_tree(lu_super *s, const tree *t, double *restrict wor
     const uint16_t *to = h->target + t->target;
     pair *p = (pair *)work + 1;
     for (const node *i = h->node + t->node; i < end; p += i++->rows + 1) {
-        __builtin_prefetch(s->lx + i[NODES_AHEAD].lower, 1);
-        __builtin_prefetch(s->ux + i[NODES_AHEAD].upper, 1);
+        __builtin_prefetch(s->lx + i[COLUMNS_AHEAD].lower, 1);
+        __builtin_prefetch(s->ux + i[COLUMNS_AHEAD].upper, 1);
         switch (i->rows) {
         case 1: to = eliminate(s, i, work, p, to, 1); break;
         case 2: to = eliminate(s, i, work, p, to, 2); break;

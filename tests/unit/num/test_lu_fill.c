@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lu_super.h"
+#include "lu_super_priv.h"
 
 static uint32_t seed;
 static uint32_t draw(uint32_t below)
@@ -164,6 +164,31 @@ START_TEST(pattern_and_work_are_those_of_klu)
             end_klu(&r);
             drop(&a);
         }
+}
+END_TEST
+
+/* Columns outside of trees, with pivots on the diagonal. */
+static int32_t crown_of(const csc *a, bool trees)
+{
+    reference r = begin_klu(a);
+    lu_super *s = lu_super_new(a, r.sym, r.sym->P, NULL, 1e6, trees);
+    const int32_t n = s->n_crown;
+    lu_super_free(&s);
+    end_klu(&r);
+    return n;
+}
+
+/* A node of a chain has two neighbours; half of the nodes have a conductance to anywhere too, and
+ * where these meet is the crown. What has no mirrored pattern is in it, with all above. */
+START_TEST(columns_are_in_trees_where_patterns_mirror)
+{
+    csc mirrored = matrix(&kinds[0], 1), oneway = matrix(&kinds[2], 1);
+    const int32_t crown = crown_of(&mirrored, true);
+    ck_assert_int_lt(crown, N / 2);
+    ck_assert_int_gt(crown_of(&oneway, true), crown);
+    ck_assert_int_eq(crown_of(&mirrored, false), N);
+    drop(&mirrored);
+    drop(&oneway);
 }
 END_TEST
 
@@ -349,6 +374,7 @@ int main(void)
     TCase *t = tcase_create("lu_fill");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, pattern_and_work_are_those_of_klu);
+    tcase_add_test(t, columns_are_in_trees_where_patterns_mirror);
     tcase_add_test(t, the_diagonal_is_taken_where_klu_takes_it);
     tcase_add_test(t, factors_have_the_bits_of_those_whose_pivots_klu_chose);
     tcase_add_test(t, matrices_without_factors_are_found_as_by_klu);

@@ -847,6 +847,59 @@ START_TEST(columns_made_anew_have_the_bits_of_all_made_anew)
 }
 END_TEST
 
+/* Ends of wires, in trees: most columns. Then values of all columns change, of which those of a part
+ * count, as in factors of a matrix where the others have not changed; at last all do. */
+START_TEST(only_columns_of_a_part_count)
+{
+    enum { WIDTH = 15, PART = 5 * WIDTH * WIDTH / 3 };
+    system_t s = array_of(WIDTH, false);
+    const size_t n = (size_t)s.a.n, bytes = sizeof(double) * n;
+    const size_t values = sizeof(double) * (size_t)csc_nnz(&s.a);
+    double *x = vs_malloc(bytes), *y = vs_malloc(bytes), *now = vs_malloc(values);
+    lu_part p = {.n = PART, .n_column = s.a.n};
+    int32_t *column = vs_malloc(sizeof(int32_t) * PART);
+    lu_solver some, all;
+    for (int32_t i = 0; i < PART; i++)
+        column[i] = 3 * i + 1;
+    p.column = column;
+    lu_init(&some, NULL);
+    lu_init(&all, NULL);
+    ck_assert_int_eq(lu_analyze(&some, &s.a), VS_OK);
+    ck_assert_int_eq(lu_analyze(&all, &s.a), VS_OK);
+    ck_assert_int_eq(lu_factor(&some, &s.a), VS_OK);
+    ck_assert_int_eq(lu_factor(&all, &s.a), VS_OK);
+    memcpy(now, s.a.val, values);
+    for (int turn = 1; turn <= 4; turn++) {
+        for (int32_t j = 0; j < s.a.n; j++)
+            for (int32_t k = s.a.colptr[j]; k < s.a.colptr[j + 1]; k++)
+                s.a.val[k] *= s.a.row[k] == j ? 1 + 0.01 * turn : 1;
+        if (turn < 4)
+            ck_assert_int_eq(lu_refactor_part(&some, &s.a, &p), VS_OK);
+        else
+            ck_assert_int_eq(lu_refactor(&some, &s.a), VS_OK);
+        for (int32_t j = 0; j < s.a.n; j++)
+            for (int32_t k = s.a.colptr[j]; k < s.a.colptr[j + 1]; k++)
+                if (turn == 4 || (j % 3 == 1 && j / 3 < PART))
+                    now[k] = s.a.val[k];
+        double *val = s.a.val;
+        s.a.val = now;
+        solve_anew(&s, &all, x);
+        s.a.val = val;
+        for (size_t i = 0; i < n; i++)
+            y[i] = 1;
+        lu_solve(&some, y, y);
+        ck_assert_msg(!memcmp(x, y, bytes), "turn %d", turn);
+    }
+    lu_fini(&some);
+    lu_fini(&all);
+    vs_free(column);
+    vs_free(now);
+    vs_free(x);
+    vs_free(y);
+    drop(&s);
+}
+END_TEST
+
 /* Pivots of values 1, factors of values `last`, made again: the same bits from there on. */
 static void check_image(system_t *s, lu_kind kind, int last)
 {
@@ -1057,6 +1110,7 @@ int main(void)
     tcase_add_test(t, values_that_cannot_be_rounded_stay);
     tcase_add_test(t, work_does_not_depend_on_the_end_where_an_ordering_begins);
     tcase_add_test(t, columns_made_anew_have_the_bits_of_all_made_anew);
+    tcase_add_test(t, only_columns_of_a_part_count);
     tcase_add_test(t, factors_are_made_again_from_an_image);
     tcase_add_test(t, matrices_without_factors_are_found_by_every_method);
     tcase_add_test(t, structure_without_pivots_is_found_before_values);
