@@ -320,7 +320,7 @@ static void plan_threads(lu_super *s, const double *weight, double work, double 
 
 /* -- new values -- */
 
-/* A segment of a column: its m rows of x become U's part u [m], and what is below is updated. l: the
+/* A segment of a column: its m rows of x become U's part u [m], and rows below are updated. l: the
  * supernode's block from the segment's first column and row on, id: its rows from there on, `rows`
  * of them. */
 static inline void eliminate(double *restrict x, const int32_t *restrict id,

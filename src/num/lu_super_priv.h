@@ -119,8 +119,9 @@ bool lu_super_fill(lu_super *s, double expected);
 void lu_super_split(const lu_graph *g, const double *weight, double limit, lu_split *to);
 void lu_split_free(lu_split *to);
 
-/* lu_super_tree.c: plans the trees, if there are to be any, and puts them into s->trees. What they take over of A leaves ap,
- * and segments of their supernodes move to the begin of each column's. Allocates. */
+/* lu_super_tree.c: plans the trees, if there are to be any, and puts them into s->trees. What they
+ * take over of A leaves ap, and segments of their supernodes move to the begin of each column's.
+ * Allocates. */
 void lu_trees_new(lu_super *s, bool any);
 void lu_trees_free(lu_trees **h);
 int32_t lu_tree_of(const lu_super *s, int32_t o);      /* of a supernode; -1: none */

@@ -550,7 +550,7 @@ WIDE static void eliminate_tree(lu_super *s, const tree *t, double *restrict wor
     leave(h->left + t->left, p - 1, t->outside);
 }
 
-/* The values of tree t's entries to their places in work; val: of new ones, NULL: there are none. */
+/* The values of tree t's entries to their places in work; val: new ones, NULL: those of s->val. */
 static void take_values(lu_super *s, const tree *t, const double *restrict val,
                         double *restrict work)
 {

@@ -847,8 +847,8 @@ START_TEST(columns_made_anew_have_the_bits_of_all_made_anew)
 }
 END_TEST
 
-/* Ends of wires, in trees: most columns. Then values of all columns change, of which those of a part
- * count, as in factors of a matrix where the others have not changed; at last all do. */
+/* Values of all columns change, of which those of a part count, in trees and in the crown, as in
+ * factors of a matrix where the others have not changed; at last all do. */
 START_TEST(only_columns_of_a_part_count)
 {
     enum { WIDTH = 15, PART = 5 * WIDTH * WIDTH / 3 };
