@@ -144,10 +144,18 @@ bool lu_forget(lu_solver *lu)
     return true;
 }
 
+/* The values that are factored. */
+static const double *factored_values(const lu_fac *f)
+{
+    const double *own = f->method->values ? f->method->values(f) : NULL;
+    return own ? own : f->val;
+}
+
 static bool take_spare(lu_solver *lu, const csc *a)
 {
     lu_fac *f = lu->fac;
-    const bool same = f->spare && !memcmp(f->val, a->val, sizeof(double) * (size_t)csc_nnz(a));
+    const size_t size = sizeof(double) * (size_t)csc_nnz(a);
+    const bool same = f->spare && !memcmp(factored_values(f), a->val, size);
     if (f->spare && !same)
         f->method->forget(f);
     f->spare = false;
@@ -334,22 +342,16 @@ vs_status lu_factor(lu_solver *lu, const csc *a)
     return st;
 }
 
-/* The values that are factored, if the method keeps them; else NULL. */
-static const double *own_values(const lu_fac *f)
-{
-    return f->method->values ? f->method->values(f) : NULL;
-}
-
 /* Whether the values of a are those that are factored; else they come into f->val, unless the
  * method keeps them. */
 static bool same_values(lu_fac *f, const csc *a)
 {
     const int32_t n = csc_nnz(a);
-    const double *own = own_values(f), *val = own ? own : f->val;
+    const double *val = factored_values(f);
     int32_t k = 0;
     while (k < n && val[k] == a->val[k])
         k++;
-    if (k < n && !own)
+    if (k < n && val == f->val)
         memcpy(f->val + k, a->val + k, sizeof(double) * (size_t)(n - k));
     return k == n;
 }
@@ -373,13 +375,13 @@ vs_status lu_refactor(lu_solver *lu, const csc *a)
         return VS_OK;
     }
     f->made = a->n;
-    const bool takes = takes_long(lu, a), kept = own_values(f);
+    const bool takes = takes_long(lu, a), kept = factored_values(f) != f->val;
     tell(lu, takes, true);
     const vs_status st =
         f->method->refactor ? f->method->refactor(lu, f, a) : factor_again(lu, f, a);
     tell(lu, takes, false);
     f->have = st == VS_OK;
-    if (kept && f->have && !own_values(f))
+    if (kept && f->have && factored_values(f) == f->val)
         remember_values(f, a);
     lu->stat.n_refactor += f->made > 0;
     lu->stat.n_column += f->made;
@@ -433,8 +435,8 @@ vs_status lu_image(lu_solver *lu, const csc *a, image *im)
     vs_status st = im->giving && name ? take_method(lu, a, name) : VS_OK;
     vs_free(name);
     if (st == VS_OK && have) {
-        if (!im->giving && own_values(lu->fac))
-            memcpy(lu->fac->val, own_values(lu->fac), sizeof(double) * (size_t)csc_nnz(a));
+        if (!im->giving && factored_values(lu->fac) != lu->fac->val)
+            memcpy(lu->fac->val, factored_values(lu->fac), sizeof(double) * (size_t)csc_nnz(a));
         IMAGE_ARRAY(im, lu->fac->val, csc_nnz(a));
         st = im->wrong ? VS_OK : give_factors(lu, a, im);
     }

@@ -885,7 +885,7 @@ static partly *make_partly(const lu_super *s)
                   .used_at = array(ns, sizeof(int32_t)),
                   .look = array(ns, 1),
                   .need = array(ns, 1),
-                  .column = array((size_t)csc_nnz(s->a), sizeof(int32_t)),
+                  .column = array((size_t)s->colptr[s->n], sizeof(int32_t)),
                   .counts = array(n, 1),
                   .z = array(n, sizeof(double)),
                   .least = array(ns, sizeof(double)),
@@ -896,7 +896,7 @@ static partly *make_partly(const lu_super *s)
     for (int32_t k = 0; k < s->n; k++) {
         const int32_t col = s->q[k];
         v->qinv[col] = k;
-        for (int32_t i = s->a->colptr[col]; i < s->a->colptr[col + 1]; i++)
+        for (int32_t i = s->colptr[col]; i < s->colptr[col + 1]; i++)
             v->column[i] = k;
     }
     v->user = list_pairs(s, each_user, v->user_at);
@@ -1216,6 +1216,7 @@ lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, 
     const size_t n = (size_t)a->n;
     lu_super *s = vs_calloc(1, sizeof *s);
     s->n = a->n;
+    s->colptr = a->colptr;
     s->n_block = sym->nblocks;
     s->pool = threads;
     s->p = copy(p, n);

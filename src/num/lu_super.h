@@ -25,6 +25,7 @@
 typedef struct lu_super lu_super;
 
 /* Plans the factorisation of a's pattern, in the blocks and with the columns of `sym`.
+ *   a        in  its pattern stays the caller's, and alive
  *   p        in  [n] rows of A in the order of pivots: sym->P, pivots on the diagonal of its
  *                permutation, or those that KLU chose. Copied
  *   threads      used by lu_super_factor, and by lu_super_solve from `share_from` entries on; NULL:

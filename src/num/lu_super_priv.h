@@ -41,9 +41,10 @@ enum { LU_PARTS_PER_THREAD = 6 };
 
 struct lu_super {
     int32_t n, n_super, n_block;
-    int32_t *start; /* [n_super + 1] first column */
-    int32_t *of;    /* [n] supernode of a column */
-    int32_t *ip;    /* [n_super + 1] its rows in idx: its own columns, then those below */
+    const int32_t *colptr; /* of A, the caller's */
+    int32_t *start;        /* [n_super + 1] first column */
+    int32_t *of;           /* [n] supernode of a column */
+    int32_t *ip;           /* [n_super + 1] its rows in idx: its own columns, then those below */
     int32_t *idx;
     int64_t *lp; /* [n_super + 1] its block in lx, columns of ip[s + 1] - ip[s] rows */
     double *lx;
