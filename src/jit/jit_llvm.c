@@ -457,12 +457,22 @@ static LLVMValueRef own_pow(emitter *g)
     return f;
 }
 
+/* x in the lanes that want the open arms, 1 in the others. These often bring what the condition is
+ * there to keep from pow, as 1 - v/vj beyond the built-in voltage, and would need the long way. */
+static LLVMValueRef harmless(emitter *g, LLVMValueRef x)
+{
+    for (size_t k = g->lanes > 1 ? vec_len(g->open) : 0; k > 0; k--)
+        if (g->open[k - 1].op == IR_IF)
+            x = LLVMBuildSelect(g->b, g->open[k - 1].on, x, const_f64(g, 1), "");
+    return x;
+}
+
 /* Vector code where there is some, else a call for each lane. What is long stands in a module once,
  * as a function; so do exp and ln where all code is fetched for one pack. */
 static LLVMValueRef emit_math(emitter *g, ir_op op, LLVMValueRef *v, int n)
 {
     if (op == IR_POW && !g->exact)
-        return call_own(g, own_pow(g), v[0], v[1]);
+        return call_own(g, own_pow(g), harmless(g, v[0]), v[1]);
     if ((op == IR_EXP || op == IR_LN) && !g->exact && g->cut->one_pack)
         return call_own(g, own_math(g, op, op == IR_EXP ? "vsim_exp" : "vsim_ln"), v[0], v[0]);
     LLVMValueRef r = g->exact ? NULL : jit_math(&g->vec, op, v[0], v[1], call_libm, g);

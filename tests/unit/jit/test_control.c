@@ -197,6 +197,55 @@ START_TEST(unknown_inputs_are_refused)
 }
 END_TEST
 
+/* a > 0 ? (b > 0 ? a^b : (-b)^a) : b */
+static void build_powers(ir_fn *fn)
+{
+    ir_fn_init(fn, "powers");
+    ir_val a = probe(fn, 0), b = probe(fn, 1), zero = ir_const(fn, 0), less = ir_un(fn, IR_NEG, b);
+    ir_val i1 = ir_if(fn, ir_bin(fn, IR_FLT, zero, a));
+    ir_val other = ir_bin(fn, IR_POW, less, a);
+    ir_val i2 = ir_if(fn, ir_bin(fn, IR_FLT, zero, b));
+    ir_val p = ir_bin(fn, IR_POW, a, b);
+    ir_else(fn);
+    ir_end(fn);
+    ir_val q = ir_phi(fn, i2, p, other);
+    ir_else(fn);
+    ir_end(fn);
+    ir_out_add(fn, IR_OUT_RES, 0, 0, ir_phi(fn, i1, q, b));
+}
+
+/* Lanes that want an arm, beside others whose numbers are special there: the bits of one lane. */
+START_TEST(powers_in_arms_do_not_depend_on_neighbours)
+{
+    enum { W = 4, N = 400 };
+    static const double special[] = {0, -0.0, NAN, INFINITY, -INFINITY, 1e-310, 1, -1};
+    jit *j = jit_open(&(jit_opt){.no_cache = true, .opt_level = 2, .note = take_note});
+    ir_fn fn;
+    build_powers(&fn);
+    simple_layout one, all;
+    simple_layout_init(&one, &fn, 2);
+    simple_layout_init(&all, &fn, 2);
+    all.lay.lanes = W;
+    jit_kernel alone = compile(j, &fn, &one.lay), beside = compile(j, &fn, &all.lay);
+    const int32_t nodes[2 * W] = {1, 2, 3, 4, 5, 6, 7, 8};
+    for (int i = 0; i < N; i++) {
+        double x[1 + 2 * W] = {0}, got[W], want;
+        for (int k = 1; k <= 2 * W; k++)
+            x[k] = rand() % 4 ? (rand() % 2001 - 1000) / 100.0
+                              : special[(size_t)rand() % VS_COUNT(special)];
+        beside(&(jit_batch){.x = x, .map = nodes, .out = got}, 0, 1);
+        for (int k = 0; k < W; k++) {
+            const double v[3] = {0, x[1 + k], x[1 + W + k]};
+            alone(&(jit_batch){.x = v, .map = nodes, .out = &want}, 0, 1);
+            ck_assert_msg(same(got[k], want), "lane %d: %.17g, %.17g at %g %g", k, got[k], want,
+                          v[1], v[2]);
+        }
+    }
+    jit_close(&j);
+    ir_fn_fini(&fn);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("jit control");
@@ -205,6 +254,7 @@ int main(void)
     tcase_add_loop_test(t, loops_carry_values_and_may_not_run_at_all, 0, VS_COUNT(PIECE));
     tcase_add_loop_test(t, endless_loop_gives_nan_and_goes_on, 0, VS_COUNT(PIECE));
     tcase_add_loop_test(t, batch_reads_and_writes_its_own_rows, 0, VS_COUNT(PIECE));
+    tcase_add_test(t, powers_in_arms_do_not_depend_on_neighbours);
     tcase_add_test(t, unknown_inputs_are_refused);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
