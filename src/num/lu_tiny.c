@@ -5,7 +5,8 @@
  * Values: L row by row, then U without its diagonal from the last row to the first: the order in
  * which a solution reads them. The diagonal is kept as its reciprocal. The lists of operations
  * are run from tables, or, where straight.h knows the machine, as code without tables: the same
- * operations in the same order, so the same numbers. */
+ * operations in the same order, so the same numbers. Where the processor has it, a product and its
+ * difference round once, in both. */
 #include "lu_tiny.h"
 
 #include <math.h>
@@ -47,6 +48,7 @@ struct lu_tiny {
     double *weight;                     /* [n] 1 / scale */
     double *y;                          /* [n] */
     double *extreme;                    /* [3] least and largest |u_kk| over scale; infinity */
+    bool fused;                         /* a - l u rounds once */
     straight *factor_code, *solve_code; /* NULL: tables */
     straight_fn factor, solve;
 };
@@ -214,56 +216,137 @@ static void allocate(lu_tiny *t)
 
 /* -- code -- */
 
-enum { VALUE, PRODUCT, LEAST, MOST };         /* registers */
+/* Values that were found or read last stay in registers, the way through memory being as long as an
+ * operation: a factorisation has a chain of them from pivot to pivot. */
+enum { SIZE, PRODUCT, LEAST, MOST, FIRST_KEPT, N_KEPT = STRAIGHT_MAX_REGISTERS - FIRST_KEPT };
 enum { WORK, MATRIX, RESULT = 2, RIGHT = 1 }; /* arrays */
+
+typedef struct kept { /* what is in registers FIRST_KEPT and up */
+    straight *l;
+    bool fused;
+    int32_t place[N_KEPT]; /* in the work array; -1: nothing */
+    int32_t used[N_KEPT];  /* when, the last time */
+    int32_t now;
+} kept;
 
 static int32_t place_of(const lu_tiny *t, const double *at) { return (int32_t)(at - t->work); }
 
-static void write_pivot(const lu_tiny *t, straight *l, int32_t i)
+/* The register of a place, -1: none. */
+static int find_kept(kept *k, int32_t place)
 {
-    straight_inverse(l, PRODUCT, VALUE);
-    straight_store(l, PRODUCT, WORK, place_of(t, t->inv + i));
-    straight_abs(l, VALUE);
-    straight_mem(l, STRAIGHT_MUL, VALUE, WORK, place_of(t, t->weight + i));
-    straight_from(l, STRAIGHT_MIN, LEAST, VALUE, LEAST);
-    straight_from(l, STRAIGHT_MAX, MOST, VALUE, MOST);
+    for (int i = 0; i < N_KEPT; i++)
+        if (k->place[i] == place) {
+            k->used[i] = ++k->now;
+            return FIRST_KEPT + i;
+        }
+    return -1;
 }
 
-static void write_product(straight *l, int32_t a, int32_t b)
+/* The register used longest ago, for a place. */
+static int room_for(kept *k, int32_t place)
 {
-    straight_load(l, PRODUCT, WORK, a);
-    straight_mem(l, STRAIGHT_MUL, PRODUCT, WORK, b);
-    straight_reg(l, STRAIGHT_SUB, VALUE, PRODUCT);
+    int oldest = 0;
+    for (int i = 1; i < N_KEPT; i++)
+        if (k->used[i] < k->used[oldest])
+            oldest = i;
+    k->place[oldest] = place;
+    k->used[oldest] = ++k->now;
+    return FIRST_KEPT + oldest;
+}
+
+/* r -= s work[place]; in: the register that has it, -1: none. */
+static void write_less(straight *l, bool fused, int r, int s, int32_t place, int in)
+{
+    if (fused && in >= 0) {
+        straight_minus_product(l, r, s, in);
+    } else if (fused) {
+        straight_minus_product_mem(l, r, s, WORK, place);
+    } else {
+        if (in >= 0)
+            straight_from(l, STRAIGHT_MUL, PRODUCT, s, in);
+        else
+            straight_from_mem(l, STRAIGHT_MUL, PRODUCT, s, WORK, place);
+        straight_reg(l, STRAIGHT_SUB, r, PRODUCT);
+    }
+}
+
+/* r -= work[a] work[b] */
+static void write_product(kept *k, int r, int32_t a, int32_t b)
+{
+    int in_a = find_kept(k, a);
+    const int in_b = find_kept(k, b);
+    if (in_a < 0 && in_b >= 0) {
+        write_less(k->l, k->fused, r, in_b, a, -1);
+        return;
+    }
+    if (in_a < 0) {
+        in_a = room_for(k, a);
+        straight_load(k->l, in_a, WORK, a);
+    }
+    write_less(k->l, k->fused, r, in_a, b, in_b);
+}
+
+/* r: u_ii, which goes. */
+static void write_pivot(const lu_tiny *t, kept *k, int r, int32_t i)
+{
+    const int32_t at = place_of(t, t->inv + i);
+    straight *l = k->l;
+    straight_copy(l, SIZE, r);
+    straight_inverse(l, r, r);
+    straight_store(l, r, WORK, at);
+    k->place[r - FIRST_KEPT] = at;
+    straight_abs(l, SIZE);
+    straight_mem(l, STRAIGHT_MUL, SIZE, WORK, place_of(t, t->weight + i));
+    straight_from(l, STRAIGHT_MIN, LEAST, SIZE, LEAST);
+    straight_from(l, STRAIGHT_MAX, MOST, SIZE, MOST);
+}
+
+static void write_entry(const lu_tiny *t, kept *k, const entry *e, const pair *f, int32_t i)
+{
+    straight *l = k->l;
+    const int r = room_for(k, -1);
+    k->used[r - FIRST_KEPT] = INT32_MAX; /* it stays until it is done */
+    if (e->src >= 0)
+        straight_load(l, r, MATRIX, e->src);
+    else
+        straight_zero(l, r);
+    for (const pair *last = f + e->n; f < last; f++)
+        write_product(k, r, f->l, f->u);
+    if (e->scale >= 0) {
+        const int32_t at = place_of(t, t->inv + e->scale);
+        const int in = find_kept(k, at);
+        if (in >= 0)
+            straight_reg(l, STRAIGHT_MUL, r, in);
+        else
+            straight_mem(l, STRAIGHT_MUL, r, WORK, at);
+    }
+    k->used[r - FIRST_KEPT] = ++k->now;
+    if (e->dst >= 0) {
+        straight_store(l, r, WORK, e->dst);
+        k->place[r - FIRST_KEPT] = e->dst;
+    } else {
+        write_pivot(t, k, r, i);
+    }
 }
 
 static void write_factor(lu_tiny *t, straight *l)
 {
     const entry *e = t->entry;
     const pair *f = t->pair;
+    kept k = {.l = l, .fused = t->fused};
+    for (int i = 0; i < N_KEPT; i++)
+        k.place[i] = -1;
     straight_load(l, LEAST, WORK, place_of(t, t->extreme + 2));
     straight_zero(l, MOST);
     for (int32_t i = 0; i < t->n; i++)
-        for (const entry *end = t->entry + t->end[i]; e < end; e++) {
-            if (e->src >= 0)
-                straight_load(l, VALUE, MATRIX, e->src);
-            else
-                straight_zero(l, VALUE);
-            for (const pair *last = f + e->n; f < last; f++)
-                write_product(l, f->l, f->u);
-            if (e->scale >= 0)
-                straight_mem(l, STRAIGHT_MUL, VALUE, WORK, place_of(t, t->inv + e->scale));
-            if (e->dst >= 0)
-                straight_store(l, VALUE, WORK, e->dst);
-            else
-                write_pivot(t, l, i);
-        }
+        for (const entry *end = t->entry + t->end[i]; e < end; f += e->n, e++)
+            write_entry(t, &k, e, f, i);
     straight_store(l, LEAST, WORK, place_of(t, t->extreme));
     straight_store(l, MOST, WORK, place_of(t, t->extreme + 1));
 }
 
-/* The y found last stay in registers: each step waits for the one before, and the way through
- * memory would take as long again as product and difference. */
-enum { FIRST_Y = 2, N_Y = STRAIGHT_MAX_REGISTERS - FIRST_Y };
+/* The y found last stay in registers. */
+enum { FIRST_Y = PRODUCT + 1, N_Y = STRAIGHT_MAX_REGISTERS - FIRST_Y };
 
 static int y_register(int32_t i) { return FIRST_Y + i % N_Y; }
 
@@ -271,24 +354,25 @@ static int y_register(int32_t i) { return FIRST_Y + i % N_Y; }
 static void write_step(const lu_tiny *t, straight *l, int r, int32_t k, int32_t j, int32_t ago)
 {
     if (ago < N_Y) {
-        straight_from_mem(l, STRAIGHT_MUL, PRODUCT, y_register(j), WORK, k);
+        write_less(l, t->fused, r, y_register(j), k, -1);
     } else {
-        straight_load(l, PRODUCT, WORK, k);
-        straight_mem(l, STRAIGHT_MUL, PRODUCT, WORK, place_of(t, t->y + j));
+        straight_load(l, SIZE, WORK, k);
+        write_less(l, t->fused, r, SIZE, place_of(t, t->y + j), -1);
     }
-    straight_reg(l, STRAIGHT_SUB, r, PRODUCT);
 }
 
 static void write_solve(lu_tiny *t, straight *l)
 {
     const int32_t y = place_of(t, t->y), n = t->n;
+    const bool stay = n <= N_Y; /* all in registers */
     int32_t k = 0;
     for (int32_t i = 0; i < n; i++) {
         const int r = y_register(i);
         straight_load(l, r, RIGHT, t->p[i]);
         for (; k < t->l_end[i]; k++)
             write_step(t, l, r, k, t->col[k], i - t->col[k]);
-        straight_store(l, r, WORK, y + i);
+        if (!stay)
+            straight_store(l, r, WORK, y + i);
     }
     for (int32_t i = n - 1; i >= 0; i--) {
         const int r = y_register(i);
@@ -297,18 +381,20 @@ static void write_solve(lu_tiny *t, straight *l)
         for (; k < t->u_end[i]; k++)
             write_step(t, l, r, k, t->col[k], t->col[k] - i);
         straight_mem(l, STRAIGHT_MUL, r, WORK, place_of(t, t->inv + i));
-        straight_store(l, r, WORK, y + i);
+        if (!stay)
+            straight_store(l, r, WORK, y + i);
         straight_store(l, r, RESULT, t->q[i]);
     }
 }
 
-static void write_code(lu_tiny *t)
+static void write_code(lu_tiny *t, bool fused)
 {
-    if (vec_len(t->pair) > MAX_CODE_PAIRS)
-        return;
     t->factor_code = straight_new();
     t->solve_code = straight_new();
     if (!t->factor_code || !t->solve_code)
+        return;
+    t->fused = fused && straight_fuses(t->factor_code);
+    if (vec_len(t->pair) > MAX_CODE_PAIRS)
         return;
     write_factor(t, t->factor_code);
     write_solve(t, t->solve_code);
@@ -338,7 +424,7 @@ lu_tiny *lu_tiny_new(const csc *a, const int32_t *p, const int32_t *q, const dou
     }
     allocate(t);
     lu_tiny_set_scale(t, scale);
-    write_code(t);
+    write_code(t, true);
     return t;
 }
 
@@ -373,22 +459,38 @@ void lu_tiny_set_scale(lu_tiny *t, const double *scale)
 
 void lu_tiny_use_tables(lu_tiny *t) { t->factor = t->solve = NULL; }
 
-VS_HOT double lu_tiny_factor(lu_tiny *t, const csc *a)
+void lu_tiny_round_twice(lu_tiny *t)
 {
-    if (t->factor) {
-        t->factor(t->work, a->val, NULL, NULL, NULL, NULL);
-        return t->n ? t->extreme[0] / t->extreme[1] : 1;
-    }
+    straight_free(&t->factor_code);
+    straight_free(&t->solve_code);
+    t->factor = t->solve = NULL;
+    write_code(t, false);
+}
+
+/* By tables, for processors that fuse and for those that do not. */
+#define BY_TABLE static inline __attribute__((always_inline))
+#if defined(__x86_64__)
+#define FUSES __attribute__((target("fma"), noinline))
+#else
+#define FUSES __attribute__((noinline))
+#endif
+
+BY_TABLE double less(double v, double a, double b, const bool fused)
+{
+    return fused ? fma(-a, b, v) : v - a * b;
+}
+
+BY_TABLE double factor_by_table(lu_tiny *t, const double *av, const bool fused)
+{
     const entry *e = t->entry;
     const pair *f = t->pair;
-    const double *av = a->val;
     double *restrict val = t->val, *restrict inv = t->inv, least = INFINITY, most = 0;
     for (int32_t i = 0; i < t->n; i++) {
         double pivot = 0;
         for (const entry *end = t->entry + t->end[i]; e < end; e++) {
             double v = e->src >= 0 ? av[e->src] : 0;
             for (const pair *last = f + e->n; f < last; f++)
-                v -= val[f->l] * val[f->u];
+                v = less(v, val[f->l], val[f->u], fused);
             if (e->scale >= 0)
                 val[e->dst] = v * inv[e->scale];
             else if (e->dst >= 0)
@@ -406,8 +508,7 @@ VS_HOT double lu_tiny_factor(lu_tiny *t, const csc *a)
     return t->n ? least / most : 1;
 }
 
-/* The same by tables. */
-__attribute__((noinline)) static void solve_by_table(lu_tiny *t, const double *b, double *x)
+BY_TABLE void solve_by_table(lu_tiny *t, const double *b, double *x, const bool fused)
 {
     const double *restrict val = t->val, *restrict inv = t->inv;
     const int32_t *restrict col = t->col;
@@ -417,24 +518,52 @@ __attribute__((noinline)) static void solve_by_table(lu_tiny *t, const double *b
     for (int32_t i = 0; i < n; i++) {
         double v = b[t->p[i]];
         for (const int32_t end = t->l_end[i]; k < end; k++)
-            v -= val[k] * y[col[k]];
+            v = less(v, val[k], y[col[k]], fused);
         y[i] = v;
     }
     for (int32_t i = n - 1; i >= 0; i--) {
         double v = y[i];
         for (const int32_t end = t->u_end[i]; k < end; k++)
-            v -= val[k] * y[col[k]];
+            v = less(v, val[k], y[col[k]], fused);
         y[i] = v * inv[i];
         x[t->q[i]] = y[i];
     }
+}
+
+FUSES static double factor_fused(lu_tiny *t, const double *av)
+{
+    return factor_by_table(t, av, true);
+}
+__attribute__((noinline)) static double factor_twice_rounded(lu_tiny *t, const double *av)
+{
+    return factor_by_table(t, av, false);
+}
+FUSES static void solve_fused(lu_tiny *t, const double *b, double *x)
+{
+    solve_by_table(t, b, x, true);
+}
+__attribute__((noinline)) static void solve_twice_rounded(lu_tiny *t, const double *b, double *x)
+{
+    solve_by_table(t, b, x, false);
+}
+
+VS_HOT double lu_tiny_factor(lu_tiny *t, const csc *a)
+{
+    if (t->factor) {
+        t->factor(t->work, a->val, NULL, NULL, NULL, NULL);
+        return t->n ? t->extreme[0] / t->extreme[1] : 1;
+    }
+    return t->fused ? factor_fused(t, a->val) : factor_twice_rounded(t, a->val);
 }
 
 VS_HOT void lu_tiny_solve(lu_tiny *t, const double *b, double *x)
 {
     if (t->solve)
         t->solve(t->work, b, x, NULL, NULL, NULL);
+    else if (t->fused)
+        solve_fused(t, b, x);
     else
-        solve_by_table(t, b, x);
+        solve_twice_rounded(t, b, x);
 }
 
 int32_t lu_tiny_nnz(const lu_tiny *t) { return t->n_val + 2 * t->n; }

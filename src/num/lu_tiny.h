@@ -41,6 +41,9 @@ void lu_tiny_solve(lu_tiny *t, const double *b, double *x);
 /* From now on t works by tables and not by machine code: for tests, and for machines other than
  * x86-64, which have nothing else. */
 void lu_tiny_use_tables(lu_tiny *t);
+/* From now on a product and its difference round twice, as where the processor has no FMA: for
+ * tests. */
+void lu_tiny_round_twice(lu_tiny *t);
 
 int32_t lu_tiny_nnz(const lu_tiny *t);     /* entries of L and U, both with their diagonal */
 int32_t lu_tiny_pairs(const lu_tiny *t);   /* products of a factorisation */

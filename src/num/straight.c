@@ -17,6 +17,7 @@ enum { PAGE = 4096 };
 enum { SPARE = 12 };                              /* register of straight_from without AVX */
 enum { ABS_MASK = 13, SIGN_MASK = 14, ONE = 15 }; /* registers with constants */
 enum { PP_66 = 1, PP_F2 = 3 };                    /* prefixes as VEX has them */
+enum { VFNMADD231SD = 0xbd };
 enum { MOVSD_LOAD = 0x10, MOVSD_STORE = 0x11, MOVAPD = 0x28, ANDPD = 0x54, XORPD = 0x57 };
 
 static const uint8_t arg_register[STRAIGHT_MAX_ARRAYS] = {7, 6, 2,
@@ -25,9 +26,17 @@ static const uint8_t opcode[] = {
     [STRAIGHT_ADD] = 0x58, [STRAIGHT_SUB] = 0x5c, [STRAIGHT_MUL] = 0x59,
     [STRAIGHT_DIV] = 0x5e, [STRAIGHT_MIN] = 0x5d, [STRAIGHT_MAX] = 0x5f};
 
+/* How the constants are made: pcmpeqd x, x; then psrlq x, 1: all but the sign; psllq x, 63: the
+ * sign; psllq 54, psrlq 2: 1.0 */
+static const uint8_t make_abs[] = {0x66, 0x45, 0x0f, 0x76, 0xed, 0x66, 0x41, 0x0f, 0x73, 0xd5, 1};
+static const uint8_t make_sign[] = {0x66, 0x45, 0x0f, 0x76, 0xf6, 0x66, 0x41, 0x0f, 0x73, 0xf6, 63};
+static const uint8_t make_one[] = {0x66, 0x45, 0x0f, 0x76, 0xff, 0x66, 0x41, 0x0f, 0x73,
+                                   0xf7, 54,   0x66, 0x41, 0x0f, 0x73, 0xd7, 2};
+
 struct straight {
     uint8_t *code; /* vec */
-    bool avx;
+    bool avx, fma;
+    bool abs, sign, one; /* constants that are needed */
     void *map;
     size_t mapped;
 };
@@ -125,20 +134,15 @@ void straight_from(straight *l, straight_op op, int r, int s, int u)
 
 straight *straight_new(void)
 {
-    /* pcmpeqd x, x; then psrlq x, 1: all but the sign; psllq x, 63: the sign; psllq 54, psrlq
-     * 2: 1.0 */
-    static const uint8_t constants[] = {
-        0x66, 0x45, 0x0f, 0x76, 0xed, 0x66, 0x41, 0x0f, 0x73, 0xd5, 0x01, 0x66, 0x45,
-        0x0f, 0x76, 0xf6, 0x66, 0x41, 0x0f, 0x73, 0xf6, 0x3f, 0x66, 0x45, 0x0f, 0x76,
-        0xff, 0x66, 0x41, 0x0f, 0x73, 0xf7, 0x36, 0x66, 0x41, 0x0f, 0x73, 0xd7, 0x02,
-    };
     straight *l = vs_calloc(1, sizeof *l);
     l->avx = __builtin_cpu_supports("avx");
-    bytes(l, constants, sizeof constants);
+    l->fma = l->avx && __builtin_cpu_supports("fma");
     return l;
 }
 
-void straight_without_avx(straight *l) { l->avx = false; }
+void straight_without_avx(straight *l) { l->avx = l->fma = false; }
+
+bool straight_fuses(const straight *l) { return l->fma; }
 
 void straight_free(straight **p)
 {
@@ -171,10 +175,44 @@ void straight_reg(straight *l, straight_op op, int r, int s)
     with_register(l, PP_F2, opcode[op], r, s);
 }
 void straight_copy(straight *l, int r, int s) { with_register(l, PP_66, MOVAPD, r, s); }
-void straight_abs(straight *l, int r) { with_register(l, PP_66, ANDPD, r, ABS_MASK); }
-void straight_neg(straight *l, int r) { with_register(l, PP_66, XORPD, r, SIGN_MASK); }
+void straight_abs(straight *l, int r)
+{
+    l->abs = true;
+    with_register(l, PP_66, ANDPD, r, ABS_MASK);
+}
+void straight_neg(straight *l, int r)
+{
+    l->sign = true;
+    with_register(l, PP_66, XORPD, r, SIGN_MASK);
+}
 void straight_zero(straight *l, int r) { with_register(l, PP_66, XORPD, r, r); }
-void straight_inverse(straight *l, int r, int s) { straight_from(l, STRAIGHT_DIV, r, ONE, s); }
+void straight_inverse(straight *l, int r, int s)
+{
+    l->one = true;
+    straight_from(l, STRAIGHT_DIV, r, ONE, s);
+}
+
+/* vfnmadd231sd r, s, rm: VEX of three bytes, map 0F38, W1, 66. */
+static void fused(straight *l, int r, int s, int rm)
+{
+    assert(l->fma);
+    vec_push(l->code, 0xc4);
+    vec_push(l->code, (uint8_t)((r > 7 ? 0 : 0x80) | (rm > 7 ? 0x40 : 0x60) | 2));
+    vec_push(l->code, (uint8_t)(0x80 | (~s & 15) << 3 | PP_66));
+    vec_push(l->code, VFNMADD231SD);
+}
+
+void straight_minus_product(straight *l, int r, int s, int u)
+{
+    fused(l, r, s, u);
+    vec_push(l->code, (uint8_t)(0xc0 | (r & 7) << 3 | (u & 7)));
+}
+
+void straight_minus_product_mem(straight *l, int r, int s, int array, int32_t index)
+{
+    fused(l, r, s, arg_register[array]);
+    address(l, r, array, index);
+}
 
 /* Where in its page a piece of code begins. Six pieces run one after the other at each point of a
  * small circuit; if all began with their page, all would be in the same sets of the processor's
@@ -185,10 +223,27 @@ static size_t place_in_page(const void *map)
     return (uintptr_t)map / PAGE * LINES_APART % (PAGE / LINE) * LINE;
 }
 
+/* The constants before everything else: the code has no jumps. */
+static void add_constants(straight *l)
+{
+    uint8_t *const code = l->code;
+    l->code = NULL;
+    if (l->abs)
+        bytes(l, make_abs, sizeof make_abs);
+    if (l->sign)
+        bytes(l, make_sign, sizeof make_sign);
+    if (l->one)
+        bytes(l, make_one, sizeof make_one);
+    bytes(l, code, vec_len(code));
+    uint8_t *old = code;
+    vec_free(old);
+}
+
 straight_fn straight_done(straight *l)
 {
     const uint8_t ret = 0xc3;
     straight_fn fn;
+    add_constants(l);
     bytes(l, &ret, 1);
     l->mapped = vec_len(l->code) + PAGE;
     l->map = io_map(-1, l->mapped);
@@ -237,6 +292,15 @@ void straight_neg(straight *l, int r) { (void)l, (void)r; }
 void straight_zero(straight *l, int r) { (void)l, (void)r; }
 void straight_inverse(straight *l, int r, int s) { (void)l, (void)r, (void)s; }
 void straight_without_avx(straight *l) { (void)l; }
+bool straight_fuses(const straight *l) { return (void)l, false; }
+void straight_minus_product(straight *l, int r, int s, int u)
+{
+    (void)l, (void)r, (void)s, (void)u;
+}
+void straight_minus_product_mem(straight *l, int r, int s, int array, int32_t index)
+{
+    (void)l, (void)r, (void)s, (void)array, (void)index;
+}
 straight_fn straight_done(straight *l) { return (void)l, (straight_fn)NULL; }
 
 #endif

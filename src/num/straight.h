@@ -3,8 +3,9 @@
  * a tiny matrix. Written as instructions it needs neither loops nor indices.
  * Use:    straight_new; straight_* append an instruction each; straight_done makes it callable;
  *         straight_free.
- * Method: x86-64 with SSE2 only, so the results are those of the same operations in C, bit by bit.
+ * Method: scalar doubles of x86-64, so results are those of the same operations in C, bit by bit.
  *         The same operations have a third operand where the processor has AVX, which saves copies.
+ *         Products with a difference round once where it has FMA, if the caller asks for these.
  *         The memory is written first and made executable and read-only then.
  *
  * A function has up to 6 arrays of doubles and registers 0..11. An operand is array[index]. */
@@ -46,8 +47,12 @@ void straight_abs(straight *l, int r);
 void straight_neg(straight *l, int r);
 void straight_zero(straight *l, int r);
 void straight_inverse(straight *l, int r, int s); /* r = 1 / s */
+/* r = r - s u with one rounding. Only where straight_fuses. */
+void straight_minus_product(straight *l, int r, int s, int u);
+void straight_minus_product_mem(straight *l, int r, int s, int array, int32_t index);
+bool straight_fuses(const straight *l);
 
-/* As if the processor had no AVX: for tests. */
+/* As if the processor had neither AVX nor FMA: for tests. */
 void straight_without_avx(straight *l);
 
 /* The function; NULL when the code could not be made executable. Belongs to l. */

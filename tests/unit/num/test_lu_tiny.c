@@ -251,6 +251,7 @@ START_TEST(a_list_is_planned_for_pivots_that_serve)
 }
 END_TEST
 
+/* 0: products and differences rounded once, where the processor can; 1: as without FMA. */
 START_TEST(code_and_tables_give_the_same_bits)
 {
     int compared = 0;
@@ -268,6 +269,10 @@ START_TEST(code_and_tables_give_the_same_bits)
         }
         lu_tiny *code = lu_tiny_new(&a, id, id, scale, LU_TINY_MAX_PAIRS),
                 *tables = lu_tiny_new(&a, id, id, scale, LU_TINY_MAX_PAIRS);
+        if (code && tables && _i) {
+            lu_tiny_round_twice(code);
+            lu_tiny_round_twice(tables);
+        }
         if (code && tables) {
             lu_tiny_use_tables(tables);
             const double r = lu_tiny_factor(code, &a), s = lu_tiny_factor(tables, &a);
@@ -318,7 +323,7 @@ int main(void)
     tcase_add_test(tc, a_zero_pivot_is_told_and_small_ones_show_in_the_ratio);
     tcase_add_test(tc, large_and_dense_matrices_are_left_to_others);
     tcase_add_test(tc, a_list_is_planned_for_pivots_that_serve);
-    tcase_add_test(tc, code_and_tables_give_the_same_bits);
+    tcase_add_loop_test(tc, code_and_tables_give_the_same_bits, 0, 2);
     tcase_add_test(tc, new_values_allocate_nothing);
     suite_add_tcase(s, tc);
     SRunner *r = srunner_create(s);

@@ -127,6 +127,40 @@ START_TEST(signs_copies_and_inverses)
 }
 END_TEST
 
+START_TEST(products_are_subtracted_with_one_rounding)
+{
+    const double x = 1 + 0x1p-30, y = 1 - 0x1p-30, from = 1; /* x y rounds to 1 */
+    for (int k = 0; k < STRAIGHT_MAX_ARRAYS * 4 * 4 * 4; k++) {
+        const int array = k % STRAIGHT_MAX_ARRAYS, left = k / STRAIGHT_MAX_ARRAYS;
+        const int r = REG[left % 4], s = REG[left / 4 % 4];
+        const int32_t at = INDEX[left / 16];
+        double a[STRAIGHT_MAX_ARRAYS][LENGTH] = {{0}};
+        straight *l = straight_new();
+        if (!l || !straight_fuses(l) || r == s) {
+            straight_free(&l);
+            continue;
+        }
+        const int u = k % 2 ? 9 : 1; /* none of REG */
+        straight_load(l, r, 0, 1);
+        straight_load(l, s, 0, 2);
+        straight_minus_product_mem(l, r, s, array, at);
+        straight_store(l, r, 5, 3);
+        straight_load(l, r, 0, 1);
+        straight_load(l, u, array, at);
+        straight_minus_product(l, r, s, u);
+        straight_store(l, r, 5, 4);
+        straight_fn fn = straight_done(l);
+        ck_assert_ptr_nonnull(fn);
+        a[array][at] = y;
+        a[0][1] = from;
+        a[0][2] = x;
+        fn(a[0], a[1], a[2], a[3], a[4], a[5]);
+        ck_assert(a[5][3] == 0x1p-60 && a[5][4] == 0x1p-60);
+        straight_free(&l);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("num/straight");
@@ -134,6 +168,7 @@ int main(void)
     tcase_add_loop_test(t, operations_on_registers, 0, 2);
     tcase_add_loop_test(t, operands_in_each_array, 0, 2);
     tcase_add_loop_test(t, signs_copies_and_inverses, 0, 2);
+    tcase_add_test(t, products_are_subtracted_with_one_rounding);
     suite_add_tcase(s, t);
     SRunner *run = srunner_create(s);
     srunner_run_all(run, CK_NORMAL);
