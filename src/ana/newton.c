@@ -124,13 +124,14 @@ static bool residual_is_small(const ana *a, const newton_eq *eq, bool in, double
     return vop_residual_is_small(a->r, a->ref, a->tol_r, a->opt.reltol, a->m, strict);
 }
 
+/* No update with an infinity or a NaN is small. */
 VS_HOT static bool update_is_small(const ana *a, const newton_eq *eq, const double *x,
                                    double strict)
 {
     if (eq->xmax)
         return vop_update_is_small(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m, strict);
     for (int32_t i = 1; i <= a->n; i++)
-        if (!(fabs(a->dx[i]) <= strict * update_tolerance(a, eq, x, i)))
+        if (!(fabs(a->dx[i]) - strict * update_tolerance(a, eq, x, i) <= 0))
             return false;
     return true;
 }
@@ -470,6 +471,12 @@ static vs_status new_update(ana *a, const newton_eq *eq, bool tried, newton_repo
         return st;
     if (!tried || coarse || a->lu.stat.n_reuse == reused)
         solve(a);
+    return VS_OK;
+}
+
+/* Asked of updates that end nothing, for those that do are finite. Status as new_update. */
+static vs_status check_update(ana *a, newton_report *rep)
+{
     if (norm_finite(a->dx + 1, a->n))
         return VS_OK;
     rep->singular = lu_weakest(&a->lu) + 1;
@@ -486,6 +493,12 @@ static bool update_ends_it(ana *a, const newton_eq *eq, const verdict *v, bool l
         finish(a, eq, rep, x);
         return true;
     }
+    return false;
+}
+
+/* Whether no iteration would come nearer. */
+static bool is_stalled(ana *a, const newton_eq *eq, const newton_report *rep, const double *x)
+{
     return rep->iter >= STALLED && !rep->limited &&
            (update_is_small(a, eq, x, STALLED_STRICT) || only_rounding_is_left(a, eq, x));
 }
@@ -558,14 +571,18 @@ VS_HOT vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_repor
         if ((found = old_factors_end_it(a, eq, &v, rep, x)))
             break;
         const bool last = v.try_last || may_be_last(a, eq, rep);
-        const vs_status st = new_update(a, eq, v.tried, rep);
+        vs_status st = new_update(a, eq, v.tried, rep);
+        if (st == VS_OK && (found = update_ends_it(a, eq, &v, last, rep, x)))
+            break;
+        if (st == VS_OK)
+            st = check_update(a, rep);
+        if (st == VS_OK && (found = is_stalled(a, eq, rep, x)))
+            break;
         rep->refused = st == VS_NOCONV;
         if (st == VS_ESINGULAR || rep->refused)
             return give_up(a, eq, x, rep);
         if (st != VS_OK)
             return st;
-        if ((found = update_ends_it(a, eq, &v, last, rep, x)))
-            break;
         if (eq->damp)
             lambda = damping(a, lambda);
         tell(a, eq, x, rep, lambda, false);

@@ -49,7 +49,7 @@ VS_HOT_CLONES bool vop_update_is_small(const double *x, const double *dx, const 
     int64_t bad = 0;
     for (EACH(i)) {
         const double size = norm_max(norm_max(fabs(x[i]), fabs(x[i] - dx[i])), xmax[i]);
-        bad |= fabs(dx[i]) <= strict * (reltol * size + tol[i]) ? 0 : -1;
+        bad |= fabs(dx[i]) - strict * (reltol * size + tol[i]) <= 0 ? 0 : -1; /* not if infinite */
     }
     return !bad;
 }

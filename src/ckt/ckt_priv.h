@@ -316,5 +316,9 @@ void ckt_small_drop(ckt *c); /* c->small is NULL again: loads go the way of larg
  * timed: 0, or what measured seconds are multiplied by. */
 VS_MUST_USE vs_status ckt_small_load(ckt *c, const ckt_env *env, const double *x, double *f,
                                      double *q, double *fmx, double *qmx, bool *limited, int timed);
+/* Its test: whether f, q and the matrix of the load are finite, or, where these are fewer, the
+ * contributions that they are sums of: kernels write them by vectors, for which a look by vectors
+ * need not wait. */
+bool ckt_small_is_finite(const ckt *c, const double *f, const double *q);
 
 #endif

@@ -30,6 +30,7 @@
 /* Of so many devices the general load's cost still shows. Where all is linear it is the cheaper one
  * from fewer on. */
 enum { MAX_INSTANCES = 128, MAX_UNKNOWNS = 512, LINEAR_INSTANCES = 64, LINEAR_UNKNOWNS = 256 };
+enum { CALLS_COST = 32 }; /* numbers that a look at one array takes less for than one at three */
 enum { MAX_CODE_TERMS = 4096 }; /* more would not stay in the processor's instruction cache */
 
 typedef struct active { /* a group whose kernel runs */
@@ -49,6 +50,7 @@ typedef struct gather { /* sums: target k gets v[from[begin..end)] */
 
 struct ckt_small {
     size_t n_v, n_val;
+    bool looks_at_v; /* ckt_small_is_finite */
     double *v;
     ckt_pair *g, *c;          /* vec */
     active *active;           /* vec */
@@ -429,6 +431,8 @@ void ckt_small_make(ckt *c)
     sm->base = arena_array(&c->mem, double, sm->n_val);
     sm->base_alpha = NAN;
     sm->env.mode = CKT_STATIC;
+    sm->looks_at_v = !vec_len(sm->bound) && /* which may be infinite */
+                     sm->n_v <= 2 * (size_t)n1 + sm->n_val + CALLS_COST;
     place_outputs(sm);
     write_code(c, sm);
     vec_free(m.f);
@@ -707,12 +711,20 @@ static void read_flags(ckt *c, const ckt_small *sm, bool *limited)
 {
     c->bound = c->asked = INFINITY;
     const double *v = sm->v;
-    bool any = false;
+    double any = 0; /* 1 of each that was limited */
     for (const int32_t *k = sm->limited, *end = k + vec_len(k); k < end; k++)
-        any |= v[*k] != 0;
-    *limited = any;
+        any += v[*k];
+    *limited = any != 0;
     for (size_t k = 0; k < vec_len(sm->bound); k++)
         ckt_take_bound(sm->v[sm->bound[k]], &c->bound, &c->asked);
+}
+
+bool ckt_small_is_finite(const ckt *c, const double *f, const double *q)
+{
+    const ckt_small *sm = c->small;
+    if (sm->looks_at_v)
+        return norm_finite(sm->v, (int32_t)sm->n_v);
+    return norm_finite_all(f, q, (int32_t)vec_len(c->unknown), c->a.val, (int32_t)sm->n_val);
 }
 
 VS_HOT vs_status ckt_small_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,

@@ -444,7 +444,9 @@ VS_HOT vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f
     if (tran)
         q[0] = c->qlo[0] = qmx[0] = 0;
     c->a.val[nnz] = 0;
-    if (!small && c->rows)
+    if (small)
+        return ckt_small_is_finite(c, f, q) ? VS_OK : VS_NOCONV;
+    if (c->rows)
         return ckt_finite_all(c, &(ckt_all){.f = f, .q = q, .charges = tran}) ? VS_OK : VS_NOCONV;
     return norm_finite_all(f, tran ? q : NULL, n + 1, c->a.val, nnz + 1) ? VS_OK : VS_NOCONV;
 }

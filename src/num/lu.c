@@ -348,12 +348,18 @@ static bool same_values(lu_fac *f, const csc *a)
 {
     const int32_t n = csc_nnz(a);
     const double *val = factored_values(f);
-    int32_t k = 0;
+    int32_t k = f->other < n && val[f->other] != a->val[f->other] ? f->other : 0;
     while (k < n && val[k] == a->val[k])
         k++;
-    if (k < n && val == f->val)
+    if (k == n)
+        return true;
+    if (k == f->other) /* what is before it was not compared */
+        k = 0;
+    else
+        f->other = k;
+    if (val == f->val)
         memcpy(f->val + k, a->val + k, sizeof(double) * (size_t)(n - k));
-    return k == n;
+    return false;
 }
 
 static vs_status factor_again(lu_solver *lu, lu_fac *f, const csc *a)

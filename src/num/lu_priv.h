@@ -19,6 +19,7 @@ struct cholmod_dense_struct;
 typedef struct lu_fac {
     const struct lu_method *method;
     double *val;   /* [nnz] the values that are factored, kept by lu.c; see `values` */
+    int32_t other; /* the first value that was another one, the last time that one was */
     bool have;     /* there are factors of val */
     bool spare;    /* lu_restart was called: the factors count as none, but are taken again if the
                     next lu_factor has the values of val */
