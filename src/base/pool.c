@@ -21,6 +21,11 @@ typedef struct tally {
     _Alignas(64) _Atomic double seconds[POOL_N_KIND];
 } tally;
 
+/* The next piece of those that are at home with a thread; its own line of the cache. */
+typedef struct seat {
+    _Alignas(64) _Atomic int32_t next;
+} seat;
+
 /* The clocks of threads that are not there, s; they never go back. */
 typedef struct as_if {
     double *free; /* [size] when a thread has ended what it took */
@@ -48,6 +53,8 @@ struct pool {
     pool_time spent[POOL_N_KIND];
     tally *busy;  /* [size]; NULL: was never watched */
     void *block;  /* that holds it */
+    seat *seat;   /* [size + 2] of homes, of pieces before them, and behind */
+    void *seats;  /* that holds them */
     as_if *as_if; /* NULL: real threads */
     heap *heap;   /* of who made the pool: its threads allocate there */
     heap_owned own;
@@ -75,6 +82,9 @@ typedef struct shift {
     pool *p;
     int worker;
 } shift;
+
+/* Where the first line of the cache begins in a block. */
+static void *at_line(void *block) { return (void *)(((uintptr_t)block + 63) / 64 * 64); }
 
 static void add_seconds(pool *p, int worker, pool_kind kind, double s)
 {
@@ -207,6 +217,8 @@ pool *pool_new(int threads)
     pool *p = vs_calloc(1, sizeof *p);
     p->size = threads > 1 ? threads : 1;
     p->thread = vs_calloc((size_t)p->size, sizeof *p->thread);
+    p->seats = vs_calloc((size_t)p->size + 3, sizeof *p->seat);
+    p->seat = at_line(p->seats);
     p->heap = heap_now();
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->wake, NULL);
@@ -222,6 +234,7 @@ void pool_free(pool **pp)
     heap_disown(&p->own);
     end(p);
     vs_free(p->block);
+    vs_free(p->seats);
     if (p->as_if) {
         vec_free(p->as_if->made);
         vs_free(p->as_if->free);
@@ -389,6 +402,54 @@ void pool_run(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user)
     }
 }
 
+/* -- pieces with homes -- */
+
+typedef struct homes {
+    pool *p;
+    const int32_t *home;
+    int n_home;
+    int32_t n;
+    pool_fn fn;
+    void *user;
+} homes;
+
+static void take_range(const homes *h, int which, int32_t begin, int32_t end, int worker)
+{
+    _Atomic int32_t *next = &h->p->seat[which].next;
+    while (atomic_load_explicit(next, memory_order_relaxed) < end - begin &&
+           !atomic_load_explicit(&h->p->failed, memory_order_relaxed)) {
+        const int32_t i = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
+        if (i < end - begin)
+            h->fn(h->user, begin + i, worker);
+    }
+}
+
+/* All that a thread does of such a job. */
+static void work_at_home(void *user, int32_t i, int worker)
+{
+    const homes *h = user;
+    (void)i;
+    take_range(h, h->n_home, 0, h->home[0], worker);
+    for (int k = 0; k < h->n_home; k++) {
+        const int w = (worker + k) % h->n_home;
+        take_range(h, w, h->home[w], h->home[w + 1], worker);
+    }
+    take_range(h, h->n_home + 1, h->home[h->n_home], h->n, worker);
+}
+
+void pool_run_homes(pool *p, pool_kind kind, int32_t n, const int32_t *home, int n_home, pool_fn fn,
+                    void *user)
+{
+    if (!p || p->size == 1 || n < 2 || p->as_if) {
+        pool_run(p, kind, n, fn, user);
+        return;
+    }
+    homes h = {.p = p, .home = home, .n_home = n_home, .n = n, .fn = fn, .user = user};
+    for (int w = 0; w < n_home + 2; w++)
+        atomic_store_explicit(&p->seat[w].next, 0, memory_order_relaxed);
+    pool_run(p, kind, n < p->size ? n : p->size, work_at_home, &h);
+}
+
 /* -- where the time goes -- */
 
 bool pool_watch(pool *p, bool yes)
@@ -398,7 +459,7 @@ bool pool_watch(pool *p, bool yes)
         return false;
     if (yes && !p->busy) {
         p->block = vs_calloc((size_t)p->size + 1, sizeof *p->busy);
-        p->busy = (tally *)(((uintptr_t)p->block + 63) / 64 * 64);
+        p->busy = at_line(p->block);
     }
     p->watched = yes;
     return before;

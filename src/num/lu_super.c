@@ -298,10 +298,9 @@ static void give_work_to_roots(const lu_super *s, double *weight)
     }
 }
 
-static void plan_threads(lu_super *s, const double *weight, double work, double share_from)
+static void plan_threads(lu_super *s, const double *weight, double work)
 {
     const int threads = pool_size(s->pool);
-    s->units = lu_units_new(s, share_from);
     if (threads < 2 || work < MIN_PARALLEL)
         return;
     s->parallel = true;
@@ -312,8 +311,10 @@ static void plan_threads(lu_super *s, const double *weight, double work, double 
         needs[g] = s->of[s->seg[g]];
     for (int32_t o = 0; o <= s->n_super; o++)
         at[o] = s->gp[s->start[o]];
-    lu_super_split(&(lu_graph){0, s->n_super, at, needs}, weight,
-                   work / (threads * LU_PARTS_PER_THREAD), &s->split);
+    const lu_graph g = {0, s->n_super, at, needs};
+    s->with = array((size_t)s->n_super, sizeof *s->with);
+    lu_split_for_homes(&g, weight, work / (threads * LU_PARTS_PER_THREAD), threads, s->with,
+                       &s->split);
     vs_free(at);
     vs_free(needs);
 }
@@ -650,25 +651,27 @@ static void do_supernode(lu_super *s, int32_t sn, shift w)
         pool_made(s->pool, sn);
 }
 
-/* Pieces are the parts, each of which has what it needs, then the supernodes that join them. Such a
- * one is begun while others that it uses are in work, and waits where it comes to them. They have
- * been started: pieces begin in order. */
+/* Pieces are the parts, each of which has what it needs, then the supernodes that join them: those
+ * of one home there, then the others. Such a one is begun while others that it uses are in work, and
+ * waits where it comes to them. They have been started: pieces of a home begin in order, and
+ * before those that follow all homes. */
 static void run_piece(void *user, int32_t i, int worker)
 {
     lu_super *s = user;
     const lu_split *p = &s->split;
-    if (i >= p->n_task)
-        do_supernode(s, p->list[p->task[p->n_task] + i - p->n_task], (shift){worker, true});
-    else
-        for (int32_t k = p->task[i]; k < p->task[i + 1]; k++)
-            do_supernode(s, p->list[k], (shift){worker, false});
+    const int32_t t = p->order[i];
+    if (t < 0)
+        do_supernode(s, -1 - t, (shift){worker, true});
+    for (int32_t k = t < 0 ? 0 : p->task[t]; t >= 0 && k < p->task[t + 1]; k++)
+        do_supernode(s, p->list[k], (shift){worker, false});
 }
 
 static void factor_by_threads(lu_super *s)
 {
     s->round++;
     s->as_if = pool_is_as_if(s->pool);
-    pool_run(s->pool, POOL_FACTOR, s->split.n_task + s->split.n_top, run_piece, s);
+    pool_run_homes(s->pool, POOL_FACTOR, s->split.n_task + s->split.n_top, s->split.home,
+                   s->split.n_home, run_piece, s);
 }
 
 /* After factors that are not finite: products of them may stand in rows that no column of a panel
@@ -1236,7 +1239,8 @@ lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, 
         work += weight[k] = work_of(s, k);
     give_work_to_roots(s, weight);
     plan_panels(s, weight);
-    plan_threads(s, weight, work, share_from);
+    plan_threads(s, weight, work);
+    s->units = lu_units_new(s, share_from);
     vs_free(weight);
     return s;
 }
@@ -1269,7 +1273,8 @@ void lu_super_free(lu_super **ps)
         s->seg,   s->ux,      s->diag,     s->ap,     s->apos,   s->arow,        s->fp,
         s->fpos,  s->fcol,    s->above_at, s->above,  s->frow,   s->coarse_lx,   s->coarse_ux,
         s->fx,    s->block,   s->p,        s->q,      s->scale,  s->x,           s->t,
-        s->val,   s->changed, s->step_at,  s->step,   s->px,     (void *)s->done};
+        s->val,   s->changed, s->step_at,  s->step,   s->px,     (void *)s->done,
+        s->with};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     free_partly(s->partly);

@@ -80,9 +80,10 @@ static void SUMS(fetch_rows)(lu_units *h, int32_t u, int worker, double *restric
     }
 }
 
-static void SUMS(lower_unit)(void *user, int32_t u, int worker)
+static void SUMS(lower_unit)(void *user, int32_t i, int worker)
 {
     lu_units *h = user;
+    const int32_t u = i < h->split.n_task ? h->split.order[i] : i;
     double *t = h->s->t + (size_t)worker * (size_t)h->s->n;
     load_unit(h, u);
     if (is_part(h, u)) {
@@ -134,7 +135,7 @@ static void SUMS(upper_unit)(void *user, int32_t i, int worker)
 {
     lu_units *h = user;
     const int32_t joining = h->n_unit - h->split.n_task,
-                  u = i < joining ? h->n_unit - 1 - i : i - joining;
+                  u = i < joining ? h->n_unit - 1 - i : h->split.order[i - joining];
     if (!is_part(h, u)) {
         SUMS(upper_joining)(h, u, worker);
         finish(h, u);

@@ -9,9 +9,12 @@
 
 /* Supernodes in parts that do not depend on each other, and those that join the parts. */
 typedef struct lu_split {
-    int32_t n_task, n_top;
+    int32_t n_task, n_top, n_home;
     int32_t *task; /* [n_task + 1] parts, in list */
     int32_t *list; /* supernodes of the parts, then those that join them; ascending in each */
+    int32_t
+        *home; /* [n_home + 1] pieces that are at home with a thread (pool_run_homes), in order */
+    int32_t *order; /* [n_task] parts; lu_split_for_homes: [n_task + n_top], -1 - k: supernode k */
 } lu_split;
 
 typedef struct lu_units lu_units;
@@ -98,6 +101,7 @@ struct lu_super {
     pool *pool;
     bool parallel, as_if; /* as_if: of the pool, in the present factorisation */
     lu_split split;
+    int32_t *with;          /* [n_super] with which thread it is at home, -1: nobody */
     _Atomic uint32_t *done; /* [n_super] number of the factorisation that has them */
     uint32_t round;
     const csc *a;          /* of the present factorisation */
@@ -118,6 +122,15 @@ bool lu_super_fill(lu_super *s, double expected);
 /* Splits the supernodes of a graph. weight [end]: the work of each; limit: of a part. Small parts
  * are put together: what a part needs is in it. Allocates. */
 void lu_super_split(const lu_graph *g, const double *weight, double limit, lu_split *to);
+/* The same for n_home threads, each of which is at home with some of the parts and with supernodes
+ * that join these: those that need no others.
+ *   with  [g->end] out: the thread that a supernode is at home with, -1: none
+ * Allocates. */
+void lu_split_for_homes(const lu_graph *g, const double *weight, double limit, int n_home,
+                        int32_t *with, lu_split *to);
+/* Finds homes of the parts of lu_super_split where most of their supernodes are at home (with; NULL:
+ * in their order). Allocates. */
+void lu_split_homes(lu_split *v, const double *weight, int n_home, const int32_t *with);
 void lu_split_free(lu_split *to);
 
 /* lu_super_tree.c: plans the trees, if there are to be any, and puts them into s->trees. What they

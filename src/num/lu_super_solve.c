@@ -51,6 +51,7 @@ struct lu_units {
     const double *b; /* of the present solution, [n] */
     double *x;       /* likewise */
     lu_split split;
+    int32_t *home_above; /* [n_home + 1] as split.home: joining units come first there */
     int32_t n_unit;
     int32_t *at; /* [n_unit + 1] supernodes of a unit, in split.list: parts, then the others */
     int32_t *range_at;  /* [n_unit + 1] in range */
@@ -285,6 +286,20 @@ static void make_lists(lu_units *h, const lu_super *s)
     vs_free(f.copy);
 }
 
+/* Parts are done by the thread that made their values. */
+static void find_homes(lu_units *h, const lu_super *s)
+{
+    const int n_home = pool_size(s->pool);
+    double *weight = vs_calloc((size_t)s->n_super + 1, sizeof *weight);
+    for (int32_t i = 0; i < h->at[h->split.n_task]; i++)
+        weight[h->split.list[i]] = entries_of(s, h->split.list[i]);
+    lu_split_homes(&h->split, weight, n_home, s->with);
+    h->home_above = vs_calloc((size_t)n_home + 1, sizeof *h->home_above);
+    for (int w = 0; w <= n_home; w++)
+        h->home_above[w] = h->split.home[w] + h->n_unit - h->split.n_task;
+    vs_free(weight);
+}
+
 /* The block of BTF with the most entries, which are returned. */
 static double largest_block(const lu_super *s, int32_t *block)
 {
@@ -313,6 +328,7 @@ lu_units *lu_units_new(const lu_super *s, double least)
         h->shared = pool_size(s->pool) > 1 && entries >= least;
         find_units(h, s, s->of[s->block[block]], s->of[s->block[block + 1] - 1] + 1,
                    entries / PARTS);
+        find_homes(h, s);
         h->done = vs_calloc((size_t)h->n_unit + 1, sizeof *h->done);
         find_ranges(h);
         make_lists(h, s);
@@ -328,9 +344,10 @@ void lu_units_free(lu_units **ph)
     if (!h)
         return;
     lu_split_free(&h->split);
-    void *const all[] = {h->range_at, h->range,   h->y,       h->at,        h->unit,
-                         h->target,   h->copy_at, h->own_end, h->copied_at, h->copied,
-                         h->from_at,  h->from,    h->turn_at, h->turn,      (void *)h->done};
+    void *const all[] = {h->home_above, h->range_at,  h->range,  h->y,
+                         h->at,         h->unit,      h->target, h->copy_at,
+                         h->own_end,    h->copied_at, h->copied, h->from_at,
+                         h->from,       h->turn_at,   h->turn,   (void *)h->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     vs_free(h);
@@ -450,21 +467,22 @@ static const passes exact = {lower_unit_double, upper_unit_double, lower_alone_d
                     rounded = {lower_unit_float, upper_unit_float, lower_alone_float,
                                solve_block_float};
 
-static void run_pass(lu_units *h, pool_fn fn)
+static void run_pass(lu_units *h, pool_fn fn, const int32_t *home)
 {
     h->pass++;
     atomic_store(&h->n_done, 0);
-    pool_run(h->shared ? h->s->pool : NULL, POOL_SOLVE, h->n_unit, fn, h);
+    pool_run_homes(h->shared ? h->s->pool : NULL, POOL_SOLVE, h->n_unit, home, h->split.n_home, fn,
+                   h);
 }
 
 static void solve_units(lu_units *h, const passes *by)
 {
     h->as_if = h->shared && pool_is_as_if(h->s->pool);
     if (h->shared)
-        run_pass(h, by->lower);
+        run_pass(h, by->lower, h->split.home);
     else
         by->lower_alone(h);
-    run_pass(h, by->upper);
+    run_pass(h, by->upper, h->home_above);
 }
 
 /* b and x may be the same: b is read whole before x is written. */
