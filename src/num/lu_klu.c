@@ -39,7 +39,7 @@ typedef struct klu {
     lu_super *super;       /* the plan for the last pivots; NULL: none */
     bool super_on;         /* its factors are the present ones */
     bool off;              /* a pivot on the diagonal failed: KLU chooses from now on */
-    double expected;       /* multiplications with pivots on the diagonal */
+    lu_ordering ordering;  /* its work: with pivots on the diagonal */
     int32_t served;        /* refactorisations with these pivots */
     heap_owned own;        /* sym, num */
     double rcond_pivot;    /* rcond when the pivots were chosen, or last found good */
@@ -104,7 +104,8 @@ static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     f->common.tol = lu->opt.pivot_tol;
     f->common.ordering = 3; /* user_order's */
     f->common.user_order = lu_order;
-    f->common.user_data = &f->expected;
+    f->ordering.pool = lu->opt.pool;
+    f->common.user_data = &f->ordering;
     f->common.scale = 2; /* rows by their largest entry: currents and voltages differ by decades */
     f->sym = klu_analyze(a->n, a->colptr, a->row, &f->common);
     if (!f->sym)
@@ -226,7 +227,7 @@ static void choose_pivots(const lu_solver *lu, klu *f, const csc *a, bool grown)
 static bool tries_diagonal(const lu_solver *lu, const klu *f, const csc *a)
 {
     return !f->off && wants_super(lu, a) &&
-           (!lu->opt.at_rest || f->expected >= REST_WORK * (f->sym->lnz + f->sym->unz));
+           (!lu->opt.at_rest || f->ordering.work >= REST_WORK * (f->sym->lnz + f->sym->unz));
 }
 
 /* All pivots on the diagonal of the ordering; false: KLU has to choose. *grown: because these grow

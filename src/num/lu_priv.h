@@ -69,8 +69,11 @@ lu_fac *lu_rest_whole(lu_fac *fac);
 bool lu_rest_is_cholesky(const lu_fac *fac);
 
 /* lu_order.c. An ordering of a block, as klu_common's user_order: perm[k] is the node at place k.
- * user_data: NULL, or a double that grows by the multiplications of a factorisation with pivots on
- * the diagonal. Returns the entries of L, 0: no memory. */
+ * user_data: an lu_ordering. Returns the entries of L, 0: no memory. */
+typedef struct lu_ordering {
+    struct pool *pool; /* NULL: one thread */
+    double work; /* grows by the multiplications of a factorisation with pivots on the diagonal */
+} lu_ordering;
 int lu_order(int n, int *colptr, int *row, int *perm, klu_common *common);
 
 /* lu.c. The first column that a maximum matching of columns with rows leaves out; -1 if none or no

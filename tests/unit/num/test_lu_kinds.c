@@ -794,7 +794,9 @@ START_TEST(work_does_not_depend_on_the_end_where_an_ordering_begins)
     for (int turned = 0; turned < 2; turned++) {
         system_t s = array_of(41, turned);
         klu_common common;
+        lu_ordering with = {0};
         klu_defaults(&common);
+        common.user_data = &with;
         int32_t *perm = vs_malloc(sizeof(int32_t) * (size_t)s.a.n);
         ck_assert_int_gt(lu_order(s.a.n, s.a.colptr, s.a.row, perm, &common), s.a.n);
         work[turned] = work_of(&s.a, perm);
@@ -803,6 +805,29 @@ START_TEST(work_does_not_depend_on_the_end_where_an_ordering_begins)
     }
     ck_assert_msg(work[0] <= work[1] / 0.85 && work[1] <= work[0] / 0.85, "%g and %g", work[0],
                   work[1]);
+}
+END_TEST
+
+/* Threads share orderings from 20,000 entries on. */
+START_TEST(orderings_do_not_depend_on_threads)
+{
+    system_t s = array_of(81, 0);
+    ck_assert_int_gt(csc_nnz(&s.a), 20000);
+    int32_t *perm[2];
+    for (int i = 0; i < 2; i++) {
+        klu_common common;
+        lu_ordering with = {.pool = pool_new(1 + 2 * i)};
+        klu_defaults(&common);
+        common.user_data = &with;
+        perm[i] = vs_malloc(sizeof(int32_t) * (size_t)s.a.n);
+        ck_assert_int_gt(lu_order(s.a.n, s.a.colptr, s.a.row, perm[i], &common), s.a.n);
+        ck_assert_double_gt(with.work, 200.0 * csc_nnz(&s.a)); /* others are tried */
+        pool_free(&with.pool);
+    }
+    ck_assert_mem_eq(perm[0], perm[1], sizeof **perm * (size_t)s.a.n);
+    vs_free(perm[0]);
+    vs_free(perm[1]);
+    drop(&s);
 }
 END_TEST
 
@@ -1109,6 +1134,7 @@ int main(void)
     tcase_add_test(t, coarse_solutions_are_near_and_linear);
     tcase_add_test(t, values_that_cannot_be_rounded_stay);
     tcase_add_test(t, work_does_not_depend_on_the_end_where_an_ordering_begins);
+    tcase_add_test(t, orderings_do_not_depend_on_threads);
     tcase_add_test(t, columns_made_anew_have_the_bits_of_all_made_anew);
     tcase_add_test(t, only_columns_of_a_part_count);
     tcase_add_test(t, factors_are_made_again_from_an_image);
