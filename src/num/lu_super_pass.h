@@ -83,15 +83,19 @@ static void SUMS(fetch_rows)(lu_units *h, int32_t u, int worker, double *restric
 static void SUMS(lower_unit)(void *user, int32_t i, int worker)
 {
     lu_units *h = user;
-    const int32_t u = i < h->split.n_task ? h->split.order[i] : i;
+    const int32_t u = h->below[i], w = h->with[u];
     double *t = h->s->t + (size_t)worker * (size_t)h->s->n;
     load_unit(h, u);
     if (is_part(h, u)) {
         clear_copies(h, u);
         SUMS(lower_columns)(h, u, t);
+        finish(h, u);
         count(h);
     } else {
-        await_all(h, h->split.n_task, worker);
+        if (w < 0)
+            await_all(h, h->split.n_task, worker);
+        else
+            await_home(h, h->home_below[w], h->joins[w], worker);
         add_copies(h, u);
         SUMS(fetch_rows)(h, u, worker, t);
         SUMS(lower_columns)(h, u, t);
@@ -134,14 +138,15 @@ static void SUMS(upper_joining)(lu_units *h, int32_t u, int worker)
 static void SUMS(upper_unit)(void *user, int32_t i, int worker)
 {
     lu_units *h = user;
-    const int32_t joining = h->n_unit - h->split.n_task,
-                  u = i < joining ? h->n_unit - 1 - i : h->split.order[i - joining];
+    const int32_t u = h->above[i], w = h->with[u];
     if (!is_part(h, u)) {
         SUMS(upper_joining)(h, u, worker);
         finish(h, u);
-        count(h);
+        if (w < 0)
+            count(h);
     } else {
-        await_all(h, joining, worker);
+        await_all(h, h->n_shared, worker);
+        await_home(h, h->joins[w], h->home_below[w + 1], worker);
         for (const range *r = h->range + h->range_at[u + 1]; r-- > h->range + h->range_at[u];)
             for (int32_t o = r->end - 1; o >= r->from; o--)
                 SUMS(upper_supernode)(h->s, o, h->y);

@@ -12,9 +12,9 @@ typedef struct lu_split {
     int32_t n_task, n_top, n_home;
     int32_t *task; /* [n_task + 1] parts, in list */
     int32_t *list; /* supernodes of the parts, then those that join them; ascending in each */
-    int32_t
-        *home; /* [n_home + 1] pieces that are at home with a thread (pool_run_homes), in order */
-    int32_t *order; /* [n_task] parts; lu_split_for_homes: [n_task + n_top], -1 - k: supernode k */
+    /* of lu_split_for_homes: pieces by homes (pool_run_homes), parts or, -1 - k, supernode k */
+    int32_t *home;  /* [n_home + 1] */
+    int32_t *order; /* [n_task + n_top] */
 } lu_split;
 
 typedef struct lu_units lu_units;
@@ -128,9 +128,8 @@ void lu_super_split(const lu_graph *g, const double *weight, double limit, lu_sp
  * Allocates. */
 void lu_split_for_homes(const lu_graph *g, const double *weight, double limit, int n_home,
                         int32_t *with, lu_split *to);
-/* Finds homes of the parts of lu_super_split where most of their supernodes are at home (with; NULL:
- * in their order). Allocates. */
-void lu_split_homes(lu_split *v, const double *weight, int n_home, const int32_t *with);
+/* Shares out a graph without cutting it first: with as above. Allocates. */
+void lu_share_out(const lu_graph *g, const double *weight, int n_home, int32_t *with);
 void lu_split_free(lu_split *to);
 
 /* lu_super_tree.c: plans the trees, if there are to be any, and puts them into s->trees. What they

@@ -8,12 +8,15 @@
  * units do to its rows; it waits for each of them. Above, the joining units come first, from the
  * last on; a unit subtracts what columns of later units do to its rows, in descending order, among
  * its own columns. Units begin in the order of a job's pieces, and wait only for earlier ones. How
- * a block is cut does not depend on threads, so each row's sums have one order. */
+ * a block is cut does not depend on threads, so each row's sums have one order. Threads are at home
+ * with parts and with units that join parts of one home only. */
 #include "lu_super_priv.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
+
+#include "vec.h"
 
 enum {
     LEAST_IN_UNITS = 20000, /* entries of L and U in a block that is cut */
@@ -51,7 +54,6 @@ struct lu_units {
     const double *b; /* of the present solution, [n] */
     double *x;       /* likewise */
     lu_split split;
-    int32_t *home_above; /* [n_home + 1] as split.home: joining units come first there */
     int32_t n_unit;
     int32_t *at; /* [n_unit + 1] supernodes of a unit, in split.list: parts, then the others */
     int32_t *range_at;  /* [n_unit + 1] in range */
@@ -66,9 +68,16 @@ struct lu_units {
     run *from;          /* rows of a joining unit in blocks of others, by unit, ascending */
     int32_t *turn_at;   /* [n_unit + 1] in turn */
     turn *turn;         /* by joining unit, as its supernodes' segments stand, the last first */
-    _Atomic uint32_t *done; /* [n_unit] joining ones: the last pass that has it */
-    _Atomic int32_t n_done; /* below: parts, above: joining units */
-    bool as_if;             /* of the pool; keys: units, and n_unit for those counted in n_done */
+    /* homes (pool_run_homes) */
+    int32_t n_home;
+    int32_t n_shared;                 /* units that join homes */
+    int32_t *with;                    /* [n_unit] its home; -1: it joins homes */
+    int32_t *below, *above;           /* [n_unit] the order in which they are begun */
+    int32_t *home_below, *home_above; /* [n_home + 1] in these */
+    int32_t *joins;                   /* [n_home] in below: where units that join parts begin */
+    _Atomic uint32_t *done;           /* [n_unit] the last pass that has it */
+    _Atomic int32_t n_done;           /* below: parts, above: units that join homes */
+    bool as_if; /* of the pool; keys: units, and n_unit for those counted in n_done */
     uint32_t pass;
     lu_super *s; /* of the present solution */
 };
@@ -138,6 +147,123 @@ static void join_supernodes(lu_units *h, const lu_super *s)
     }
 }
 
+/* What units need of others, and their entries. The graph's lists are vecs of the caller. */
+static void graph_of_units(const lu_units *h, const lu_super *s, const int32_t *at,
+                           const int32_t *dep, int32_t **begin, int32_t **needs, double *entries)
+{
+    int32_t *seen = vs_calloc((size_t)h->n_unit + 1, sizeof *seen);
+    for (int32_t u = 0; u < h->n_unit; u++) {
+        vec_push(*begin, (int32_t)vec_len(*needs));
+        for (int32_t i = h->at[u]; i < h->at[u + 1]; i++) {
+            const int32_t o = h->split.list[i];
+            entries[u] += entries_of(s, o);
+            for (int32_t k = at[o]; k < at[o + 1]; k++) {
+                const int32_t v = h->unit[dep[k]];
+                if (v != u && seen[v] != u + 1)
+                    vec_push(*needs, v);
+                seen[v] = u + 1;
+            }
+        }
+    }
+    vec_push(*begin, (int32_t)vec_len(*needs));
+    vs_free(seen);
+}
+
+/* Homes that have most in common with those of the factors get their numbers, so that a thread
+ * solves with what it made. */
+static void name_homes(lu_units *h, const lu_super *s)
+{
+    const int32_t n = h->n_home, end = h->at[h->n_unit];
+    double *common = vs_calloc((size_t)n * (size_t)n + 1, sizeof *common);
+    int32_t *name = vs_calloc((size_t)n + 1, sizeof *name);
+    for (int32_t i = 0; i < end && s->with; i++) {
+        const int32_t o = h->split.list[i], w = h->with[h->unit[o]];
+        if (w >= 0 && s->with[o] >= 0)
+            common[w * n + s->with[o]] += entries_of(s, o);
+    }
+    for (int32_t k = 0; k < n; k++) {
+        int32_t best = -1;
+        for (int32_t i = 0; i < n * n; i++)
+            if (common[i] >= 0 && (best < 0 || common[i] > common[best]))
+                best = i;
+        name[best / n] = best % n;
+        for (int32_t i = 0, row = best / n, col = best % n; i < n; i++)
+            common[row * n + i] = common[i * n + col] = -1;
+    }
+    for (int32_t u = 0; u < h->n_unit; u++)
+        h->with[u] = h->with[u] < 0 ? -1 : name[h->with[u]];
+    vs_free(common);
+    vs_free(name);
+}
+
+/* The parts of home w from place n of the lower pass on, the one with the most entries first: the
+ * last ones, which others may take, are small. */
+static int32_t list_parts(lu_units *h, const double *entries, int32_t w, int32_t n)
+{
+    const int32_t first = n;
+    for (int32_t u = 0; u < h->split.n_task; u++) {
+        if (h->with[u] != w)
+            continue;
+        int32_t at = n++;
+        for (; at > first && entries[u] > entries[h->below[at - 1]]; at--)
+            h->below[at] = h->below[at - 1];
+        h->below[at] = u;
+    }
+    return n;
+}
+
+/* In which order units are begun: below the parts of a home, the units that join these, ascending,
+ * at last the units that join homes; above these come first, and all from the last one on. */
+static void list_orders(lu_units *h, const double *entries)
+{
+    const int32_t joining = h->split.n_task, n_unit = h->n_unit;
+    int32_t below = 0, above = 0;
+    for (int32_t u = n_unit - 1; u >= joining; u--)
+        if (h->with[u] < 0)
+            h->above[above++] = u;
+    h->n_shared = above;
+    for (int32_t w = 0; w < h->n_home; w++) {
+        h->home_below[w] = below;
+        h->home_above[w] = above;
+        h->joins[w] = below = list_parts(h, entries, w, below);
+        for (int32_t u = joining; u < n_unit; u++)
+            if (h->with[u] == w)
+                h->below[below++] = u;
+        for (int32_t i = below - 1; i >= h->joins[w]; i--)
+            h->above[above++] = h->below[i];
+        for (int32_t i = h->home_below[w]; i < h->joins[w]; i++)
+            h->above[above++] = h->below[i];
+    }
+    h->home_below[h->n_home] = below;
+    h->home_above[h->n_home] = above;
+    for (int32_t i = h->n_shared - 1; i >= 0; i--)
+        h->below[below++] = h->above[i];
+}
+
+/* With which threads units are at home. Parts always are with one. */
+static void find_homes(lu_units *h, const lu_super *s, const int32_t *at, const int32_t *dep)
+{
+    const size_t n = (size_t)h->n_unit + 1, n_home = (size_t)pool_size(s->pool) + 1;
+    double *entries = vs_calloc(n, sizeof *entries);
+    int32_t **const of_unit[] = {&h->with, &h->below, &h->above},
+                    **const of_home[] = {&h->home_below, &h->home_above, &h->joins};
+    for (size_t i = 0; i < VS_COUNT(of_unit); i++) {
+        *of_unit[i] = vs_calloc(n, sizeof(int32_t));
+        *of_home[i] = vs_calloc(n_home, sizeof(int32_t));
+    }
+    int32_t *begin = NULL, *needs = NULL;
+    graph_of_units(h, s, at, dep, &begin, &needs, entries);
+    h->n_home = pool_size(s->pool);
+    lu_share_out(&(lu_graph){0, h->n_unit, begin, needs}, entries, h->n_home, h->with);
+    for (int32_t u = 0; u < h->split.n_task; u++)
+        h->with[u] = h->with[u] < 0 ? u % h->n_home : h->with[u];
+    name_homes(h, s);
+    list_orders(h, entries);
+    vec_free(begin);
+    vec_free(needs);
+    vs_free(entries);
+}
+
 static void find_units(lu_units *h, const lu_super *s, int32_t from, int32_t end, double limit)
 {
     const size_t n = (size_t)s->n_super + 2;
@@ -154,6 +280,7 @@ static void find_units(lu_units *h, const lu_super *s, int32_t from, int32_t end
     for (int32_t u = 0; u < h->n_unit; u++)
         for (int32_t i = h->at[u]; i < h->at[u + 1]; i++)
             h->unit[h->split.list[i]] = u;
+    find_homes(h, s, at, dep);
     vs_free(at);
     vs_free(dep);
     vs_free(weight);
@@ -286,20 +413,6 @@ static void make_lists(lu_units *h, const lu_super *s)
     vs_free(f.copy);
 }
 
-/* Parts are done by the thread that made their values. */
-static void find_homes(lu_units *h, const lu_super *s)
-{
-    const int n_home = pool_size(s->pool);
-    double *weight = vs_calloc((size_t)s->n_super + 1, sizeof *weight);
-    for (int32_t i = 0; i < h->at[h->split.n_task]; i++)
-        weight[h->split.list[i]] = entries_of(s, h->split.list[i]);
-    lu_split_homes(&h->split, weight, n_home, s->with);
-    h->home_above = vs_calloc((size_t)n_home + 1, sizeof *h->home_above);
-    for (int w = 0; w <= n_home; w++)
-        h->home_above[w] = h->split.home[w] + h->n_unit - h->split.n_task;
-    vs_free(weight);
-}
-
 /* The block of BTF with the most entries, which are returned. */
 static double largest_block(const lu_super *s, int32_t *block)
 {
@@ -328,7 +441,6 @@ lu_units *lu_units_new(const lu_super *s, double least)
         h->shared = pool_size(s->pool) > 1 && entries >= least;
         find_units(h, s, s->of[s->block[block]], s->of[s->block[block + 1] - 1] + 1,
                    entries / PARTS);
-        find_homes(h, s);
         h->done = vs_calloc((size_t)h->n_unit + 1, sizeof *h->done);
         find_ranges(h);
         make_lists(h, s);
@@ -344,10 +456,11 @@ void lu_units_free(lu_units **ph)
     if (!h)
         return;
     lu_split_free(&h->split);
-    void *const all[] = {h->home_above, h->range_at,  h->range,  h->y,
-                         h->at,         h->unit,      h->target, h->copy_at,
-                         h->own_end,    h->copied_at, h->copied, h->from_at,
-                         h->from,       h->turn_at,   h->turn,   (void *)h->done};
+    void *const all[] = {h->with,        h->below,    h->above,   h->home_below, h->joins,
+                         h->home_above,  h->range_at, h->range,   h->y,          h->at,
+                         h->unit,        h->target,   h->copy_at, h->own_end,    h->copied_at,
+                         h->copied,      h->from_at,  h->from,    h->turn_at,    h->turn,
+                         (void *)h->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     vs_free(h);
@@ -368,7 +481,7 @@ static void await(lu_units *h, int32_t u, int worker)
     pool_resume(h->s->pool, worker, paused);
 }
 
-/* The parts below, the joining units above. */
+/* All parts below, all units that join homes above. */
 static void await_all(lu_units *h, int32_t all, int worker)
 {
     if (h->as_if)
@@ -379,6 +492,13 @@ static void await_all(lu_units *h, int32_t all, int worker)
     for (int n = 0; atomic_load_explicit(&h->n_done, memory_order_acquire) != all; n++)
         pool_wait(n);
     pool_resume(h->s->pool, worker, paused);
+}
+
+/* Units of a home: places [begin, end) of the lower pass. */
+static void await_home(lu_units *h, int32_t begin, int32_t end, int worker)
+{
+    for (int32_t i = begin; i < end; i++)
+        await(h, h->below[i], worker);
 }
 
 static inline void finish(lu_units *h, int32_t u)
@@ -471,15 +591,14 @@ static void run_pass(lu_units *h, pool_fn fn, const int32_t *home)
 {
     h->pass++;
     atomic_store(&h->n_done, 0);
-    pool_run_homes(h->shared ? h->s->pool : NULL, POOL_SOLVE, h->n_unit, home, h->split.n_home, fn,
-                   h);
+    pool_run_homes(h->shared ? h->s->pool : NULL, POOL_SOLVE, h->n_unit, home, h->n_home, fn, h);
 }
 
 static void solve_units(lu_units *h, const passes *by)
 {
     h->as_if = h->shared && pool_is_as_if(h->s->pool);
     if (h->shared)
-        run_pass(h, by->lower, h->split.home);
+        run_pass(h, by->lower, h->home_below);
     else
         by->lower_alone(h);
     run_pass(h, by->upper, h->home_above);

@@ -1,8 +1,6 @@
 /* lu_super_split.c - parts of a factorisation that threads compute independently of each other, by
  * joining each supernode with all that it depends on while the work is below a limit. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lu_super_priv.h"
 
@@ -252,8 +250,8 @@ static int32_t open_trees(trees *t, const forest *f, const lu_graph *g, const do
     return best_step;
 }
 
-/* with: trees get homes, the heaviest first where there is the least work; -1: shared. */
-static void share_out(const lu_graph *g, const double *weight, int n_home, int32_t *with)
+/* Trees get homes, the heaviest first where there is the least work. */
+void lu_share_out(const lu_graph *g, const double *weight, int n_home, int32_t *with)
 {
     forest f;
     make_forest(&f, g, weight);
@@ -285,68 +283,9 @@ void lu_split_for_homes(const lu_graph *g, const double *weight, double limit, i
     parts v = {.g = g, .with = with, .limit = limit};
     to->n_home = n_home;
     to->home = vs_calloc((size_t)n_home + 1, sizeof *to->home);
-    share_out(g, weight, n_home, with);
+    lu_share_out(g, weight, n_home, with);
     split(&v, weight, to);
     list_homes(&v, to);
-}
-
-typedef struct placed { /* a part */
-    int32_t task, home;
-    double work;
-} placed;
-
-static int heavier_first(const void *a, const void *b)
-{
-    const placed *p = a, *q = b;
-    return p->work != q->work ? (p->work > q->work ? -1 : 1) : p->task - q->task;
-}
-
-/* The home where most of part t is, unless it has its share of the work; else the one with the
- * least. load [n_home]: so far; own [n_home] */
-static int32_t home_of(const lu_split *v, int32_t t, const double *weight, const int32_t *with,
-                       double share, const double *load, double *own)
-{
-    int32_t best = -1, least = 0;
-    memset(own, 0, (size_t)v->n_home * sizeof *own);
-    for (int32_t i = v->task[t]; with && i < v->task[t + 1]; i++)
-        if (with[v->list[i]] >= 0)
-            own[with[v->list[i]]] += weight[v->list[i]];
-    for (int32_t w = 0; w < v->n_home; w++) {
-        if (own[w] > 0 && load[w] < share && (best < 0 || own[w] > own[best]))
-            best = w;
-        least = load[w] < load[least] ? w : least;
-    }
-    return best >= 0 ? best : least;
-}
-
-/* In each home the heaviest comes first: the last ones, which others may take, are small. */
-void lu_split_homes(lu_split *v, const double *weight, int n_home, const int32_t *with)
-{
-    const size_t n = (size_t)v->n_task + 1;
-    placed *part = vs_calloc(n, sizeof *part);
-    double *load = vs_calloc(2 * (size_t)n_home, sizeof *load), all = 0;
-    v->n_home = n_home;
-    v->home = vs_calloc((size_t)n_home + 1, sizeof *v->home);
-    v->order = vs_calloc(n, sizeof *v->order);
-    for (int32_t t = 0; t < v->n_task; t++) {
-        part[t].task = t;
-        for (int32_t i = v->task[t]; i < v->task[t + 1]; i++)
-            part[t].work += weight[v->list[i]];
-        all += part[t].work;
-    }
-    qsort(part, (size_t)v->n_task, sizeof *part, heavier_first);
-    for (placed *p = part; p < part + v->n_task; p++) {
-        p->home =
-            home_of(v, p->task, weight, with, (all - p->work / 2) / n_home, load, load + n_home);
-        load[p->home] += p->work;
-        v->home[p->home]++;
-    }
-    (void)csc_begins(v->home, n_home);
-    for (const placed *p = part; p < part + v->n_task; p++)
-        v->order[v->home[p->home]++] = p->task;
-    csc_ends_to_begins(v->home, n_home);
-    vs_free(part);
-    vs_free(load);
 }
 
 void lu_split_free(lu_split *to)
