@@ -280,6 +280,16 @@ static void run(pool *p, int32_t n, pool_fn fn, void *user)
         vs_no_memory();
 }
 
+/* A job whose pieces have homes. */
+typedef struct homes {
+    pool *p;
+    const int32_t *home;
+    int n_home;
+    int32_t n;
+    pool_fn fn;
+    void *user;
+} homes;
+
 /* -- as if -- */
 
 /* s, one line of the cache from one thread's to another's: of processors of some 64 cores, 20 to 40
@@ -346,7 +356,22 @@ static void work_as_if(pool *p, int w, double from, pool_kind kind, pool_fn fn, 
 typedef struct job_as_if {
     pool_fn fn, take;
     void *user;
+    const homes *at; /* NULL: pieces begin in order */
 } job_as_if;
+
+/* The piece that thread w takes next; next [n_home + 2]: how many of each range are taken. */
+static int32_t next_at_home(const homes *h, int w, int32_t *next)
+{
+    const int32_t *home = h->home;
+    if (next[h->n_home] < home[0])
+        return next[h->n_home]++;
+    for (int k = 0; k < h->n_home; k++) {
+        const int v = (w + k) % h->n_home;
+        if (next[v] < home[v + 1] - home[v])
+            return home[v] + next[v]++;
+    }
+    return home[h->n_home] + next[h->n_home + 1]++;
+}
 
 static void run_as_if(pool *p, pool_kind kind, int32_t n, int32_t slots, const job_as_if *j)
 {
@@ -354,6 +379,7 @@ static void run_as_if(pool *p, pool_kind kind, int32_t n, int32_t slots, const j
     const double t0 = vs_seconds(), begin = a->end;
     double taken[POOL_MAX_SLOTS]; /* when a slot became free */
     int taker = 0;
+    int32_t *next = j->at ? vs_calloc((size_t)j->at->n_home + 2, sizeof *next) : NULL;
     for (int32_t i = 0; i < slots && j->take; i++)
         taken[i] = begin;
     for (int w = 0; w < p->size; w++)
@@ -361,9 +387,10 @@ static void run_as_if(pool *p, pool_kind kind, int32_t n, int32_t slots, const j
     a->next = begin;
     for (int32_t i = 0; i < n; i++) {
         const int w = free_first(p);
-        a->next = fmax(a->next, a->free[w]) + TRANSFER;
+        /* who is at home has the counter of its pieces in its cache */
+        a->next = j->at ? a->free[w] : fmax(a->next, a->free[w]) + TRANSFER;
         work_as_if(p, w, j->take ? fmax(a->next, taken[i % slots]) : a->next, kind, j->fn, j->user,
-                   i);
+                   j->at ? next_at_home(j->at, w, next) : i);
         if (!j->take)
             continue;
         if (i == 0 || a->free[w] >= taken[(i - 1) % slots])
@@ -371,6 +398,7 @@ static void run_as_if(pool *p, pool_kind kind, int32_t n, int32_t slots, const j
         work_as_if(p, taker, a->free[taker], kind, j->take, j->user, i);
         taken[i % slots] = a->free[taker];
     }
+    vs_free(next);
     for (int w = 0; w < p->size; w++)
         a->end = fmax(a->end, a->free[w]);
     a->end += TRANSFER;
@@ -387,7 +415,7 @@ void pool_run(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user)
         return;
     }
     if (p->as_if) {
-        run_as_if(p, kind, n, n, &(job_as_if){fn, NULL, user});
+        run_as_if(p, kind, n, n, &(job_as_if){.fn = fn, .user = user});
         return;
     }
     start_threads(p);
@@ -403,15 +431,6 @@ void pool_run(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user)
 }
 
 /* -- pieces with homes -- */
-
-typedef struct homes {
-    pool *p;
-    const int32_t *home;
-    int n_home;
-    int32_t n;
-    pool_fn fn;
-    void *user;
-} homes;
 
 static void take_range(const homes *h, int which, int32_t begin, int32_t end, int worker)
 {
@@ -440,11 +459,15 @@ static void work_at_home(void *user, int32_t i, int worker)
 void pool_run_homes(pool *p, pool_kind kind, int32_t n, const int32_t *home, int n_home, pool_fn fn,
                     void *user)
 {
-    if (!p || p->size == 1 || n < 2 || p->as_if) {
+    if (!p || p->size == 1 || n < 2) {
         pool_run(p, kind, n, fn, user);
         return;
     }
     homes h = {.p = p, .home = home, .n_home = n_home, .n = n, .fn = fn, .user = user};
+    if (p->as_if) {
+        run_as_if(p, kind, n, n, &(job_as_if){.fn = fn, .user = user, .at = &h});
+        return;
+    }
     for (int w = 0; w < n_home + 2; w++)
         atomic_store_explicit(&p->seat[w].next, 0, memory_order_relaxed);
     pool_run(p, kind, n < p->size ? n : p->size, work_at_home, &h);
@@ -534,7 +557,7 @@ void pool_run_ordered(pool *p, pool_kind kind, int32_t n, int32_t slots, pool_fn
 {
     assert(slots >= 1 && slots <= POOL_MAX_SLOTS);
     if (p && p->as_if && n > 1) {
-        run_as_if(p, kind, n, slots, &(job_as_if){fn, take, user});
+        run_as_if(p, kind, n, slots, &(job_as_if){.fn = fn, .take = take, .user = user});
         return;
     }
     ordered o = {.p = p, .fn = fn, .take = take, .user = user, .n = n, .slots = slots};
