@@ -51,9 +51,10 @@ struct pool {
     bool watched;        /* changes between jobs */
     pool_kind kind;      /* of the job, while it is watched */
     pool_time spent[POOL_N_KIND];
-    tally *busy;  /* [size]; NULL: was never watched */
-    void *block;  /* that holds it */
-    seat *seat;   /* [size + 2] of homes, of pieces before them, and behind */
+    tally *busy; /* [size]; NULL: was never watched */
+    void *block; /* that holds it */
+    int n_seat;  /* of homes, as many as threads at first; of pieces before them; and behind */
+    seat *seat;
     void *seats;  /* that holds them */
     as_if *as_if; /* NULL: real threads */
     heap *heap;   /* of who made the pool: its threads allocate there */
@@ -217,7 +218,8 @@ pool *pool_new(int threads)
     pool *p = vs_calloc(1, sizeof *p);
     p->size = threads > 1 ? threads : 1;
     p->thread = vs_calloc((size_t)p->size, sizeof *p->thread);
-    p->seats = vs_calloc((size_t)p->size + 3, sizeof *p->seat);
+    p->n_seat = p->size + 2;
+    p->seats = vs_calloc((size_t)p->n_seat + 1, sizeof *p->seat);
     p->seat = at_line(p->seats);
     p->heap = heap_now();
     pthread_mutex_init(&p->lock, NULL);
@@ -468,6 +470,7 @@ void pool_run_homes(pool *p, pool_kind kind, int32_t n, const int32_t *home, int
         run_as_if(p, kind, n, n, &(job_as_if){.fn = fn, .user = user, .at = &h});
         return;
     }
+    assert(n_home + 2 <= p->n_seat);
     for (int w = 0; w < n_home + 2; w++)
         atomic_store_explicit(&p->seat[w].next, 0, memory_order_relaxed);
     pool_run(p, kind, n < p->size ? n : p->size, work_at_home, &h);

@@ -39,15 +39,16 @@ int pool_size(const pool *p);
  * be called from inside a job, nor from two threads at a time. Allocates nothing after the first
  * call. */
 void pool_run(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user);
-/* The same for pieces that have homes: those from home[w] to home[w + 1] - 1 are at home with thread
- * w < n_home <= pool_size; what it had of them in its cache it finds there again. A thread begins
- * pieces of others where none of its own is left. Pieces before home[0] are begun first, those from
- * home[n_home] on last, in ascending order: a piece may wait for those before home[0] and, from
- * home[n_home] on, for any before it. */
+/* The same for pieces that have homes: those from home[w] to home[w + 1] - 1 are at home with
+ * thread w < n_home <= pool_size; what it had of them in its cache it finds there again. A thread
+ * begins pieces of others where none of its own is left. Pieces before home[0] are begun first,
+ * those from home[n_home] on last, in ascending order, as are the pieces of a home: a piece may
+ * wait for those before it at its home and before home[0], and from home[n_home] on for any before
+ * it. */
 void pool_run_homes(pool *p, pool_kind kind, int32_t n, const int32_t *home, int n_home, pool_fn fn,
                     void *user);
-/* As pool_run, with a second part of each piece, take(user, i, worker), called for i = 0, 1, 2 ... in
- * this order, one call at a time, each after fn(user, i): sums whose order must not depend on
+/* As pool_run, with a second part of each piece, take(user, i, worker), called for i = 0, 1, 2 ...
+ * in this order, one call at a time, each after fn(user, i): sums whose order must not depend on
  * threads. fn(user, i) may use buffer i % slots (slots <= POOL_MAX_SLOTS): it is not called before
  * take(user, i - slots) has returned. */
 enum { POOL_MAX_SLOTS = 64 };

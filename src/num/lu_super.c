@@ -652,8 +652,8 @@ static void do_supernode(lu_super *s, int32_t sn, shift w)
 }
 
 /* Pieces are the parts, each of which has what it needs, then the supernodes that join them: those
- * of one home there, then the others. Such a one is begun while others that it uses are in work, and
- * waits where it comes to them. They have been started: pieces of a home begin in order, and
+ * of one home there, at last the others. Such a one is begun while others that it uses are in work,
+ * and waits where it comes to them. They have been started: pieces of a home begin in order, and
  * before those that follow all homes. */
 static void run_piece(void *user, int32_t i, int worker)
 {

@@ -240,7 +240,21 @@ static void list_orders(lu_units *h, const double *entries)
         h->below[below++] = h->above[i];
 }
 
-/* With which threads units are at home. Parts always are with one. */
+/* Parts always get a home. */
+static void share_units(lu_units *h, const lu_super *s, const int32_t *at, const int32_t *dep,
+                        double *entries)
+{
+    int32_t *begin = NULL, *needs = NULL;
+    graph_of_units(h, s, at, dep, &begin, &needs, entries);
+    lu_share_out(&(lu_graph){0, h->n_unit, begin, needs}, entries, h->n_home, h->with);
+    for (int32_t u = 0; u < h->split.n_task; u++)
+        h->with[u] = h->with[u] < 0 ? u % h->n_home : h->with[u];
+    name_homes(h, s);
+    vec_free(begin);
+    vec_free(needs);
+}
+
+/* With which threads units are at home; one thread is with all. */
 static void find_homes(lu_units *h, const lu_super *s, const int32_t *at, const int32_t *dep)
 {
     const size_t n = (size_t)h->n_unit + 1, n_home = (size_t)pool_size(s->pool) + 1;
@@ -251,16 +265,10 @@ static void find_homes(lu_units *h, const lu_super *s, const int32_t *at, const 
         *of_unit[i] = vs_calloc(n, sizeof(int32_t));
         *of_home[i] = vs_calloc(n_home, sizeof(int32_t));
     }
-    int32_t *begin = NULL, *needs = NULL;
-    graph_of_units(h, s, at, dep, &begin, &needs, entries);
     h->n_home = pool_size(s->pool);
-    lu_share_out(&(lu_graph){0, h->n_unit, begin, needs}, entries, h->n_home, h->with);
-    for (int32_t u = 0; u < h->split.n_task; u++)
-        h->with[u] = h->with[u] < 0 ? u % h->n_home : h->with[u];
-    name_homes(h, s);
+    if (h->n_home > 1)
+        share_units(h, s, at, dep, entries);
     list_orders(h, entries);
-    vec_free(begin);
-    vec_free(needs);
     vs_free(entries);
 }
 

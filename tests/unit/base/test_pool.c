@@ -67,6 +67,66 @@ START_TEST(no_pool_is_the_plain_loop)
 }
 END_TEST
 
+/* Pieces with homes: which have begun, in the order of begins, and with whom. */
+enum { HOMED = 60 };
+typedef struct homed {
+    _Atomic int n;
+    int32_t began[HOMED];
+    int by[HOMED];
+    _Atomic int times[HOMED];
+} homed;
+
+static void begin_piece(void *user, int32_t i, int worker)
+{
+    homed *h = user;
+    const int at = atomic_fetch_add(&h->n, 1);
+    h->began[at] = i;
+    h->by[at] = worker;
+    atomic_fetch_add(&h->times[i], 1);
+}
+
+START_TEST(pieces_with_homes_run_once)
+{
+    static const int32_t home[][4] = {
+        {0, 20, 40, 60}, {5, 5, 30, 50}, {60, 60, 60, 60}, {0, 0, 0, 0}, {3, 57, 57, 58}};
+    for (int threads = 3; threads <= 5; threads++) {
+        pool *p = pool_new(threads);
+        for (int k = 0; k < 1000; k++) {
+            homed h = {.n = 0};
+            pool_run_homes(p, POOL_OTHER, HOMED, home[k % 5], 3, begin_piece, &h);
+            for (int i = 0; i < HOMED; i++)
+                ck_assert_int_eq(h.times[i], 1);
+        }
+        pool_free(&p);
+    }
+}
+END_TEST
+
+/* Threads that are not there take pieces as real ones do: those before all homes, their own, those
+ * of others, what is left. */
+START_TEST(threads_that_are_not_there_have_homes)
+{
+    static const int32_t home[] = {2, 20, 40, 58};
+    pool *p = pool_new(3);
+    pool_as_if(p);
+    homed h = {.n = 0};
+    pool_run_homes(p, POOL_OTHER, HOMED, home, 3, begin_piece, &h);
+    bool own[3] = {true, true, true}; /* has begun nothing else at home */
+    for (int at = 0; at < HOMED; at++) {
+        const int32_t i = h.began[at];
+        ck_assert_int_eq(h.times[i], 1);
+        ck_assert(i >= 2 || at < 2);
+        ck_assert(i < 58 || at >= 58);
+        if (i < 2 || i >= 58)
+            continue;
+        const bool lives = i >= home[h.by[at]] && i < home[h.by[at] + 1];
+        ck_assert(!lives || own[h.by[at]]); /* goes to others when none of its own is left */
+        own[h.by[at]] &= lives;
+    }
+    pool_free(&p);
+}
+END_TEST
+
 typedef struct meeting {
     _Atomic int here;
     _Atomic int met;
@@ -271,6 +331,8 @@ int main(void)
     tcase_add_test(t, every_piece_runs_once_in_each_job);
     tcase_add_test(t, threads_that_sleep_wake_for_the_next_job);
     tcase_add_test(t, no_pool_is_the_plain_loop);
+    tcase_add_test(t, pieces_with_homes_run_once);
+    tcase_add_test(t, threads_that_are_not_there_have_homes);
     tcase_add_test(t, two_threads_work_at_the_same_time);
     tcase_add_test(t, ordered_parts_come_one_by_one);
     tcase_add_test(t, work_is_counted_by_thread_and_kind_without_waiting);
