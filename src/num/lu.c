@@ -370,16 +370,10 @@ static vs_status factor_again(lu_solver *lu, lu_fac *f, const csc *a)
     return st == VS_ESINGULAR ? VS_REPIVOT : st;
 }
 
-vs_status lu_refactor(lu_solver *lu, const csc *a)
+/* The factors of a, whose values are taken. */
+static vs_status refactor_all(lu_solver *lu, const csc *a)
 {
     lu_fac *f = lu->fac;
-    assert(f);
-    if (!f->have)
-        return VS_REPIVOT;
-    if (same_values(f, a)) {
-        lu->stat.n_reuse++;
-        return VS_OK;
-    }
     f->made = a->n;
     const bool takes = takes_long(lu, a), kept = factored_values(f) != f->val;
     tell(lu, takes, true);
@@ -392,6 +386,19 @@ vs_status lu_refactor(lu_solver *lu, const csc *a)
     lu->stat.n_refactor += f->made > 0;
     lu->stat.n_column += f->made;
     return st;
+}
+
+vs_status lu_refactor(lu_solver *lu, const csc *a)
+{
+    lu_fac *f = lu->fac;
+    assert(f);
+    if (!f->have)
+        return VS_REPIVOT;
+    if (same_values(f, a)) {
+        lu->stat.n_reuse++;
+        return VS_OK;
+    }
+    return refactor_all(lu, a);
 }
 
 /* Gives lu innards of the method of this name, unless it has them. */
@@ -483,8 +490,11 @@ vs_status lu_refactor_part(lu_solver *lu, const csc *a, const lu_part *p)
     if (!f->have || !f->method->refactor_part)
         return lu_refactor(lu, a);
     f->val[0] = NAN; /* a whole refactorisation finds other values */
-    if (!f->method->refactor_part(lu, f, a, p))
-        return lu_refactor(lu, a);
+    if (!f->method->refactor_part(lu, f, a, p)) {
+        if (factored_values(f) == f->val)
+            remember_values(f, a);
+        return refactor_all(lu, a); /* also where the method has all values of a: they failed */
+    }
     lu->stat.n_refactor++;
     lu->stat.n_column += f->made;
     return VS_OK;

@@ -505,7 +505,7 @@ typedef struct given {
 } given;
 
 /* An ordering as lu_klu.c asks for, and pivots: on the diagonal of it, or KLU's own. */
-static bool begin_given(given *g, const csc *a, bool by_klu)
+static bool begin_given(given *g, const csc *a, bool by_klu, bool trees)
 {
     const size_t n = (size_t)a->n;
     double work = 0;
@@ -528,7 +528,7 @@ static bool begin_given(given *g, const csc *a, bool by_klu)
     g->ref = new_reference(a, p, g->sym->Q, g->sym->R, g->sym->nblocks);
     g->whole = new_reference(a, p, g->sym->Q, g->ends, 1);
     for (int k = 0; k < N_POOL; k++)
-        g->super[k] = lu_super_new(a, g->sym, p, pools[k], 0);
+        g->super[k] = lu_super_new(a, g->sym, p, pools[k], 0, trees);
     for (int k = 0; k < 2; k++)
         g->tiny[k] = lu_tiny_new(a, p, g->sym->Q, scale, LU_TINY_MAX_PAIRS);
     if (g->tiny[1])
@@ -705,11 +705,11 @@ static void check_part(given *g, const csc *a, const double *before, unsigned ho
     drop_part(&s);
 }
 
-static void run_given(matrix *x, bool by_klu, const unsigned char *c, size_t n_change)
+static void run_given(matrix *x, bool by_klu, bool trees, const unsigned char *c, size_t n_change)
 {
     static const double tol[] = {0, 1e-3, 0.1, 1};
     given g;
-    if (!begin_given(&g, &x->m, by_klu))
+    if (!begin_given(&g, &x->m, by_klu, trees))
         return;
     double *before = vs_malloc(sizeof *before * (size_t)(csc_nnz(&x->m) + 1));
     bool have = factor_super(&g, &x->m, 0);
@@ -1125,7 +1125,7 @@ void fuzz_matrix(const char *text, size_t n)
     const uint32_t seed = h[8] + 256u * h[9] + 65536u * h[10] + 16777216u * h[11];
     make_matrix(&x, (shape)(h[0] % 8 % N_SHAPE), size, h[3], h[4] & 1, seed);
     if (h[5] % 3 == 0 && !large)
-        run_given(&x, h[4] & 2, c, n_change);
+        run_given(&x, h[4] & 2, !(h[4] & 4), c, n_change);
     else if (h[5] % 3 == 1)
         run_complex(&x, c, n_change);
     else
