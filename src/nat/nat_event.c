@@ -877,13 +877,29 @@ static void fresh(nat_set *set) { zero(set); }
 
 /* -- a run that goes on elsewhere -- */
 
+/* Looks ahead again up to t; false: it is farther than anybody looks. */
+static bool look_ahead(events *s, double t)
+{
+    bool turned;
+    for (int n = 0; n <= 2 * AHEAD; n++) {
+        if (s->wrong || (evt_next(s->e) > t && evt_horizon(s->e) >= t))
+            return true;
+        run_to(s, t, 1, &turned);
+    }
+    return false;
+}
+
+/* What is before the last accepted point; the digital part then looks ahead as far as it had, on
+ * both sides: the next step ends where it would have ended. */
 static void take_image(nat_set *set, image *im)
 {
     events *s = events_of(set);
+    double ahead = s->started ? evt_horizon(s->e) : 0;
     if (s->started && !im->giving)
         go_back(s, s->t);
     IMAGE_ONE(im, s->started);
     IMAGE_WITHIN(im, s->t, 0, INFINITY);
+    IMAGE_WITHIN(im, ahead, s->t, INFINITY);
     evt_image(s->e, im);
     for (size_t i = 0; i < vec_len(s->adc); i++) {
         adc *a = &s->adc[i];
@@ -910,6 +926,8 @@ static void take_image(nat_set *set, image *im)
             bidi_rest(b, evt_of(EVT_U, EVT_HIZ));
         }
     }
+    if (s->started && !im->wrong && !look_ahead(s, ahead))
+        image_refuse(im);
 }
 
 static void identity(const nat_set *set, image *im)

@@ -143,6 +143,46 @@ START_TEST(checkpoints_have_the_bits_of_the_whole)
 }
 END_TEST
 
+/* Many digital events between two changes of what circuits see: a ring, divided by 200. */
+static const char digital[] = "a digital part that looks ahead\n"
+                              "v1 in 0 sin(0.4 0.5 1meg)\n"
+                              "r1 in x 10k\n"
+                              "c1 x 0 20p\n"
+                              "aadc [x] [g] adc\n"
+                              "a1 [g q3] q1 nand\n"
+                              "a2 q1 q2 inv\n"
+                              "a3 q2 q3 inv\n"
+                              "adiv q1 d div\n"
+                              "adac [d] [o] dac\n"
+                              "ro o 0 1k\n"
+                              ".model adc adc_bridge(in_low=0.5 in_high=0.5)\n"
+                              ".model nand d_nand(rise_delay=0.3n fall_delay=0.2n)\n"
+                              ".model inv d_inverter(rise_delay=0.3n fall_delay=0.4n)\n"
+                              ".model div d_fdiv(div_factor=200)\n"
+                              ".model dac dac_bridge(t_rise=5n t_fall=5n)\n"
+                              ".end\n";
+
+/* Keeping a run moves no step of it. */
+START_TEST(checkpoints_leave_digital_parts_where_they_are)
+{
+    char path[] = "/tmp/vsim-kept-XXXXXX";
+    close(mkstemp(path));
+    hop(digital, "tran 20n 4u 0 20n", 9, 4e-6, path);
+    const uint64_t want = whole(digital, "tran 20n 4u 0 20n");
+    vsim *s = simulator();
+    vsim_run *r;
+    ck_done(s, vsim_run_card(deck_of(s, digital), "tran 20n 4u 0 20n", NULL, &r));
+    for (int i = 1; i < 100; i++) {
+        ck_assert_int_eq(vsim_run_until(r, 4e-6 * i / 100), VSIM_PAUSED);
+        ck_done(s, vsim_run_checkpoint(r, path));
+    }
+    ck_done(s, vsim_run_go(r));
+    ck_assert_uint_eq(bits_of(r), want);
+    vsim_free(&s);
+    unlink(path);
+}
+END_TEST
+
 static vsim_action pause_each_third(void *user, const vsim_point *p)
 {
     long *n = user;
@@ -1437,6 +1477,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, pieces_have_the_bits_of_the_whole);
     tcase_add_test(t, checkpoints_have_the_bits_of_the_whole);
+    tcase_add_test(t, checkpoints_leave_digital_parts_where_they_are);
     tcase_add_test(t, checkpoints_fit_circuits_that_had_other_analyses);
     tcase_add_test(t, points_of_a_family_go_on_from_checkpoints);
     tcase_add_test(t, callbacks_pause_without_a_trace);
