@@ -1267,14 +1267,17 @@ void lu_super_free(lu_super **ps)
     lu_trees_free(&s->trees);
     if (s->crown != s->idx)
         vs_free(s->crown);
-    void *const all[] = {
-        s->place, s->rest,    s->head,     s->row_at, s->column, s->skip,        s->value_at,
-        s->start, s->of,      s->ip,       s->idx,    s->lp,     s->lx,          s->gp,
-        s->seg,   s->ux,      s->diag,     s->ap,     s->apos,   s->arow,        s->fp,
-        s->fpos,  s->fcol,    s->above_at, s->above,  s->frow,   s->coarse_lx,   s->coarse_ux,
-        s->fx,    s->block,   s->p,        s->q,      s->scale,  s->x,           s->t,
-        s->val,   s->changed, s->step_at,  s->step,   s->px,     (void *)s->done,
-        s->with};
+    void *const all[] = {s->place,        s->rest,    s->head,      s->row_at,
+                         s->column,       s->skip,    s->value_at,  s->start,
+                         s->of,           s->ip,      s->idx,       s->lp,
+                         s->lx,           s->gp,      s->seg,       s->ux,
+                         s->diag,         s->ap,      s->apos,      s->arow,
+                         s->fp,           s->fpos,    s->fcol,      s->above_at,
+                         s->above,        s->frow,    s->coarse_lx, s->coarse_ux,
+                         s->fx,           s->block,   s->p,         s->q,
+                         s->scale,        s->x,       s->t,         s->val,
+                         s->changed,      s->step_at, s->step,      s->px,
+                         (void *)s->done, s->with};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     free_partly(s->partly);
