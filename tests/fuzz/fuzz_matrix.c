@@ -508,7 +508,7 @@ typedef struct given {
 static bool begin_given(given *g, const csc *a, bool by_klu, bool trees)
 {
     const size_t n = (size_t)a->n;
-    double work = 0;
+    lu_ordering work = {0};
     *g = (given){.ends = {0, a->n}};
     klu_defaults(&g->common);
     g->common.ordering = 3;
