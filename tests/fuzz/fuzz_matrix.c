@@ -713,7 +713,7 @@ static void run_given(matrix *x, bool by_klu, bool trees, const unsigned char *c
         return;
     double *before = vs_malloc(sizeof *before * (size_t)(csc_nnz(&x->m) + 1));
     bool have = factor_super(&g, &x->m, 0);
-    for (size_t i = 0; g.super[0] && i <= n_change; i++, c += 4) {
+    for (size_t i = 0; g.super[0] && i <= n_change; c += i++ ? 4 : 0) {
         const unsigned how = i ? c[0] / 7u : 0;
         memcpy(before, x->m.val, sizeof *before * (size_t)csc_nnz(&x->m));
         if (i)
@@ -1084,7 +1084,7 @@ static void run_complex(matrix *x, const unsigned char *c, size_t n_change)
     double *val = vs_calloc(2 * nnz + 1, sizeof *val), *b = vs_calloc(4 * n, sizeof *b);
     double *y = b + 2 * n;
     bool dominant = is_dominant(a);
-    for (size_t i = 0; begun == VS_OK && i <= n_change; i++, c += 4) {
+    for (size_t i = 0; begun == VS_OK && i <= n_change; c += i++ ? 4 : 0) {
         const double omega = i ? pow(10, c[3] % 21 - 10.0) : 1e-3;
         if (i)
             change(x, c);
