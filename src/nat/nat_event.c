@@ -303,10 +303,16 @@ static void run_to(events *s, double t, int most, bool *turned)
         turn(s, evt_horizon(s->e));
 }
 
+/* Whether it has not run up to t. */
+static bool is_behind(const events *s, double t)
+{
+    return !s->wrong && (evt_next(s->e) <= t || evt_horizon(s->e) < t);
+}
+
 static void advance(events *s, double t)
 {
     bool turned;
-    while (!s->wrong && (evt_next(s->e) <= t || evt_horizon(s->e) < t))
+    while (is_behind(s, t))
         run_to(s, t, AHEAD, &turned);
 }
 
@@ -881,12 +887,9 @@ static void fresh(nat_set *set) { zero(set); }
 static bool look_ahead(events *s, double t)
 {
     bool turned;
-    for (int n = 0; n <= 2 * AHEAD; n++) {
-        if (s->wrong || (evt_next(s->e) > t && evt_horizon(s->e) >= t))
-            return true;
+    for (int n = 0; n < 2 * AHEAD && is_behind(s, t); n++)
         run_to(s, t, 1, &turned);
-    }
-    return false;
+    return !is_behind(s, t);
 }
 
 /* What is before the last accepted point; the digital part then looks ahead as far as it had, on
