@@ -831,6 +831,17 @@ START_TEST(orderings_do_not_depend_on_threads)
 }
 END_TEST
 
+/* Two solvers with factors of the same matrix. */
+static void factor_both(const system_t *s, lu_solver *some, lu_solver *all)
+{
+    lu_init(some, NULL);
+    lu_init(all, NULL);
+    ck_assert_int_eq(lu_analyze(some, &s->a), VS_OK);
+    ck_assert_int_eq(lu_analyze(all, &s->a), VS_OK);
+    ck_assert_int_eq(lu_factor(some, &s->a), VS_OK);
+    ck_assert_int_eq(lu_factor(all, &s->a), VS_OK);
+}
+
 /* The solution for a right side of ones, bit by bit, of factors that are all made anew. */
 static void solve_anew(system_t *s, lu_solver *lu, double *x)
 {
@@ -848,12 +859,7 @@ START_TEST(columns_made_anew_have_the_bits_of_all_made_anew)
     const size_t n = (size_t)s.a.n;
     double *x = vs_malloc(sizeof(double) * n), *y = vs_malloc(sizeof(double) * n);
     lu_solver some, all;
-    lu_init(&some, NULL);
-    lu_init(&all, NULL);
-    ck_assert_int_eq(lu_analyze(&some, &s.a), VS_OK);
-    ck_assert_int_eq(lu_analyze(&all, &s.a), VS_OK);
-    ck_assert_int_eq(lu_factor(&some, &s.a), VS_OK);
-    ck_assert_int_eq(lu_factor(&all, &s.a), VS_OK);
+    factor_both(&s, &some, &all);
     for (int32_t col = 0; col < s.a.n; col += 31) {
         for (int32_t k = s.a.colptr[col]; k < s.a.colptr[col + 1]; k++)
             s.a.val[k] *= s.a.row[k] == col ? 1.01 : 1;
@@ -887,12 +893,7 @@ START_TEST(only_columns_of_a_part_count)
     for (int32_t i = 0; i < PART; i++)
         column[i] = 3 * i + 1;
     p.column = column;
-    lu_init(&some, NULL);
-    lu_init(&all, NULL);
-    ck_assert_int_eq(lu_analyze(&some, &s.a), VS_OK);
-    ck_assert_int_eq(lu_analyze(&all, &s.a), VS_OK);
-    ck_assert_int_eq(lu_factor(&some, &s.a), VS_OK);
-    ck_assert_int_eq(lu_factor(&all, &s.a), VS_OK);
+    factor_both(&s, &some, &all);
     memcpy(now, s.a.val, values);
     for (int turn = 1; turn <= 4; turn++) {
         for (int32_t j = 0; j < s.a.n; j++)
