@@ -45,6 +45,14 @@ enum { MOST = 16384, LIMIT = 20, WAIT = 600, MAP_BITS = 16 };
 
 /* -- what is fuzzed -- */
 
+FILE *nowhere(void)
+{
+    static FILE *null;
+    if (!null && !(null = fopen("/dev/null", "w")))
+        finding("no stream can be opened");
+    return null;
+}
+
 void write_file(const char *name, const char *text, size_t n)
 {
     FILE *f = fopen(name, "w");
@@ -238,15 +246,12 @@ bool enough(void *user)
  * after 2000 steps. */
 static void run_input(bool block)
 {
-    static FILE *null;
     const net_opt no = {.init = !block};
     diag d;
     str_pool names;
     sim *s;
     mdl_lib *lib = NULL;
     const mdl_opt mo = {.interpret = true};
-    if (!null)
-        null = fopen("/dev/null", "w");
     diag_init(&d);
     d.variable = variable;
     str_pool_init(&names);
@@ -261,7 +266,7 @@ static void run_input(bool block)
     if (!st)
         st = sim_flatten(s);
     if (!st) {
-        const ctl_opt o = {.log = null, .quiet = true, .version = "fuzz"};
+        const ctl_opt o = {.log = nowhere(), .quiet = true, .version = "fuzz"};
         bool quit;
         int code;
         if (ctl_check(s, block) != VS_OK && !d.n_error)
@@ -334,13 +339,10 @@ void write_sealed(const char *name, const char *s, size_t n)
 static void fuzz_journal(const char *text, size_t n)
 {
     static const char zero[4096];
-    static FILE *null;
     char why[300] = "";
     vs_status worst;
     arena mem;
     swp_journal j;
-    if (!null)
-        null = fopen("/dev/null", "w");
     write_file("part", zero, sizeof zero);
     write_sealed("part.journal", text, n);
     arena_init(&mem);
@@ -351,7 +353,7 @@ static void fuzz_journal(const char *text, size_t n)
     }
     arena_fini(&mem);
     const char *part = "part";
-    if (swp_merge("out", "table", &part, 1, null, null, &worst, why) != VS_OK && !*why)
+    if (swp_merge("out", "table", &part, 1, nowhere(), nowhere(), &worst, why) != VS_OK && !*why)
         abort();
 }
 

@@ -98,14 +98,11 @@ static uint64_t sum_of_plots(const post_set *set)
  * of its results; *st: how it ended. */
 static uint64_t run_deck(struct kept_deck *deck, image *from, vs_status *st)
 {
-    static FILE *null;
     const net_opt no = {0};
     const mdl_opt mo = {.interpret = true};
     diag d;
     str_pool names;
     mdl_lib *lib = NULL;
-    if (!null)
-        null = fopen("/dev/null", "w");
     diag_init(&d);
     str_pool_init(&names);
     sim *s = sim_new(&d, &names);
@@ -120,7 +117,7 @@ static uint64_t run_deck(struct kept_deck *deck, image *from, vs_status *st)
     write_file("input", deck->text, deck->length);
     if (sim_read(s, "input", &no) || sim_read_options(s) || sim_flatten(s))
         finding("the deck '%s' is refused", deck->name);
-    const ctl_opt o = {.log = null, .quiet = true, .version = "fuzz"};
+    const ctl_opt o = {.log = nowhere(), .quiet = true, .version = "fuzz"};
     bool quit;
     int code;
     k.c = ctl_new(s, &o);

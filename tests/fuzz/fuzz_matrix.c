@@ -24,6 +24,7 @@
 #include "lu_super.h"
 #include "lu_tiny.h"
 #include "lu_z.h"
+#include "norm.h"
 
 /* -- the matrix: elements that stamp, as a circuit's -- */
 
@@ -316,14 +317,6 @@ static bool same_bits(const double *x, const double *y, int32_t n)
     return true;
 }
 
-static bool is_finite(const double *x, int32_t n)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (!isfinite(x[i]))
-            return false;
-    return true;
-}
-
 /* -- an elimination of our own, pivots given, with bounds of its errors -- */
 
 typedef struct reference {
@@ -597,7 +590,7 @@ static void check_super(given *g, const csc *a, unsigned how)
         if (weakest < 0 || weakest >= a->n)
             finding("supernodes: the weakest pivot is of column %d", weakest);
     }
-    const bool sure = g->ref.sure && is_finite(g->x[0], a->n);
+    const bool sure = g->ref.sure && norm_finite(g->x[0], a->n);
     if (sure)
         check_rows(&g->ref, a, g->b, g->x[0], DBL_EPSILON, "supernodes");
     if (how % 3)
@@ -631,7 +624,7 @@ static void check_tiny(given *g, const csc *a)
     if (!g->whole.sure)
         return;
     check_ratio(&g->whole, ratio[0], "lists");
-    if (is_finite(x[0], a->n))
+    if (norm_finite(x[0], a->n))
         check_rows(&g->whole, a, g->b, x[0], DBL_EPSILON, "lists");
 }
 
@@ -699,12 +692,15 @@ static void check_part(given *g, const csc *a, const double *before, unsigned ho
         lu_super_solve_part(g->super[1], &s.p, g->b, g->x[2]);
         eliminate(&g->ref, a);
         add_found(&s.p, g->x[2]);
-        if (g->ref.sure && is_finite(g->x[2], n))
+        if (g->ref.sure && norm_finite(g->x[2], n))
             check_rows(&g->ref, a, g->b, g->x[2], DBL_EPSILON, "a part");
     }
     drop_part(&s);
 }
 
+static const unsigned char no_change[4];
+
+/* With the matrix as it is, then after each change of c [n_change][4]. */
 static void run_given(matrix *x, bool by_klu, bool trees, const unsigned char *c, size_t n_change)
 {
     static const double tol[] = {0, 1e-3, 0.1, 1};
@@ -713,11 +709,12 @@ static void run_given(matrix *x, bool by_klu, bool trees, const unsigned char *c
         return;
     double *before = vs_malloc(sizeof *before * (size_t)(csc_nnz(&x->m) + 1));
     bool have = factor_super(&g, &x->m, 0);
-    for (size_t i = 0; g.super[0] && i <= n_change; c += i++ ? 4 : 0) {
-        const unsigned how = i ? c[0] / 7u : 0;
+    for (size_t i = 0; g.super[0] && i <= n_change; i++) {
+        const unsigned char *by = i ? c + 4 * (i - 1) : no_change;
+        const unsigned how = by[0] / 7u;
         memcpy(before, x->m.val, sizeof *before * (size_t)csc_nnz(&x->m));
         if (i)
-            change(x, c);
+            change(x, by);
         right_side(g.b, x->n, how);
         if (have && how % 4 == 3) {
             check_part(&g, &x->m, before, how);
@@ -1084,16 +1081,17 @@ static void run_complex(matrix *x, const unsigned char *c, size_t n_change)
     double *val = vs_calloc(2 * nnz + 1, sizeof *val), *b = vs_calloc(4 * n, sizeof *b);
     double *y = b + 2 * n;
     bool dominant = is_dominant(a);
-    for (size_t i = 0; begun == VS_OK && i <= n_change; c += i++ ? 4 : 0) {
-        const double omega = i ? pow(10, c[3] % 21 - 10.0) : 1e-3;
+    for (size_t i = 0; begun == VS_OK && i <= n_change; i++) {
+        const unsigned char *by = i ? c + 4 * (i - 1) : no_change;
+        const double omega = i ? pow(10, by[3] % 21 - 10.0) : 1e-3;
         if (i)
-            change(x, c);
+            change(x, by);
         dominant &= is_dominant(a); /* and so is |re| + |im|, with one omega for all */
         for (size_t k = 0; k < nnz; k++) {
             val[2 * k] = a->val[k];
             val[2 * k + 1] = omega * a->val[k];
         }
-        right_side(b, 2 * a->n, i ? c[2] : 0);
+        right_side(b, 2 * a->n, by[2]);
         const vs_status st = lu_z_factor(&lu, val);
         if (st != VS_OK && (st != VS_ESINGULAR || dominant))
             finding("complex: factors give %d", st);

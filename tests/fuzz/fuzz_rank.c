@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "fuzz_swept.h"
 #include "io.h"
 #include "swp_priv.h"
 
@@ -50,45 +51,18 @@ static answer answers[POINTS];
 static vs_status run_sweep(const char *out, const char *table, rank_link *link, int shard,
                            int n_shard)
 {
-    static FILE *null;
-    const struct timespec then[2] = {{1000000000, 0}, {1000000000, 0}};
-    const net_opt no = {0};
-    const mdl_opt mo = {.interpret = true};
-    if (!null)
-        null = fopen("/dev/null", "w");
-    const swp_opt o = {.deck = "input",
-                       .read = &no,
-                       .log = null,
-                       .say = null,
+    const swp_opt o = {.log = nowhere(),
+                       .say = nowhere(),
                        .out = out,
-                       .format = OUT_RAW,
                        .measures = table,
-                       .jobs = 1,
                        .link = link,
                        .shard = shard,
                        .n_shard = n_shard,
-                       .redo = true,
-                       .version = "fuzz"};
-    diag d;
-    str_pool names;
-    mdl_lib *lib = NULL;
-    write_file("input", rank_deck, sizeof rank_deck - 1);
-    (void)utimensat(AT_FDCWD, "input", then, 0);
-    diag_init(&d);
-    str_pool_init(&names);
-    sim *s = sim_new(&d, &names);
-    if (mdl_lib_new(&lib, &d, &names, &mo))
-        finding("no library of models");
-    *sim_opts(s) = (sim_opt){.lib = lib};
-    if (sim_read(s, "input", &no) || sim_read_options(s) || sim_flatten(s) || sim_build(s))
-        finding("the deck of the sweep is refused");
-    const vs_status st = swp_run(s, &o);
-    if (st < 0 && !d.n_error)
+                       .redo = true};
+    int n_error;
+    const vs_status st = run_swept(rank_deck, sizeof rank_deck - 1, &o, &(sim_hook){0}, &n_error);
+    if (st < 0 && !n_error)
         finding("status %d without a message", st);
-    sim_free(&s);
-    mdl_lib_free(&lib);
-    str_pool_fini(&names);
-    diag_fini(&d);
     return st;
 }
 
@@ -521,15 +495,12 @@ static void write_part(const part *p, int k, int which, bool seal, const char *t
 
 static void merge_parts(const char *text, size_t n, unsigned how)
 {
-    static FILE *null;
     const int set = how / 2 % N_SET, n_part = set + 2;
     const bool seal = how & 1;
     const char *name[MOST_PARTS];
     char why[300] = "";
     bool any = false;
     vs_status worst = VS_OK;
-    if (!null)
-        null = fopen("/dev/null", "w");
     if (!parts[0][0].file[0].bytes)
         make_parts();
     for (int k = 0; k < n_part; k++) {
@@ -539,8 +510,8 @@ static void merge_parts(const char *text, size_t n, unsigned how)
     }
     if (how / 64 == 3) /* one of them twice */
         name[0] = name[1];
-    const vs_status st =
-        swp_merge("merged.raw", "merged.csv", name, (size_t)n_part, null, null, &worst, why);
+    const vs_status st = swp_merge("merged.raw", "merged.csv", name, (size_t)n_part, nowhere(),
+                                   nowhere(), &worst, why);
     if (st && !*why)
         finding("parts are refused without a word");
     if (st && !any && how / 64 != 3)

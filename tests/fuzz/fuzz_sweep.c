@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "swp.h"
+#include "fuzz_swept.h"
 #include "vec.h"
 
 static const char sweep_deck[] =
@@ -47,51 +47,54 @@ static bool is_enough(void *user)
     return enough(NULL) || (left_to_ask && --*left_to_ask < 0);
 }
 
-/* The deck's date stands in its results. */
-static void write_deck(void)
+vs_status run_swept(const char *deck, size_t n, const swp_opt *o, const sim_hook *hook,
+                    int *n_error)
 {
     const struct timespec then[2] = {{1000000000, 0}, {1000000000, 0}};
-    write_file("input", sweep_deck, sizeof sweep_deck - 1);
-    (void)utimensat(AT_FDCWD, "input", then, 0);
-}
-
-/* asked  NULL, or after how many questions it is stopped */
-static vs_status run_sweep(bool resume, int *asked)
-{
-    static FILE *null;
     const net_opt no = {0};
     const mdl_opt mo = {.interpret = true};
-    const swp_opt o = {.deck = "input",
-                       .read = &no,
-                       .log = null = null ? null : fopen("/dev/null", "w"),
-                       .out = OUT,
-                       .format = OUT_RAW,
-                       .measures = TABLE,
-                       .jobs = 1,
-                       .n_shard = 1,
-                       .resume = resume,
-                       .checkpoint = true,
-                       .quiet = true,
-                       .version = "fuzz"};
+    swp_opt all = *o;
     diag d;
     str_pool names;
     mdl_lib *lib = NULL;
+    all.deck = "input";
+    all.read = &no;
+    all.format = OUT_RAW;
+    all.jobs = 1;
+    all.version = "fuzz";
+    write_file("input", deck, n);
+    (void)utimensat(AT_FDCWD, "input", then, 0);
     diag_init(&d);
     str_pool_init(&names);
     sim *s = sim_new(&d, &names);
     if (mdl_lib_new(&lib, &d, &names, &mo))
         finding("no library of models");
-    *sim_opts(s) = (sim_opt){.lib = lib, .hook = {.stop = is_enough, .user = asked}};
-    ask_anew();
-    write_deck();
+    *sim_opts(s) = (sim_opt){.lib = lib, .hook = *hook};
     if (sim_read(s, "input", &no) || sim_read_options(s) || sim_flatten(s) || sim_build(s))
         finding("the deck of the sweep is refused");
-    const vs_status st = swp_run(s, &o);
+    const vs_status st = swp_run(s, &all);
+    if (n_error)
+        *n_error = d.n_error;
     sim_free(&s);
     mdl_lib_free(&lib);
     str_pool_fini(&names);
     diag_fini(&d);
     return st;
+}
+
+/* asked  NULL, or after how many questions it is stopped */
+static vs_status run_sweep(bool resume, int *asked)
+{
+    const swp_opt o = {.log = nowhere(),
+                       .out = OUT,
+                       .measures = TABLE,
+                       .n_shard = 1,
+                       .resume = resume,
+                       .checkpoint = true,
+                       .quiet = true};
+    ask_anew();
+    return run_swept(sweep_deck, sizeof sweep_deck - 1, &o,
+                     &(sim_hook){.stop = is_enough, .user = asked}, NULL);
 }
 
 static void make_files(void)
