@@ -11,13 +11,14 @@ static int32_t row_begin(const ckt_hub_rows *in, int32_t i)
 }
 static int32_t cell_of(const ckt_hub_rows *in, int32_t i) { return in->seat[i] / in->width; }
 
-/* The entries of hub i's row, a part a cell, STRETCH parts a stretch. */
-static void cut_row(ckt_hubs *h, const ckt_hub_rows *in, int32_t i)
+/* The entries of hub i's row, a part a cell, STRETCH parts a stretch. Wires sit together, so the
+ * columns of a cell need not follow each other: cut[cell] is the last hub that has a part of it. */
+static void cut_row(ckt_hubs *h, const ckt_hub_rows *in, int32_t i, int32_t *cut)
 {
-    int32_t room = 0, last = -1;
+    int32_t room = 0;
     for (int32_t k = row_begin(in, i); k < in->row_at[i]; k++) {
         const int32_t cell = cell_of(in, in->col[k]), n = (int32_t)vec_len(h->part);
-        if (cell == last || h->is[in->col[k]])
+        if (cut[cell] == i || h->is[in->col[k]])
             continue;
         if (room-- == 0) {
             vec_push(h->stretch, (ckt_hub_stretch){.begin = n});
@@ -26,7 +27,7 @@ static void cut_row(ckt_hubs *h, const ckt_hub_rows *in, int32_t i)
         const int32_t stretch = (int32_t)vec_len(h->stretch) - 1;
         vec_push(h->part, (ckt_hub_part){.cell = cell, .hub = i, .stretch = stretch});
         vec_last(h->stretch).end = n + 1;
-        last = cell;
+        cut[cell] = i;
     }
 }
 
@@ -61,6 +62,7 @@ static ckt_by_cell sort_by_cell(arena *mem, int32_t n_cell, const int32_t *cell,
 void ckt_hubs_make(ckt_hubs *h, const ckt_hub_rows *in, arena *mem)
 {
     const int32_t n = in->a->n;
+    int32_t *cut = vs_calloc((size_t)in->n_cell + 1, sizeof *cut);
     *h = (ckt_hubs){.is = arena_array(mem, bool, n + 1)};
     for (int32_t i = 1; i <= n; i++)
         h->is[i] = in->pinned[i] && in->row_at[i] - row_begin(in, i) >= HUB;
@@ -68,10 +70,11 @@ void ckt_hubs_make(ckt_hubs *h, const ckt_hub_rows *in, arena *mem)
         if (!h->is[i])
             continue;
         vec_push(h->hub, (ckt_hub){.unknown = i, .begin = (int32_t)vec_len(h->stretch)});
-        cut_row(h, in, i);
+        cut_row(h, in, i, cut);
         vec_last(h->hub).end = (int32_t)vec_len(h->stretch);
         cut_column(h, in, i);
     }
+    vs_free(cut);
     h->parts = sort_by_cell(mem, in->n_cell, vec_len(h->part) ? &h->part->cell : NULL,
                             sizeof *h->part, vec_len(h->part));
     h->runs = sort_by_cell(mem, in->n_cell, vec_len(h->run) ? &h->run->cell : NULL, sizeof *h->run,

@@ -211,6 +211,27 @@ class Latency(Folder):
         self.assertGreater(stats['latent_unknowns'], 0)
         self.assertEqual(len(set(waves.read_raw(out)['v(vdd)'])), 1)
 
+    def test_a_supply_gives_what_all_parts_take(self):
+        """Wires join outputs that are far apart in the deck: cells have columns of all of the supply's row."""
+        n = 200
+        head = ['inverters and wires', 'vdd vdd 0 1.8', 'vin in 0 pwl(0 0 2n 0 2.1n 1.8)',
+                '.model nm nmos level=8 version=3.3.0 tox=4.1n vth0=0.4', '.model pm pmos level=8 version=3.3.0 tox=4.1n vth0=-0.4']
+        for k in range(n):
+            head.append('mp%d o%d in vdd vdd pm w=2u l=0.2u\nmn%d o%d in 0 0 nm w=1u l=0.2u' % (k, k, k, k))
+        head += ['r%d o%d o%d 100' % (k, k, (k + n // 2) % n) for k in range(n)]
+        current, charge = {}, {}
+        for option in '01':
+            deck = '\n'.join(head + ['.options bypass=' + option, '.save i(vdd)', '.tran 10p 4n', '.end', ''])
+            _, stats, out = self.vsim(deck, '--threads', '1', raw=option + '.raw')
+            a = waves.read_raw(out)
+            t, i = a['time'], a['i(vdd)']
+            current[option] = [x for x, at in zip(i, t) if at < 2e-9]
+            charge[option] = sum((t[k] - t[k - 1]) * (i[k] + i[k - 1]) / 2 for k in range(1, len(t)))
+        self.assertGreater(stats['latent_unknowns'], 0)
+        rest = current['0'][0]
+        self.assertLess(max(abs(x - rest) for x in current['1']), 0.01 * abs(rest))  # rows rest within parts of reltol
+        self.assertLess(abs(charge['1'] - charge['0']), 0.01 * abs(charge['0']))
+
     def test_newton_converges_where_wires_are_resistors(self):
         # a part of a tolerance of voltage is a large current through 0.8 ohm: wires sleep and wake as a whole
         # a row that is left unsolved takes all iterations that itl4 allows, then a shorter step, which does not
