@@ -96,5 +96,9 @@ int main(int argc, char **argv)
     free(o.trust);
     free(o.define);
     free(o.variable);
-    return flush_standard_output(code);
+    code = flush_standard_output(code);
+    if (code != CLI_MEMORY)
+        return code;
+    fflush(NULL); /* destructors of libraries may need memory, or may not have been finished */
+    _exit(code);
 }

@@ -1,14 +1,19 @@
 /* jit_load.c - loads the module with LLVM.
  * Constructors of LLVM and of the C++ library make 3,000 allocations while the module is loaded. If
- * one fails the process ends, which nobody inside of it can stop: they are C++ that no handler of
- * exceptions calls. So where the memory of this process has a limit, another one with the same
- * memory and the same limit loads the module first, if the client lets there be one (jit_opt), and
- * where it ends without success this process does not try. Without a limit allocations fail on few
- * systems, and nothing is tried first. */
+ * one fails they end the process: they are C++ that no handler of exceptions calls. In a process
+ * that is the client's own (jit_opt.apart) there are two answers:
+ * - Where memory has a limit, another process with the same memory and the same limit loads the
+ *   module first, and where it ends without success this one does not try.
+ * - What the constructors call before the end, C++'s handler of operator new and that of SIGABRT,
+ *   jumps out of them to the guard (heap.h). The loader's lock stays with this thread, and the module
+ *   half made, so it is not asked for again: the client ends, by its ordinary end.
+ * In a guest the handlers are the host's, and so is the process that ends. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "io.h"
 #include "jit_build.h"
@@ -48,12 +53,64 @@ static bool loader_lacks_memory(void)
 
 static int try_it(const void *dir) { return !open_module(dir) && loader_lacks_memory(); }
 
+/* -- a way out of constructors -- */
+
+typedef void new_handler(void);
+typedef new_handler *new_handler_setter(new_handler *h);
+
+static new_handler_setter *set_new_handler; /* while the module is loaded; NULL: none */
+static struct sigaction abort_before;
+static bool left;
+
+static void be_as_before(void)
+{
+    if (set_new_handler)
+        (void)set_new_handler(NULL);
+    set_new_handler = NULL;
+    (void)sigaction(SIGABRT, &abort_before, NULL);
+}
+
+static void leave(void)
+{
+    be_as_before();
+    left = true;
+    vs_no_memory();
+}
+
+/* A call of abort() in this thread, never a signal of another process: then what was interrupted
+ * may be anything. */
+static void on_abort(int sig, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (info->si_code == SI_TKILL && info->si_pid == getpid())
+        leave();
+    be_as_before();
+    (void)raise(sig);
+}
+
+/* The C++ library comes first, so that its handler is set before LLVM's constructors run: the
+ * exception that is thrown without one needs memory itself, of which ld.so ends the process. */
+static void *open_guarded(const char *dir)
+{
+    const struct sigaction sa = {.sa_sigaction = on_abort, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    if (left || sigaction(SIGABRT, &sa, &abort_before))
+        vs_no_memory();
+    void *cxx = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+    if (cxx)
+        *(void **)&set_new_handler = dlsym(cxx, "_ZSt15set_new_handlerPFvvE");
+    if (set_new_handler)
+        (void)set_new_handler(leave);
+    void *module = open_module(dir);
+    be_as_before();
+    return module;
+}
+
 void *jit_load(const jit_opt *o)
 {
     if (o->apart && is_limited() && o->apart(try_it, o->plugin_dir))
         vs_no_memory();
     (void)dlerror();
-    void *module = open_module(o->plugin_dir);
+    void *module = o->apart ? open_guarded(o->plugin_dir) : open_module(o->plugin_dir);
     if (!module && loader_lacks_memory())
         vs_no_memory();
     return module;

@@ -25,6 +25,20 @@ M1 a in 0 0 nm w=1u l=1u
 .op
 .end
 """
+# linear at its first point: no kernel
+SECOND = """a sweep whose second point has a model
+.param n=0
+V1 in 0 sin(0 1 1meg)
+R1 in a 1k
+C1 a 0 1n
+.if (n > 0)
+D1 a 0 dm
+.model dm d is=1e-14 rs=1 cjo=1p
+.endif
+.tran 10n 2u
+.step param n 0 1 1
+.end
+"""
 PROGRAM = """import vsim
 for k in range(2):
     try:
@@ -78,19 +92,37 @@ class Compiling(Folder):
     # address space that is more than enough: with a limit the loading is tried in a child
     PLENTY = 1 << 40
 
-    def test_the_loading_ends_with_a_message_at_any_allocation(self):
+    def check_loading(self, limit, places):
         self.write('deck.sp', DECK)
         command = [VSIM, '--no-cache', '--threads', '1', '-r', 'a.raw', 'deck.sp']
         n = self.calls(command, 'SHIM_WHILE', 500)
         ends = []
-        for k in [1, 2, 3, 5, 30, 60, 70, 80, 90, 100, *range(200, n, n // 6), n - 2]:
+        for k in places(n):
             for persist in '01':
-                done = self.run_short(command, self.PLENTY, 'SHIM_WHILE', SHIM_MALLOC=str(k), SHIM_PERSIST=persist)
+                done = self.run_short(command, limit, 'SHIM_WHILE', SHIM_MALLOC=str(k), SHIM_PERSIST=persist)
                 self.assertIn(done.returncode, (0, 7), (k, persist, done.stderr))
                 self.assertEqual('out of memory' in done.stderr, done.returncode == 7, (k, persist, done.stderr))
                 self.assertNotIn('interpreter', done.stderr, (k, persist))
                 ends.append(done.returncode)
         self.assertGreaterEqual(ends.count(7), len(ends) // 2)
+
+    def test_the_loading_ends_with_a_message_at_any_allocation(self):
+        self.check_loading(self.PLENTY, lambda n: [1, 2, 3, 5, 30, 60, 70, 80, 90, 100, *range(200, n, n // 6), n - 2])
+
+    def test_and_so_it_does_where_memory_has_no_limit(self):
+        """Constructors of LLVM are left by handlers of this process."""
+        self.check_loading(None, lambda n: [*range(100, n, n // 6), n - 2])
+
+    def test_results_are_kept_where_the_loading_fails(self):
+        """A block whose first analysis needs no kernel, and its second one does."""
+        self.write('deck.sp', SECOND)
+        command = [VSIM, '--no-cache', '--threads', '1', '-r', 'a.raw', 'deck.sp']
+        n = self.calls(command, 'SHIM_WHILE', 500)
+        done = self.run_short(command, None, 'SHIM_WHILE', SHIM_MALLOC=str(n // 2), SHIM_PERSIST='1')
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn('out of memory; what was computed before is kept', done.stderr)
+        with open(self.path('a.raw'), 'rb') as f:
+            self.assertIn(b'Plotname: Transient Analysis', f.read())
 
     def test_any_limit_ends_a_run_with_a_message_or_lets_it_be(self):
         self.write('deck.sp', DECK)
