@@ -621,7 +621,7 @@ static vs_status newton_failed(tran *t)
         explain_step(t, true);
         return VS_ESTEP;
     }
-    if (++t->newton_fails >= 2)
+    if (++t->newton_fails >= 2 && t->n_piece > 0) /* given values stay no point of the piece */
         start_piece(t, 1);
     (void)ask_client(t, h, true);
     if (t->a->latent) /* updates that are left out may be what is missing */

@@ -216,11 +216,16 @@ VS_HOT static void choose_start(tran *t)
 /* Where shorter steps do not help, as behind a jump of a source into a junction, limited steps of
  * Newton may: a current falls by e in each. A limit that a user has lowered stands. */
 enum { USUAL = 10 }; /* itl4, if nobody says otherwise */
+static bool shorter_did_not_help(const tran *t)
+{
+    enum { PATIENCE = 4 };
+    return t->newton_fails >= PATIENCE && t->a->opt.itl4 >= USUAL;
+}
+
 static int allowed_iterations(const tran *t)
 {
-    enum { PATIENCE = 4, MORE = 10 };
-    const int itl = t->a->opt.itl4;
-    return t->newton_fails < PATIENCE || itl < USUAL ? itl : MORE * itl;
+    enum { MORE = 10 };
+    return (shorter_did_not_help(t) ? MORE : 1) * t->a->opt.itl4;
 }
 
 void tran_begin_equations(tran *t)
@@ -247,6 +252,7 @@ VS_HOT static vs_status solve_at(tran *t, double time, double *x, bool solved, d
     eq->qlo_n = t->qlo[1];
     eq->fix = fix;
     eq->itl = allowed_iterations(t);
+    eq->damp = shorter_did_not_help(t); /* between two pieces of a charge updates may swing */
     eq->solved = solved;
     return newton_run(t->a, eq, x, &t->rep);
 }

@@ -161,6 +161,33 @@ print grown
         # exp(10) in 400 steps or more of a rule of order 2: 10 (h/T)^2 / 3 of it, and backward Euler's first two
         self.assertLess(abs(v['grown'] / growth - 1), 10 * (1 / 40) ** 2 / 3 + 2 * (1 / 40) ** 2)
 
+    def test_given_values_jump_to_a_charge_with_two_pieces(self):
+        """From 0 V the supply rises at once. Updates swing between two pieces of the level 1 charge, however short the
+        step; and steps that failed at the first instant let the current of the jump swing for the whole run."""
+        text, v = self.run_deck('''* three transistors, given 0 V
+.model nm nmos level=1 vto=0.45 kp=170u lambda=0.08 tox=4n gamma=0.4 cgso=0.3n cgdo=0.3n cj=1m mj=0.5
+.model pm pmos level=1 vto=-0.45 kp=60u lambda=0.1 tox=4n gamma=0.4 cgso=0.3n cgdo=0.3n cj=1m mj=0.5
+vdd vdd 0 1.8
+mq1 y b s vdd pm w=4u l=0.18u
+mo1 y b 0 0 nm w=1u l=0.18u
+mn1 z b m 0 nm w=1u l=0.18u
+cm m 0 0.3f
+.control
+tran 16.67p 1n uic
+let last = time[length(time)-1]
+let first = abs(i(vdd)[1])
+let second = abs(i(vdd)[2])
+let rest = abs(i(vdd)[length(time)-1])
+print last first second rest
+.endc
+.end
+''')
+        self.assertNotIn('too small', text)
+        self.assertAlmostEqual(v['last'] * 1e9, 1, places=6)
+        self.assertGreater(v['first'], 0.01)   # fF that were charged within 16 fs
+        self.assertLess(v['second'], 0.1 * v['first'])
+        self.assertLess(v['rest'], 1e-5)
+
     def test_a_largest_step_beyond_the_end_changes_nothing(self):
         """The least step was a part of it, and so longer than the edges of the input."""
         deck = '''* two inverters of level 1, the first with a fast edge
