@@ -26,7 +26,7 @@ import vacask
 DEFAULT = {'reltol': 1e-3, 'vntol': 1e-6, 'abstol': 1e-12}
 MOST_NAMES = 20  # parameters that VACASK's models do not know, in one deck
 UNIT = {'t': 1e12, 'g': 1e9, 'meg': 1e6, 'k': 1e3, 'm': 1e-3, 'u': 1e-6, 'n': 1e-9, 'p': 1e-12, 'f': 1e-15}
-FAILED = re.compile(r'(?i)simulation\(s\) aborted|simulation interrupted|time ?step too small|no convergence in'
+FAILED = re.compile(r'(?i)simulation\(s\) aborted|time ?step too small|no convergence in'
                     r'|failed to converge|analysis aborted|convergence not reached')
 NO_PARAMETER = re.compile(r"Parameter '(\w+)' not found")
 BLOCK = re.compile(r'(?ims)^[ \t]*\.control\b.*?^[ \t]*\.endc\b[^\n]*\n?')

@@ -48,6 +48,9 @@ typedef struct ana_sink {
     /* The first time after t that the client wants a step to end at, INFINITY: none; asked at the
      * start and after each point. May be NULL. */
     double (*next)(void *user, double t);
+    /* The first time after t at which the client wants a point though nothing jumps there,
+     * INFINITY: none; asked when the last one was met and when the run goes on. May be NULL. */
+    double (*mark)(void *user, double t);
     void *user;
 } ana_sink;
 

@@ -325,11 +325,20 @@ static vs_status report_progress(tran *t)
 
 /* -- choice of the step -- */
 
-/* The next corner or the soft mark tstart, where a point must lie but nothing jumps. */
-static double next_mark(const tran *t)
+/* The first time after t where a point must lie but nothing jumps: tstart, or the client's. */
+static double first_mark(const tran *t)
 {
-    bool before_start = t->t < t->o.tstart - SAME_TIME * t->o.tstop;
-    return before_start ? fmin(t->brk, t->o.tstart) : t->brk;
+    const double after = t->t + SAME_TIME * t->o.tstop;
+    const double wish = t->sink->mark ? t->sink->mark(t->sink->user, after) : INFINITY;
+    return t->o.tstart > after ? fmin(wish, t->o.tstart) : wish;
+}
+
+/* The next corner or mark. */
+static double next_stay(tran *t)
+{
+    if (t->t >= t->mark - SAME_TIME * t->o.tstop)
+        t->mark = first_mark(t);
+    return norm_min(t->brk, t->mark);
 }
 
 /* Where factors are dear, steps change seldom, so that factors can be used again: a step keeps its
@@ -373,7 +382,7 @@ static bool has_short_pieces(const tran *t)
  * it. */
 VS_HOT static void plan(tran *t, double want)
 {
-    double mark = next_mark(t), left = mark - t->t;
+    double mark = next_stay(t), left = mark - t->t;
     const double part = is_passed(t) ? 1 : t->piece_part;
     double h = norm_min(norm_min(want, t->hmax), part * (t->brk - t->brk_prev));
     if (ana_factors_are_dear(t->a))
@@ -819,11 +828,14 @@ VS_HOT vs_status ana_tran_go(ana *a, double until)
     const double t0 = vs_seconds();
     vs_status st = VS_OK;
     const bool first = !t->begun;
+    t->mark = first_mark(t);
     if (first) {
         t->begun = true;
         st = deliver(t);
         plan(t, first_step(t, t->brk));
         ask_next(t);
+    } else if (t->t_new > t->mark) { /* which the client did not want when the step was planned */
+        plan(t, t->h);
     }
     if (st == VS_OK) {
         tran_latent_begin(t);

@@ -45,6 +45,7 @@ typedef struct tran {
     double t, t_new, h; /* last accepted time, time of the attempt, step */
     double hmin, hmax;
     double brk, brk_prev;       /* the corners around t: brk_prev <= t < brk */
+    double mark;                /* the next time where a point must lie but nothing jumps */
     int n_piece;                /* accepted points since the corner, the corner included
                                  * (given values of a start with uic not) */
     int euler_left;             /* backward Euler steps still to make */

@@ -188,6 +188,12 @@ static double next_time(void *user, double t)
     return INFINITY;
 }
 
+static double next_stop(void *user, double t)
+{
+    const vsim_session *p = user;
+    return ctl_next_stop(p->ctl, t);
+}
+
 static void tell_end(vsim_session *p, bool paused)
 {
     if (p->o.end) {
@@ -218,6 +224,7 @@ static void listen(vsim_session *p, sim *e)
                          .row = take_row,
                          .sync = p->o.sync ? take_step : NULL,
                          .next = next_time,
+                         .mark = next_stop,
                          .user = p};
     o->keep = SIM_KEEP_ALL;
     o->plots = &p->plots;

@@ -76,6 +76,8 @@ bool ctl_in_transient(const ctl *c);
 /* Whether a command (stop, step) makes the transient pause at the newest accepted point. To call
  * once for each. */
 bool ctl_is_break(ctl *c);
+/* The first time after t s of which `stop when time = ...` speaks; INFINITY: none. */
+double ctl_next_stop(const ctl *c, double t);
 /* The value of an expression. false: it has none (no message). Not to be called inside a command.
  */
 bool ctl_number(ctl *c, const char *text, double *value);

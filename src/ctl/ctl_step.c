@@ -101,6 +101,20 @@ bool ctl_is_break(ctl *c)
     return false;
 }
 
+double ctl_next_stop(const ctl *c, double t)
+{
+    double next = INFINITY, at;
+    const char *end;
+    for (size_t i = 0; i < vec_len(c->stop); i++)
+        for (size_t k = 0; k < vec_len(c->stop[i].when); k++) {
+            const condition *w = &c->stop[i].when[k];
+            if (!str_casecmp(w->left, "time") && str_spice_number(w->right, &end, &at) && !*end &&
+                at > t)
+                next = fmin(next, at);
+        }
+    return next;
+}
+
 /* -- commands -- */
 
 static vs_status bad_stop(ctl *c)

@@ -295,7 +295,8 @@ static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, d
     if (r->j->streams.quiet || r->j->json || r->j->task == VSIM_TASK_ANALYZE || !sim_ana(r->sim))
         return;
     if (r->j->streams.ngspice) {
-        run_ng_analysis(r, points);
+        if (st != VS_PAUSED)
+            run_ng_analysis(r, points);
         return;
     }
     fprintf(r->log, "%s: %lld points (%lld rejected), %lld iterations, %.3f s",
@@ -342,6 +343,12 @@ static vs_status look_for_break(void *user, double axis, const double *x, const 
     return ctl_is_break(r->ctl) ? VS_PAUSED : VS_OK;
 }
 
+static double next_stop(void *user, double t)
+{
+    const run *r = user;
+    return ctl_next_stop(r->ctl, t);
+}
+
 static int start_program(void *user, const char *command)
 {
     (void)user;
@@ -355,6 +362,7 @@ static vs_status run_block(run *r)
     bool quit = false;
     size_t n;
     sim_opts(r->sim)->hook.point = look_for_break;
+    sim_opts(r->sim)->hook.mark = next_stop;
     vs_status st = VS_OK;
     const bool over =
         r->j->restart && !ctl_goes_back(r->ctl); /* the deck's analyses were under way */

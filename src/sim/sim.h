@@ -39,6 +39,7 @@ typedef struct sim_hook {
     /* How the client influences the steps of transients: see ana_sink (ana.h). */
     bool (*sync)(void *user, double time, double *h, double last, bool refused);
     double (*next)(void *user, double t);
+    double (*mark)(void *user, double t);
     /* A point that was accepted and kept: x [n+1], ac: the operating point, and phasors z [2
      * (n+1)], else NULL. VS_OK to go on; VS_PAUSED (of sim_tran_go alone), VS_STOP, < 0 to end. */
     vs_status (*point)(void *user, double axis, const double *x, const double *z);

@@ -499,6 +499,12 @@ static double ask_next(void *user, double t)
     return k->next(k->user, t);
 }
 
+static double ask_mark(void *user, double t)
+{
+    const sim_hook *k = &((sim *)user)->opt.hook;
+    return k->mark(k->user, t);
+}
+
 const ana_sink *sim_sink(sim *s, ana_sink *sink)
 {
     *sink = (ana_sink){.point = take_point,
@@ -509,6 +515,7 @@ const ana_sink *sim_sink(sim *s, ana_sink *sink)
                        .kept = s->opt.hook.kept,
                        .sync = s->opt.hook.sync ? ask_step : NULL,
                        .next = s->opt.hook.next ? ask_next : NULL,
+                       .mark = s->opt.hook.mark ? ask_mark : NULL,
                        .user = s};
     return sink;
 }

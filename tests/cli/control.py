@@ -185,6 +185,19 @@ class Blocks(Folder):
                 self.assertAlmostEqual(x[value], v, delta=1e-2, msg=value)
                 v, t, tau, e = part * v, until, tau_next, e_next
 
+    def test_a_stop_at_a_time_has_a_point_there(self):
+        """Also one that is set during a pause, within the step that is planned; nothing jumps there, so the others stay
+        as good. Behind tstart, and before it, where no point is shown. An altered source moves a line of 1 V/ms from there."""
+        deck = ('marks\nv1 in 0 pwl(0 0 1 1k)\nr1 in out 1k\ni1 0 sum {i}\nc1 sum 0 1u ic=0\n.param i=1m\n'
+                '.tran 0.1m 4m %s 0.1m uic\n.control\nstop when time = 1.23m\nrun\nlet a = time[length(time)-1]\n'
+                'stop when time = 1.2301m\nresume\nlet b = time[length(time)-1]\nalter i1 = -1m\nresume\n'
+                'let c = sum[length(sum)-1]\nprint a b c\n.endc\n')
+        for start in ('0', '0.7m'):
+            out, _ = self.run_deck(deck % start, '-q')
+            a, b, c = (float(v) for v in re.findall(r'^[abc] = (\S+)', out, re.M))
+            self.assertEqual((a, b), (1.23e-3, 1.2301e-3))
+            self.assertAlmostEqual(c, 1.2301 - (4 - 1.2301), delta=1e-6)  # lines, rounded charges
+
     def test_listing_has_the_forms_of_ngspice(self):
         deck = ('forms\n.param rv=1k\n.subckt s a b\nr1 a b {rv}\n.ends\nV1 in 0 DC 2\nx1 in out s\nR2 out 0\n+ 2k\n'
                 '.op\n.control\n%s\n.endc\n')
