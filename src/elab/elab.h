@@ -15,6 +15,7 @@
 #ifndef ELAB_H
 #define ELAB_H
 
+#include "child.h"
 #include "ckt.h"
 #include "flat.h"
 #include "option.h"
@@ -54,6 +55,7 @@ typedef struct elab_opt {
     bool may_be_empty;   /* a deck without devices is a circuit without unknowns, no error */
     elab_delays delays;
     bool no_bridge, tell_bridges; /* automatic ones are not added; are told */
+    const child_host *programs;   /* who starts those of d_process; NULL: nobody */
 } elab_opt;
 /* Builds and finishes the circuit of a flat netlist. f, names and lib must outlive it.
  *   c  out  ckt_free by the caller; NULL on failure

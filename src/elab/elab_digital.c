@@ -7,11 +7,16 @@
  *         hybrid models, automatic insertion of bridges. */
 #include "elab_priv.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "evt.h"
+#include "files.h"
 #include "nat_event.h"
 
 /* -- bridges -- */
@@ -115,8 +120,7 @@ static const bridge bridges[N_BRIDGE] = {
 
 static const struct {
     const char *type, *why;
-} refused[] = {{"d_process", "it would run another program"},
-               {"d_cosim", "it would load another simulator's code"}};
+} refused[] = {{"d_cosim", "it would load another simulator's code"}};
 
 static const bridge *find_bridge(const char *type)
 {
@@ -635,6 +639,73 @@ static void choose_delays(const elab *e, const evt_model *m, bool given, double 
         par[k] = d == ELAB_INERTIAL || d == ELAB_ALL_INERTIAL;
 }
 
+/* The text of a parameter, or of entry k of a list. */
+static const flat_param *text_of(const digital *x, const char *name)
+{
+    const flat_model *m = x->in->rare->model;
+    for (size_t i = 0; i < vec_len(m->param); i++)
+        if (m->param[i].str && !strcmp(m->param[i].name, name))
+            return &m->param[i];
+    return NULL;
+}
+
+/* Whether a deck may use the program, or what stands behind the named pipe; false: a message was
+ * given. */
+static bool may_use(const digital *x, const char *path, int how, diag_span at)
+{
+    char full[PATH_MAX];
+    diag *d = x->e->d;
+    if (!realpath(path, full) || access(full, how)) {
+        diag_error(d, at, "%s: '%s' cannot be %s: %s", x->in->name, path,
+                   how == X_OK ? "run" : "opened", strerror(errno));
+        return false;
+    }
+    if (files_trusted(full))
+        return true;
+    diag_error(d, at, "%s: '%s' is %s, which a deck does not %s by itself", x->in->name, path,
+               how == X_OK ? "a program" : "a pipe to a program", how == X_OK ? "start" : "use");
+    diag_note(d, DIAG_NOWHERE,
+              "--allow-native lets it; so does the name of its folder in ~/.config/vsim/trust");
+    return false;
+}
+
+/* File and arguments of a d_process; NULL: a message was given. */
+static const char *const *read_program(const digital *x)
+{
+    elab *e = x->e;
+    const flat_param *file = text_of(x, "process_file"), *p;
+    const diag_span at = file ? file->span : x->in->rare->model->span;
+    const char **program = NULL;
+    if (!file || !file->str[0] || !strcmp(file->str, "|")) {
+        diag_error(e->d, at, "model '%s': process_file=\"PROGRAM\" is needed",
+                   x->in->rare->model->name);
+        return NULL;
+    }
+    const size_t n = strcspn(file->str, "|");
+    const bool pipes = file->str[n] != 0;
+    const char *name = elab_printf(e, "%.*s%s", (int)n, file->str, pipes ? "_in" : "");
+    const char *path = net_find_file(e->d, &e->mem, name, at.file, NULL);
+    if (!e->opt.programs) {
+        diag_error(e->d, at, "%s: a library does not start programs", x->in->name);
+        return NULL;
+    }
+    if (!may_use(x, path, pipes ? W_OK : X_OK, at))
+        return NULL;
+    if (pipes)
+        path = elab_printf(e, "%.*s|", (int)strlen(path) - 3, path);
+    vec_push(program, path);
+    for (size_t k = 0; (p = text_of(x, k || !text_of(x, "process_params")
+                                           ? elab_printf(e, "process_params[%zu]", k)
+                                           : "process_params"));
+         k++)
+        vec_push(program, p->str);
+    vec_push(program, NULL);
+    const char **own = arena_array(&e->mem, const char *, vec_len(program));
+    memcpy(own, program, vec_len(program) * sizeof *own);
+    vec_free(program);
+    return own;
+}
+
 static vs_status add_part(const digital *x, const numbers *n)
 {
     evt_part p = {.name = ckt_keep_name(x->e->c, x->in->name), .model = x->model};
@@ -651,7 +722,10 @@ static vs_status add_part(const digital *x, const numbers *n)
         p.list[i] = n->list[i];
         p.n_list[i] = (int32_t)vec_len(n->list[i]);
     }
-    const bool ok = check_part(x, &p) && read_table(x, n, &p, &rows);
+    bool ok = check_part(x, &p) && read_table(x, n, &p, &rows);
+    if (ok && !strcmp(x->model->type, "d_process"))
+        ok = (p.program = read_program(x)) != NULL;
+    p.host = x->e->opt.programs;
     p.table = (evt_table){.number = rows.number,
                           .value = rows.value,
                           .n_number = vec_len(rows.number),

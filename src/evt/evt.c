@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "evt_child.h"
+
 enum {
     MOST_PASSES = 1000,       /* at one time: so many calls without delay are a loop */
     MOST_EVENTS = 1 << 22,    /* pending at one time */
@@ -43,7 +45,8 @@ evt_value evt_resolve(evt_value a, evt_value b)
 
 static const evt_code *find_code(const char *type)
 {
-    const evt_code *const all[] = {evt_gate_code, evt_flip_code, evt_table_code, evt_number_code};
+    const evt_code *const all[] = {evt_gate_code, evt_flip_code, evt_table_code, evt_number_code,
+                                   evt_process_code};
     for (size_t k = 0; k < VS_COUNT(all); k++)
         for (const evt_code *c = all[k]; c->type; c++)
             if (!strcmp(c->type, type))
@@ -70,6 +73,8 @@ void evt_free(evt **pe)
         vec_free(e->node[i].driver);
         vec_free(e->node[i].reader);
     }
+    for (size_t i = 0; i < vec_len(e->part); i++)
+        evt_child_free(&e->part[i].child);
     vec_free(e->part);
     vec_free(e->output);
     vec_free(e->node);
@@ -129,6 +134,18 @@ static void *copy(evt *e, const void *from, size_t bytes)
     return to;
 }
 
+static const char *const *copy_words(evt *e, const char *const *word)
+{
+    size_t n = 0;
+    while (word[n])
+        n++;
+    const char **own = arena_array(&e->mem, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        own[i] = copy(e, word[i], strlen(word[i]) + 1);
+    own[n] = NULL;
+    return own;
+}
+
 static void connect(evt *e, part *p, const evt_part *from, int32_t index)
 {
     int32_t n_pin = 0;
@@ -169,6 +186,8 @@ int32_t evt_add_part(evt *e, const evt_part *from)
     p.table.number = copy(e, from->table.number, from->table.n_number * sizeof(double));
     p.table.value = copy(e, from->table.value, from->table.n_value);
     connect(e, &p, from, index);
+    if (from->program)
+        p.child = evt_child_new(from->host, copy_words(e, from->program), from->n[0], p.n_out);
     p.n_word = 2;
     p.n_real = 1;
     if (p.code->size)
@@ -497,6 +516,13 @@ static void note_loop(evt *e)
     }
 }
 
+void evt_fail(evt *e, const part *p, const char *why)
+{
+    e->failed = true;
+    e->culprit = (evt_culprit){
+        .part = p->name, .time = e->horizon, .program = why, .file = evt_child_file(p->child)};
+}
+
 evt_culprit evt_blame(const evt *e) { return e->culprit; }
 
 /* -- static analyses -- */
@@ -655,12 +681,14 @@ static vs_status run_time(evt *e, bool *changed)
             take_event(e);
         *changed |= pass_nodes(e);
         call_parts(e);
+        *changed |= e->halt;
+        e->halt = false;
         if (e->failed)
             break;
         if (!is_due(e))
             return VS_OK;
     }
-    if (!e->culprit.overflow) {
+    if (!e->culprit.overflow && !e->culprit.program) {
         const bool queue = e->failed;
         note_loop(e);
         e->culprit.queue = queue;
@@ -773,6 +801,9 @@ void evt_commit(evt *e, double t)
         e->n_done = 0;
     }
     limit_record(e, t);
+    for (size_t i = 0; i < vec_len(e->part); i++)
+        if (e->part[i].child && e->n_done == vec_len(e->journal))
+            evt_child_settle(e->part[i].child, evt_child_n(e->part[i].child));
 }
 
 /* -- the record -- */
@@ -914,6 +945,9 @@ void evt_image(evt *e, image *im)
     values_image(e, im);
     record_image(e, im);
     queue_image(e, im);
+    for (size_t i = 0; i < vec_len(e->part) && !im->wrong; i++)
+        if (e->part[i].child)
+            evt_child_image(e->part[i].child, im);
 }
 
 void evt_identity(const evt *e, image *im)
@@ -935,6 +969,8 @@ void evt_identity(const evt *e, image *im)
             hash128_of(p->table.number, p->table.n_number * sizeof *p->table.number),
             hash128_of(p->table.value, p->table.n_value)};
         IMAGE_SAME(im, h, other);
+        if (p->child)
+            evt_child_identity(p->child, im, other);
         for (int k = 0; k < EVT_MOST_PARAMS && !im->wrong; k++) {
             const hash128 l = hash128_of(p->list[k], (size_t)p->n_list[k] * sizeof(double));
             IMAGE_SAME(im, l, other);

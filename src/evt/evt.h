@@ -18,6 +18,7 @@
 #ifndef EVT_H
 #define EVT_H
 
+#include "child.h"
 #include "image.h"
 #include "vs.h"
 
@@ -109,6 +110,8 @@ typedef struct evt_part {
     const double *list[EVT_MOST_PARAMS]; /* of lists: [n_list], NULL: not given */
     int32_t n_list[EVT_MOST_PARAMS];
     evt_table table;
+    const child_host *host;     /* of a d_process: who starts and ends the program, */
+    const char *const *program; /* and its file and arguments, NULL */
 } evt_part;
 
 evt *evt_new(void);
@@ -144,8 +147,10 @@ evt_value evt_others(const evt *e, int32_t node, int32_t output);
 typedef struct evt_culprit {
     const char *node, *part;
     double time;
-    bool queue;    /* there are too many events; else a loop without delay, */
-    bool overflow; /* or the node's number is too large */
+    bool queue;          /* there are too many events; else a loop without delay, */
+    bool overflow;       /* or the node's number is too large */
+    const char *program; /* why that of the part does not go on; NULL: it is another reason */
+    const char *file;    /* its name */
 } evt_culprit;
 evt_culprit evt_blame(const evt *e);
 
@@ -155,7 +160,8 @@ evt_culprit evt_blame(const evt *e);
 void evt_start(evt *e);
 /* The time of the next event; infinite if there is none. */
 double evt_next(const evt *e);
-/* Events up to `until`, that time included, in order, until a watched node changes: *changed is set
+/* Events up to `until`, that time included, in order, until a watched node changes or a program
+ * beside has something to be asked (evt_child.h): *changed is set
  * and the rest of `until` is not run. At most `most` times with events.
  * Status: VS_OK; VS_NOCONV: evt_blame. */
 VS_MUST_USE vs_status evt_run(evt *e, double until, int most, bool *changed);

@@ -95,6 +95,19 @@ static const evt_model models[] = {
       LOAD("input_load"),
       LOAD("clk_load"),
       LOAD("reset_load")}},
+    {"d_process",
+     {{.name = "in", .vector = true, .most = 255, .null_ok = true},
+      INPUT("clk"),
+      OPTION("reset"),
+      {.name = "out", .out = true, .vector = true, .least = 1, .most = 255}},
+     {DELAY("clk_delay"),
+      {.name = "reset_delay", .idle = true},
+      {.name = "process_file", .kind = EVT_WORDS},
+      {.name = "process_params", .kind = EVT_WORDS},
+      {.name = "reset_state", .idle = true},
+      LOAD("input_load"),
+      LOAD("clk_load"),
+      LOAD("reset_load")}},
     {"d_ram",
      {INPUTS("data_in", 1),
       OUTPUTS("data_out"),
@@ -149,9 +162,9 @@ const evt_model *evt_find_model(const char *type)
 
 bool evt_lets_go(const evt_model *m)
 {
-    static const char *const type[] = {"d_tristate", "d_pullup", "d_pulldown",
-                                       "d_open_c",   "d_open_e", "d_source",
-                                       "d_state",    "d_ram",    "d_genlut"};
+    static const char *const type[] = {"d_tristate", "d_pullup", "d_pulldown", "d_open_c",
+                                       "d_open_e",   "d_source", "d_state",    "d_ram",
+                                       "d_genlut",   "d_process"};
     for (size_t i = 0; i < VS_COUNT(type); i++)
         if (!strcmp(type[i], m->type))
             return true;

@@ -20,6 +20,7 @@ typedef struct part { /* a part in the circuit */
     double *list[EVT_MOST_PARAMS];
     int32_t n_list[EVT_MOST_PARAMS];
     evt_table table;
+    struct evt_child *child;            /* the program of a d_process */
     int32_t word, n_word, real, n_real; /* its state */
 } part;
 
@@ -92,6 +93,7 @@ struct evt {
     uint8_t *is_called;        /* [parts] vec */
     evt_culprit culprit;
     bool failed;
+    bool halt; /* evt_run stops behind this time, as if a watched node had changed */
     /* values as evt_before has them */
     double *shown;  /* [nodes] vec */
     size_t n_shown; /* changes of the record that are in `shown` */
@@ -107,7 +109,8 @@ typedef struct evt_code {
     void (*start)(evt *e, const part *p); /* the first events of a transient; NULL: none */
 } evt_code;
 /* type NULL at the end: */
-extern const evt_code evt_gate_code[], evt_flip_code[], evt_table_code[], evt_number_code[];
+extern const evt_code evt_gate_code[], evt_flip_code[], evt_table_code[], evt_number_code[],
+    evt_process_code[];
 
 static inline double evt_time(const evt *e) { return e->horizon; }
 /* The state of connection i of an input port; EVT_0 if the port is not connected. */
@@ -123,6 +126,8 @@ void evt_set_real(evt *e, const part *p, int32_t k, double v);
 void evt_put(evt *e, const part *p, int port, int32_t i, double v, double delay);
 /* The same at a time of a transient. */
 void evt_put_at(evt *e, const part *p, int port, int32_t i, double v, double t);
+/* The part cannot go on. why: of a sentence whose subject is its program; lives as long as it. */
+void evt_fail(evt *e, const part *p, const char *why);
 /* The part is called at that time. */
 void evt_wake(evt *e, const part *p, double t);
 

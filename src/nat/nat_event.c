@@ -582,7 +582,10 @@ static vs_status refuse(events *s)
 {
     const evt_culprit c = evt_blame(s->e);
     const bool still = !s->started;
-    if (c.queue)
+    if (c.program)
+        diag_error(s->set.host->d, DIAG_NOWHERE, "at %.9g s: %s: the program '%s' %s", c.time,
+                   c.part, c.file, c.program);
+    else if (c.queue)
         diag_error(s->set.host->d, DIAG_NOWHERE,
                    "at %.9g s there are more digital events on their way than memory is meant for",
                    c.time);

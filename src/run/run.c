@@ -688,6 +688,7 @@ static vs_status begin(run *r)
                           .stop = asked_to_stop,
                           .long_work = j->long_work ? long_work : NULL,
                           .user = r};
+    so->programs = &run_children;
     so->touchstone = j->touchstone;
     so->fsync = j->fsync;
     so->verify = j->verify ? &r->verified : NULL;

@@ -403,7 +403,8 @@ static vs_status build_circuit(sim *s)
     const diag_mark m = diag_try(s->d);
     if (s->built && !s->opt.shared_models)
         mdl_drop_rows(s->opt.lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
-    elab_opt eo = {.may_be_empty = sim_deck(s)->control_at.file >= 0 || s->opt.manner.ngspice,
+    elab_opt eo = {.programs = s->opt.programs,
+                   .may_be_empty = sim_deck(s)->control_at.file >= 0 || s->opt.manner.ngspice,
                    .lenient = s->opt.manner.ngspice,
                    .numbers_move = s->numbers_move,
                    .temp = s->temp,

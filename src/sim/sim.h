@@ -122,9 +122,10 @@ typedef struct sim_opt {
      * NULL: plots stay whole. */
     bool (*piece)(void *user, post_plot *plot);
     void *piece_user;
-    const char **save;    /* vec: vectors instead of the deck's .save (control); "all": these too */
-    post_set *plots;      /* where plots go; NULL: to the engine's own */
-    ana_verified *verify; /* transients are looked at once more; NULL: no */
+    const char **save; /* vec: vectors instead of the deck's .save (control); "all": these too */
+    post_set *plots;   /* where plots go; NULL: to the engine's own */
+    const child_host *programs; /* of d_process; NULL: none are started */
+    ana_verified *verify;       /* transients are looked at once more; NULL: no */
     /* the next transient goes on from a checkpoint. The image stands before what sim_tran_image
      * wrote; the result file is open, the plot is the current one. NULL: none. The engine sets it
      * back to NULL */

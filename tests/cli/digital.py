@@ -603,6 +603,159 @@ r1 out 0 1k
             self.assertIn('is not possible with digital parts', said)
 
 
+PROGRAM = """#!%s
+import os, struct, sys
+def get(n):
+    return os.read(0, n) if n else b''
+with open('starts', 'a') as f:
+    print(*sys.argv[1:], file=f)
+hello = get(3)
+n_in, n_out = ((n + 7) // 8 for n in hello[1:])
+os.write(1, hello)
+count = 0
+while True:
+    packet = get(8 + n_in)
+    if len(packet) < 8 + n_in:
+        break
+    t, = struct.unpack('d', packet[:8])
+    data = int.from_bytes(packet[8:], 'little')
+    with open('packets', 'a') as f:
+        print('%%.9g %%d' %% (t, data), file=f)
+    %s
+    os.write(1, out.to_bytes(n_out, 'little'))
+"""
+
+
+class Programs(Case):
+    """d_process: the protocol is that of ngspice's manual; version 39 does not have the model."""
+
+    def program(self, name, body):
+        self.write(name, PROGRAM % (sys.executable, body))
+        os.chmod(self.path(name), 0o755)
+
+    def lines(self, name):
+        with open(self.path(name), encoding='utf-8') as f:
+            return f.read().splitlines()
+
+    def test_packets_and_answers(self):
+        """Ten inputs and twelve outputs: two bytes each, lowest bit first. Edges at 1, 3, ... us; a reset from 4.5 to 6.5 us
+        makes the time of one negative; the count is there 3 ns later."""
+        self.program('count', 'count = 0 if t < 0 else count + 1\n    out = count + 2048')
+        rows = ['0 0s 0s ' + '0s ' * 9 + '1s'] + ['%gu %ds %ds ' % (k, k % 2, k in (5, 6)) + '0s ' * 9 + '1s' for k in range(1, 10)]
+        self.write('source.txt', '\n'.join(rows) + '\n')
+        out = ' '.join('q%d' % k for k in range(12))
+        data = ' '.join('d%d' % k for k in range(10))
+        said = self.vsim('program\nas [clk res %s] src\nap [%s] clk res [%s] p\n'
+                         '.model src d_source(input_file="source.txt")\n'
+                         '.model p d_process(process_file="./count" process_params=["a b" "2"] clk_delay=3n)\n'
+                         '.tran 10n 10u\n.control\nrun\neprint q0 q1 q2 q11 > e.txt\nquit\n.endc\n' % (data, data, out),
+                         '--allow-native')
+        self.assertEqual(self.lines('starts'), ['a b 2'], said)
+        self.assertEqual([line.split() for line in self.lines('packets')],
+                         [[t, '512'] for t in ('1e-06', '3e-06', '-5e-06', '7e-06', '9e-06')])
+        rows = [(t, w) for t, w in self.events('e.txt') if 'Uz' not in w]
+        self.assertEqual([w for _, w in rows],
+                         [[a + 's' for a in bits] for bits in ('1001', '0101', '0001', '1001', '0101')])
+        for (t, _), edge in zip(rows, (1, 3, 5, 7, 9)):
+            self.assertAlmostEqual(t, edge * 1e-6 + 3e-9, delta=1e-14)
+
+    LOOP = """a flip-flop in a loop: its input is a crossing that the digital part, which runs ahead, does not know
+as [clk] src
+aadc [sum] [d] adc
+%s
+adac [q] [out] dac
+r1 out sum 10k
+r2 in sum 20k
+c1 sum 0 20p
+vin in 0 sin(1.5 1.2 0.9meg)
+.model adc adc_bridge(in_low=1.5 in_high=1.5 rise_delay=1n fall_delay=1n)
+.model dac dac_bridge(out_low=3 out_high=0 out_undef=1.5 t_rise=2n t_fall=2n)
+.model ff d_dff(clk_delay=4n rise_delay=0 fall_delay=0 ic=2)
+.model p d_process(process_file="dff" clk_delay=4n)
+.model src d_source(input_file="clock.txt")
+.options reltol=1e-5
+.tran 1n 4u
+.meas tran mean avg v(out)
+"""
+    SHOW = '.control\nrun\neprint clk d q > %s\nquit\n.endc\n'
+
+    def test_a_program_is_taken_back_as_a_flip_flop_is(self):
+        """A program that stores its input is a d_dff: both give the same events, at times that differ by what reltol leaves of
+        crossings (some 3e-5 V on 15 V/us, and a loop that goes on from there). With a delay the program is asked each packet
+        once. Without one it is asked while the digital part is ahead, and has to begin anew now and then."""
+        self.program('dff', 'out = data & 1')
+        self.write('clock.txt', ''.join('%dn %ds\n' % (50 * k, k % 2) for k in range(80)))
+        for delay in ('4n', '0'):
+            deck = (self.LOOP + self.SHOW).replace('clk_delay=4n', 'clk_delay=' + delay).replace(' 4u', ' 1u' if delay == '0' else ' 4u')
+            self.vsim(deck % ('ap [d] clk null [q] p', 'p.txt'), '--allow-native')
+            self.vsim(deck % ('af d clk null null q null ff', 'f.txt'))
+            ours = [row for row in self.events('p.txt') if row[1][2] != 'Uz']
+            theirs = [row for row in self.events('f.txt') if row[1][2] != 'Us']
+            self.assertGreater(len(ours), 120 if delay == '4n' else 20)
+            self.assertEqual([w for _, w in ours], [w for _, w in theirs])
+            for (a, _), (b, _) in zip(ours, theirs):
+                self.assertAlmostEqual(a, b, delta=2e-10)
+            if delay == '4n':
+                self.assertEqual((len(self.lines('starts')), len(self.lines('packets'))), (1, 40))
+            else:
+                self.assertGreater(len(self.lines('starts')), 2)
+
+    def test_a_run_goes_on_from_a_checkpoint(self):
+        """The program ends the run at its 20th packet; the one that is started by the run that goes on gets all again."""
+        self.program('dff', 'out = data & 1')
+        self.write('clock.txt', ''.join('%dn %ds\n' % (50 * k, k % 2) for k in range(80)))
+        deck = self.LOOP % 'ap [d] clk null [q] p'
+        self.vsim(deck, '--allow-native', '-r', 'whole.raw', '--checkpoint', '10')
+        whole = self.lines('packets')
+        self.program('dff', 'count += 1\n    out = data & 1\n    if count == 20 and not os.path.exists("done"):\n'
+                     '        open("done", "w").close()\n        os.kill(os.getppid(), 15)')
+        self.vsim(deck, '--allow-native', '-r', 'parts.raw', '--checkpoint', '10', fails=True)
+        self.write('packets', '')
+        self.vsim(deck, '--allow-native', '-r', 'parts.raw', '--restart', 'parts.raw.checkpoint')
+        self.assertEqual(self.lines('packets'), whole)
+        with open(self.path('whole.raw'), 'rb') as a, open(self.path('parts.raw'), 'rb') as b:
+            self.assertEqual(*(re.sub(rb'Date: .*', b'', x.read()) for x in (a, b)))
+
+    def test_what_a_program_may_do_wrong_is_told(self):
+        deck = ('wrong\nas [clk] src\nap null clk null [a b] p\n.model src d_source(input_file="s.txt")\n'
+                '.model p d_process(process_file="%s")\n.tran 10n 1u\n.end\n')
+        self.write('s.txt', '0 0s\n100n 1s\n200n 0s\n300n 1s\n')
+        self.program('ends', 'count += 1\n    if count == 2:\n        break\n    out = 0')
+        self.program('good', 'out = 3')
+        for name, old, new in (('newer', 'os.write(1, hello)', "os.write(1, b'\\x02' + hello[1:])"),
+                               ('other', 'os.write(1, hello)', "os.write(1, bytes((1, 4, 2)))"),
+                               ('still', 'hello = get(3)', 'sys.exit()')):
+            self.write(name, PROGRAM.replace(old, new) % (sys.executable, 'out = 0'))
+            os.chmod(self.path(name), 0o755)
+        self.write('text', 'no program')
+        os.chmod(self.path('text'), 0o755)
+        for name, said in (('ends', "at 3.01e-07 s: ap: the program 'ends' has ended"),
+                           ('newer', "the program 'newer' speaks version 2 of the protocol, not 1"),
+                           ('other', 'has 4 inputs and 2 outputs, and the element connects 0 and 2'),
+                           ('still', "at 1.01e-07 s: ap: the program 'still' has ended"),
+                           ('text', "the program 'text' cannot be started: Exec format error"),
+                           ('absent', "deck.sp:5:33: error: ap: 'absent' cannot be run: No such file"),
+                           ('s.txt', "ap: 's.txt' cannot be run: Permission denied"),
+                           ('', 'process_file="PROGRAM" is needed'),
+                           ('ends|', "ap: 'ends_in' cannot be opened: No such file")):
+            self.assertIn(said, self.vsim(deck % name, '--allow-native', fails=True))
+        self.assertIn("ap: 'good' is a program, which a deck does not start by itself", self.vsim(deck % 'good', fails=True))
+        self.vsim(deck % 'good', '--allow-native')
+        self.assertIn('cannot be started', self.vsim(deck % 'good', '--allow-native', '--sandbox', fails=True))
+
+    def test_a_program_behind_named_pipes(self):
+        self.program('twice', 'out = 2 * data % 8')
+        self.write('s.txt', '0 0s 1s 1s 0s\n100n 1s 1s 1s 0s\n')
+        for end in '_in', '_out':
+            os.mkfifo(self.path('pipe' + end))
+        with subprocess.Popen('./twice < pipe_in > pipe_out', shell=True, cwd=self.tmp.name) as other:
+            self.vsim('pipes\nas [clk d0 d1 d2] src\nap [d0 d1 d2] clk null [a b c] p\n.model src d_source(input_file="s.txt")\n'
+                      '.model p d_process(process_file="pipe|")\n.tran 10n 1u\n.control\nrun\neprint a b c > e.txt\nquit\n.endc\n',
+                      '--allow-native')
+            self.assertEqual(other.wait(60), 0)
+        self.assertEqual(self.events('e.txt')[-1][1], ['0s', '1s', '1s'])
+
+
 class Commands(Case):
     def test_record_stands_on_event_times(self):
         self.write('stimulus.txt', '0n 0s 1s\n10n 1s 1s\n12.5n 1s 0z\n12.5000001n Us 0z\n')

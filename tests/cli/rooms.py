@@ -49,6 +49,7 @@ WRITING = {
     'swp/swp_keep.c': 'locks of such files',
     'run/run_apart.c': '/dev/null of a child',
     'rank/rank.c': 'closed streams of a rank',
+    'evt/evt_child.c': 'named pipes to a program',
 }
 
 # What a library does not do to its host: end it, print, start programs, change what all threads

@@ -17,7 +17,7 @@ a13 num1 %d a tov1
 a14 [a] [da dq] null both2
 a15 [%v a] [da] null both1
 a16 [a] [~da] null both2
-.model prog d_process(process_file="prog")
+.model prog d_cosim(simulation="prog")
 .model gate1 d_and(rise_delay=-1n inertal_delay=true)
 .model ff1 d_dff(ic=3)
 .model adc1 adc_bridge(in_low=1 in_hihg=2)
