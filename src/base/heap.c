@@ -13,6 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "slab.h"
+
 #if defined(__has_include) && __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
 #define ONE_THREAD __libc_single_threaded
@@ -23,13 +25,15 @@
 typedef struct block {
     struct block *newer, *older; /* of its heap */
     heap *in;                    /* NULL: of the process, no list */
-    size_t bytes;
+    size_t bytes : 63;
+    bool in_slab : 1; /* else it is malloc's */
 } block;
 static_assert(sizeof(block) % 16 == 0, "blocks are aligned as malloc aligns them");
 
 struct heap {
     pthread_mutex_t lock; /* threads of a pool share a heap */
     block *top;
+    slabs slabs;
     heap_owned *owned, *oldest; /* of the owned */
     files_list *files;          /* in a block of this heap; NULL: none were asked for */
     size_t limit, bytes, peak;
@@ -87,8 +91,10 @@ void heap_free(heap **p)
     }
     for (block *b = h->top, *older; b; b = older) {
         older = b->older;
-        free(b);
+        if (!b->in_slab)
+            free(b);
     }
+    slabs_fini(&h->slabs);
     pthread_mutex_destroy(&h->lock);
     free(h);
     *p = NULL;
@@ -225,9 +231,9 @@ static void relink(heap *h, block *b)
         b->older->newer = b;
 }
 
-/* Large blocks on large pages, where the system has them: a page fault costs as much as filling
- * 50 kB. The block's mapping is told as a whole: as two parts realloc could not move it, and would
- * copy it to small pages. Neighbours that are told alike share large pages. */
+/* malloc's large blocks on large pages, where the system has them: a page fault costs as much as
+ * filling 50 kB. The block's mapping is told as a whole: as two parts realloc could not move it,
+ * and would copy it to small pages. Neighbours that are told alike share large pages. */
 static void use_large_pages(block *b)
 {
 #ifdef MADV_HUGEPAGE
@@ -246,10 +252,70 @@ static void use_large_pages(block *b)
 /* What a new block is to be. */
 typedef enum block_kind { BLOCK_ANY, BLOCK_ZERO, BLOCK_SPARSE } block_kind;
 
-/* A block for n bytes in the place of `old` (NULL: a new one). NULL: no memory, `old` stays. */
-static block *change(heap *h, block *old, size_t n, block_kind kind)
+/* A small circuit is not worth a page of 2 MB: blocks are in slabs from so many bytes of a heap on.
+ */
+enum { SLABS_FROM = 1 << 22 };
+
+/* A new block of n bytes in a slab. With the lock. NULL: it is malloc's.
+ *   old  out: bytes that may not be 0 */
+static block *slab_block(heap *h, size_t n, block_kind kind, size_t *old)
 {
-    const size_t less = old ? old->bytes : 0;
+    const size_t all = sizeof(block) + n;
+    if (!h || kind == BLOCK_SPARSE || h->bytes < SLABS_FROM || all < SLAB_LEAST || all > SLAB_MOST)
+        return NULL;
+    block *b = slabs_take(&h->slabs, all, old);
+    if (b) {
+        *old = *old < all ? *old : all;
+        b->in_slab = true;
+    }
+    return b;
+}
+
+static block *new_block(heap *h, size_t n, block_kind kind, size_t *old)
+{
+    block *b = slab_block(h, n, kind, old);
+    if (b)
+        return b;
+    *old = 0; /* calloc clears what it gives */
+    b = kind ? calloc(1, sizeof *b + n) : malloc(sizeof *b + n);
+    if (b)
+        b->in_slab = false;
+    return b;
+}
+
+static void let_go(heap *h, block *b)
+{
+    if (b->in_slab)
+        slabs_give(&h->slabs, b, sizeof *b + b->bytes);
+    else
+        free(b);
+}
+
+/* The same block for n bytes, or another one with its contents. NULL: no memory, it stays. */
+static block *resized(heap *h, block *b, size_t n)
+{
+    const size_t had = sizeof *b + b->bytes;
+    if (b->in_slab && slabs_resize(&h->slabs, b, had, sizeof *b + n))
+        return b;
+    if (!b->in_slab && (n < b->bytes || sizeof *b + n < SLAB_LEAST))
+        return realloc(b, sizeof *b + n);
+    size_t old;
+    block *to = b->in_slab ? new_block(h, n, BLOCK_ANY, &old) : slab_block(h, n, BLOCK_ANY, &old);
+    if (!to)
+        return b->in_slab ? NULL : realloc(b, sizeof *b + n);
+    const bool in_slab = to->in_slab;
+    memcpy(to, b, n < b->bytes ? sizeof *b + n : had);
+    to->in_slab = in_slab;
+    let_go(h, b);
+    return to;
+}
+
+/* A block for n bytes in the place of `before` (NULL: a new one). NULL: no memory, `before` stays.
+ */
+static block *change(heap *h, block *before, size_t n, block_kind kind)
+{
+    const size_t less = before ? before->bytes : 0;
+    size_t old = 0;
     if (n > SIZE_MAX / 2)
         return NULL;
     bool locked = false;
@@ -260,24 +326,24 @@ static block *change(heap *h, block *old, size_t n, block_kind kind)
             return NULL;
         }
     }
-    block *b = old    ? realloc(old, sizeof *b + n)
-               : kind ? calloc(1, sizeof *b + n)
-                      : malloc(sizeof *b + n);
+    block *b = before ? resized(h, before, n) : new_block(h, n, kind, &old);
     if (b) {
         b->in = h;
         b->bytes = n;
-        if (kind != BLOCK_SPARSE)
+        if (kind != BLOCK_SPARSE && !b->in_slab)
             use_large_pages(b);
     }
     if (h) {
         if (!b)
             h->bytes += less - n;
-        else if (!old)
+        else if (!before)
             put_in(h, b);
-        else if (b != old)
+        else if (b != before)
             relink(h, b);
         unlock(h, locked);
     }
+    if (b && kind == BLOCK_ZERO && old > sizeof *b)
+        memset(b + 1, 0, old - sizeof *b);
     return b;
 }
 
@@ -322,13 +388,19 @@ void vs_free(void *p)
         return;
     block *b = (block *)p - 1;
     heap *h = b->in;
-    if (h) {
-        const bool locked = lock(h);
-        take_out(h, b);
-        h->bytes -= b->bytes;
-        unlock(h, locked);
+    if (!h) {
+        free(b);
+        return;
     }
-    free(b);
+    const bool locked = lock(h);
+    take_out(h, b);
+    h->bytes -= b->bytes;
+    const bool in_slab = b->in_slab;
+    if (in_slab)
+        let_go(h, b);
+    unlock(h, locked);
+    if (!in_slab)
+        free(b);
 }
 
 char *vs_strndup(const char *s, size_t n)

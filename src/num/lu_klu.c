@@ -93,13 +93,22 @@ static void k_forget(lu_fac *fac)
         lu_super_forget(f->super);
 }
 
+/* Room for a matrix's values, from the first factors on: many a solver makes none, and most have no
+ * use for scale_val. */
+static void make_values(klu *f, const csc *a)
+{
+    const size_t n = (size_t)csc_nnz(a) + 1;
+    if (f->pivot_val)
+        return;
+    f->pivot_val = vs_malloc(n * sizeof *f->pivot_val);
+    f->scale_val = vs_sparse(n, sizeof *f->scale_val);
+}
+
 static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
 {
     klu *f = vs_calloc(1, sizeof *f);
     *fac = &f->head;
     heap_own(&f->own, drop, f);
-    f->pivot_val = vs_malloc(sizeof(double) * ((size_t)csc_nnz(a) + 1));
-    f->scale_val = vs_malloc(sizeof(double) * ((size_t)csc_nnz(a) + 1));
     klu_defaults(&f->common);
     f->common.tol = lu->opt.pivot_tol;
     f->common.ordering = 3; /* user_order's */
@@ -253,6 +262,7 @@ static vs_status k_factor(lu_solver *lu, lu_fac *fac, const csc *a)
 {
     klu *f = (klu *)fac;
     bool grown = false;
+    make_values(f, a);
     memcpy(f->pivot_val, a->val, sizeof(double) * (size_t)csc_nnz(a));
     f->scaled = f->again = false;
     free_numeric(f);
@@ -398,6 +408,7 @@ static vs_status k_image(lu_solver *lu, lu_fac *fac, const csc *now, image *im)
     klu *f = (klu *)fac;
     bool tiny = f->tiny != NULL, super = f->super_on;
     double rcond = f->rcond_pivot;
+    make_values(f, now);
     IMAGE_ARRAY(im, f->pivot_val, csc_nnz(now));
     IMAGE_COUNTED(im, f->served);
     IMAGE_ONE(im, f->again);

@@ -101,6 +101,62 @@ START_TEST(sparse_blocks_are_zero_and_count)
 }
 END_TEST
 
+enum { N_LARGE = 40, TURNS = 400 };
+typedef struct large {
+    unsigned char *p;
+    size_t n;
+    unsigned char is; /* all of its bytes */
+} large;
+
+static bool holds(const large *b) { return b->p[0] == b->is && !memcmp(b->p, b->p + 1, b->n - 1); }
+
+/* Blocks from below to above the sizes that slabs have, each with a byte of its own: taken, made
+ * larger and smaller, and freed in any order. The heap has 2 to 100 MB. */
+START_TEST(large_blocks_keep_what_they_hold)
+{
+    heap *h = heap_new(0), *before = heap_use(h);
+    large b[N_LARGE] = {0};
+    uint32_t random = 1;
+    size_t all = 0;
+    for (int turn = 0; turn < TURNS; turn++) {
+        random = random * 1664525u + 1013904223u;
+        large *x = &b[(random >> 8) % N_LARGE];
+        const size_t n = (size_t)1 << (15 + (random >> 16) % 9),
+                     size = n + (random >> 20) % (n / 8);
+        all -= x->n;
+        if (x->p && random >> 31) {
+            const size_t kept = size < x->n ? size : x->n;
+            ck_assert(holds(x));
+            x->p = vs_realloc(x->p, size);
+            x->n = kept;
+            ck_assert(holds(x));
+        } else if (x->p) {
+            ck_assert(holds(x));
+            vs_free(x->p);
+            *x = (large){0};
+        } else {
+            x->p = vs_calloc(1, size);
+            ck_assert(!x->p[0] && !memcmp(x->p, x->p + 1, size - 1));
+        }
+        if (x->p) {
+            ck_assert_uint_eq((uintptr_t)x->p % 16, 0);
+            x->n = size;
+            x->is = (unsigned char)(1 + turn % 255);
+            memset(x->p, x->is, size);
+        }
+        all += x->n;
+        ck_assert_uint_eq(heap_bytes(h), all);
+    }
+    for (int i = 0; i < N_LARGE; i++) {
+        ck_assert(!b[i].p || holds(&b[i]));
+        if (i % 2)
+            vs_free(b[i].p);
+    }
+    heap_use(before);
+    heap_free(&h); /* with the others */
+}
+END_TEST
+
 START_TEST(the_innermost_guard_ends_the_work)
 {
     heap *h = heap_new(0);
@@ -307,8 +363,8 @@ START_TEST(long_work_ends_at_the_poll_that_is_answered)
 }
 END_TEST
 
-/* Chunks of an arena are an eighth of what it has: the blocks after the first share one that came
- * as zeros, and that a release gives again. */
+/* Arrays that fit in no chunk are blocks beside it: a release gives both again, and what is small
+ * goes on in the chunk. */
 START_TEST(what_an_arena_gives_is_zero_also_after_a_release)
 {
     enum { ALL = 16 << 20, ONE = 100001 };
@@ -322,6 +378,9 @@ START_TEST(what_an_arena_gives_is_zero_also_after_a_release)
             ck_assert_uint_eq((uintptr_t)p % 16, 0);
             ck_assert(!p[0] && !memcmp(p, p + 1, ONE - 1));
             memset(p, 1, ONE);
+            char *few = arena_alloc(&mem, 1000);
+            ck_assert(!few[0] && !memcmp(few, few + 1, 999));
+            memset(few, 1, 1000);
         }
         arena_release(&mem, pos);
         arena_alloc(&mem, ONE);
@@ -342,6 +401,7 @@ int main(void)
     tcase_add_test(tc, what_is_allocated_is_counted_and_freed_at_once);
     tcase_add_test(tc, every_allocation_can_fail_and_a_limit_is_kept);
     tcase_add_test(tc, sparse_blocks_are_zero_and_count);
+    tcase_add_test(tc, large_blocks_keep_what_they_hold);
     tcase_add_test(tc, what_an_arena_gives_is_zero_also_after_a_release);
     tcase_add_test(tc, the_innermost_guard_ends_the_work);
     tcase_add_test(tc, what_is_not_memory_is_let_go_the_latest_first);
