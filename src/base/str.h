@@ -9,6 +9,7 @@
 typedef struct str_place {
     const char *text; /* NULL: free */
     uint32_t hash;
+    int32_t note;
 } str_place;
 typedef struct str_pool {
     arena mem;
@@ -30,6 +31,10 @@ const char *str_intern0(str_pool *p, const char *s);
 const char *str_known(const str_pool *p, const char *s, size_t n);
 /* The same as str_intern of the text in ASCII lower case. */
 const char *str_intern_lower(str_pool *p, const char *s, size_t n);
+
+/* The same, and where a number of the caller's for this text stands: 0 at first, until the next
+ * call for the pool. All callers share it. */
+const char *str_intern_noted(str_pool *p, const char *s, size_t n, int32_t **note);
 
 /* A positive number below 2^31 for an interned string and back; the same string has the same
  * number, in other pools and processes too as long as id_clash is false. str_of_id returns "" for a

@@ -316,6 +316,16 @@ int32_t flat_slot(flat_ctx *c, body *b, const char *name)
     return k;
 }
 
+int32_t flat_slot_of(flat_ctx *c, body *b, const char *text, size_t n)
+{
+    int32_t *note;
+    const char *name = str_intern_noted(c->names, text, n, &note);
+    const int32_t known = *note - 1;
+    if (known >= 0 && (size_t)known < vec_len(b->slot_name) && b->slot_name[known] == name)
+        return known;
+    return (*note = flat_slot(c, b, name) + 1) - 1;
+}
+
 static void warn_twice(flat_ctx *c, const char *what, const char *name, diag_span at, diag_span old)
 {
     diag_warning(c->d, at, "%s '%s' is defined twice, the last one counts", what, name);
@@ -549,6 +559,7 @@ static void add_model(flat_ctx *c, body *b, const net_card *card, int32_t guard)
     }
     m.type = card->tok[2].text;
     m.first = 3;
+    c->number_models |= strchr("0123456789.+-", m.name[0]) != NULL;
     q.i = 2;
     if ((!strcmp(m.type, "ako") || !strncmp(m.type, "ako:", 4)) && !take_like(&q, &m))
         return;
@@ -634,6 +645,14 @@ static void read_card(flat_ctx *c, body *b, const net_line *line, int32_t *guard
     }
 }
 
+/* Most decks never ask: their elements have new names, and nothing refers to them. */
+int32_t flat_item(body *b, const char *name)
+{
+    for (; b->n_item_of < vec_len(b->item); b->n_item_of++)
+        map_set(&b->item_of, map_key(b->item[b->n_item_of].line->name), (int32_t)b->n_item_of);
+    return map_get(&b->item_of, map_key(name), -1);
+}
+
 static void read_element(flat_ctx *c, body *b, const net_line *line, int32_t guard, net_tok **tok)
 {
     item x;
@@ -651,13 +670,12 @@ static void read_element(flat_ctx *c, body *b, const net_line *line, int32_t gua
     }
     x.line = line;
     x.guard = guard;
-    const int32_t old = map_get(&b->item_of, map_key(line->name), -1);
+    const int32_t old = line->is_first ? -1 : flat_item(b, line->name);
     if (old >= 0 && b->item[old].guard == guard) {
         diag_error(c->d, net_line_span(line), "element '%s' is defined twice", line->name);
         diag_note(c->d, net_line_span(b->item[old].line), "first defined here");
         return;
     }
-    map_set(&b->item_of, map_key(line->name), (int32_t)vec_len(b->item));
     vec_push(b->item, x);
     if (x.elem >= 0)
         vec_push(b->elem, e);

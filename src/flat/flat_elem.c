@@ -1122,6 +1122,8 @@ static bool plain_number(flat_ctx *c, const body *b, diag_span at, double *x)
     if (text[strspn(text, "+-.0123456789")] == 'a' || !str_spice_number(text, &end, x) || *end ||
         !isfinite(*x))
         return false;
+    if (!c->number_models)
+        return true;
     const char *name = str_known(c->names, text, at.len);
     return !name || !flat_names_model(b, name);
 }
@@ -1180,7 +1182,7 @@ bool flat_read_plain(flat_ctx *c, body *b, const net_line *line, item *x)
     *x = (item){.elem = -1, .value = value, .at = word[2].off, .n_digit = word[2].len};
     for (int i = 0; i < 2; i++) {
         const char *node = c->d->file[line->file].text + word[i].off;
-        x->slot[i] = flat_slot(c, b, str_intern_lower(c->names, node, word[i].len));
+        x->slot[i] = flat_slot_of(c, b, node, word[i].len);
     }
     return true;
 }

@@ -384,9 +384,9 @@ static bool take_refs(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
     rare_of(x)->ref = vec_fixed(c->mem, const char *, n);
     for (size_t i = 0; i < n; i++) {
         const char *name = e->ref[i].key;
-        if (map_get(&s->b->item_of, map_key(name), -1) >= 0 || strchr(name, '.'))
+        if (flat_item(s->b, name) >= 0 || strchr(name, '.'))
             rare_of(x)->ref[i] = flat_join(c, s, name);
-        else if (map_get(&c->root->b->item_of, map_key(name), -1) >= 0)
+        else if (flat_item(c->root->b, name) >= 0)
             rare_of(x)->ref[i] = name;
         else {
             unknown_ref(c, s, &e->ref[i]);
@@ -664,9 +664,10 @@ static void make_plain(flat_ctx *c, scope *s, const item *i)
     own->head = (vec_head){1, 1};
     for (int k = 0; k < 2; k++)
         x.node[k] = flat_node(c, s, i->slot[k]);
-    x.param[0] = (flat_param){.name = interned_key(c, "value"),
-                              .value = i->value,
-                              .span = {i->line->file, i->at, i->n_digit}};
+    if (!c->value_name)
+        c->value_name = interned_key(c, "value");
+    x.param[0] = (flat_param){
+        .name = c->value_name, .value = i->value, .span = {i->line->file, i->at, i->n_digit}};
     if (take_own_m(c, s, &no_m, &x.m))
         vec_push(c->f->inst, x);
 }

@@ -189,7 +189,8 @@ struct body {
     item *item;                    /* vec */
     elem *elem;                    /* vec */
     flat_kin *kin[FLAT_N_KIN];     /* NULL from some number on */
-    map item_of;                   /* name -> item */
+    map item_of;                   /* name -> item, of the first n_item_of */
+    size_t n_item_of;
     card_ref *other;  /* .ic .nodeset .save .print and missing includes; at top level all others */
     bool in_progress; /* being expanded (recursion) */
     bool recursive_said;
@@ -280,7 +281,9 @@ typedef struct flat_ctx {
     size_t n_over;
     const char **altered; /* [n_altered] names in over that have a dot, lower case, interned */
     size_t n_altered;
-    body **body; /* [deck->n_sub] */
+    body **body;            /* [deck->n_sub] */
+    bool number_models;     /* some model's name begins as a number does */
+    const char *value_name; /* interned "value", once it was asked for */
     scope *root;
     map top_node;             /* name -> node: ground, top level, .global */
     const char **top;         /* vec; with a plan: names of top_node, except ground */
@@ -398,6 +401,10 @@ bool flat_model_values(flat_ctx *c, scope *s, model_def *m, model_value **v, con
 net_sub *flat_find_sub(scope *s, const char *name, scope **lex);
 /* The slot of a node's name in the body, made at its first use. */
 int32_t flat_slot(flat_ctx *c, body *b, const char *name);
+/* The same for text[0..n) in lower case. */
+int32_t flat_slot_of(flat_ctx *c, body *b, const char *text, size_t n);
+/* Index of the body's last item of that name so far, -1: none. */
+int32_t flat_item(body *b, const char *name);
 
 /* A cursor over the tokens of a card, and values read from it. */
 typedef struct cur {

@@ -233,10 +233,11 @@ typedef struct net_card {
 /* A card of a definition. A deck may have a million elements, and an expansion reads each once:
  * their tokens are not kept, see net_line_full. */
 typedef struct net_line {
-    int32_t file : 24;
+    int32_t file : 23;
     uint32_t kind : 7; /* net_card_kind */
     uint32_t is_element : 1;
-    uint32_t off; /* element: where its name stands */
+    uint32_t is_first : 1; /* element: no text before it had its name */
+    uint32_t off;          /* element: where its name stands */
     union {
         const char *name; /* element: interned lower case */
         net_card *card;   /* others */

@@ -11,6 +11,30 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
+/* The bits of characters from a to b in a set of four words. */
+#define CHARS(a, b) (~(uint64_t)0 >> (63 - ((b) - (a))) << ((a) & 63))
+#define CHAR(a) CHARS(a, a)
+
+typedef struct charset {
+    uint64_t bits[4];
+} charset;
+
+/* A letter or digit, or another character that has no meaning for the lexer. */
+static const charset simple = {
+    {CHARS('0', '9') | CHAR('.') | CHAR('-') | CHAR('+') | CHAR(':') | CHAR('#'),
+     CHARS('a', 'z') | CHARS('A', 'Z') | CHAR('_')}};
+/* What else the line of an element may have without a look at its tokens. */
+static const charset plain = {{CHARS('0', '9') | CHAR('.') | CHAR('-') | CHAR('+') | CHAR(':') |
+                                   CHAR('#') | CHAR('=') | CHAR(' ') | CHAR('\t') | CHAR('\r') |
+                                   CHAR('\f') | CHAR('\v'),
+                               CHARS('a', 'z') | CHARS('A', 'Z') | CHAR('_')}};
+
+static uint64_t has(const charset *set, char c)
+{
+    const unsigned char u = (unsigned char)c;
+    return set->bits[u >> 6] >> (u & 63) & 1;
+}
+
 static bool is_word_end(char c)
 {
     static const bool ends[256] = {
@@ -106,9 +130,12 @@ static void push(net_lex *l, net_tok_kind kind, uint32_t from, uint32_t to, bool
     net_tok t = {.off = from, .len = to - from, .kind = (uint8_t)kind, .glued = glued};
     if (l->brief && vec_len(l->tok) && l->tok[0].text && l->tok[0].text[0] != '.')
         t.text = NULL;
-    else if (kind == NET_T_WORD)
+    else if (kind == NET_T_WORD) {
+        const size_t n = l->names->n;
         t.text = str_intern_lower(l->names, l->s + from, to - from);
-    else if (kind == NET_T_STR) {
+        if (!vec_len(l->tok))
+            l->first = l->names->n > n;
+    } else if (kind == NET_T_STR) {
         bool closed = to - from >= 2 && l->s[to - 1] == '"';
         t.text = str_intern(l->names, l->s + from + 1, to - from - (closed ? 2 : 1));
     } else if (kind == NET_T_PUNCT)
@@ -215,23 +242,17 @@ static void lex_line(net_lex *l, uint32_t p)
     }
 }
 
-/* A letter or digit, or another character that has no meaning for the lexer. */
-static bool is_simple(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           c == '.' || c == '-' || c == '+' || c == ':' || c == '#';
-}
-
 /* The end of a word of simple characters and indices, "x[3,4]". */
 static uint32_t simple_end(const char *s, uint32_t len, uint32_t p)
 {
-    while (p < len) {
-        const size_t index = s[p] == '[' ? net_index_len(s + p, len - p) : 0;
-        if (!index && !is_simple(s[p]))
-            break;
-        p += index ? (uint32_t)index : 1;
+    for (;;) {
+        while (p < len && has(&simple, s[p]))
+            p++;
+        const size_t index = p < len && s[p] == '[' ? net_index_len(s + p, len - p) : 0;
+        if (!index)
+            return p;
+        p += (uint32_t)index;
     }
-    return p;
 }
 
 /* The end of a brace without another one in it, on one line; p: there is none. */
@@ -261,10 +282,38 @@ bool net_three_words(const net_line *l, const diag *d, diag_span word[3])
     return p >= len || (s[p] == '\n' && !net_lex_join(s, len, p));
 }
 
+/* The line at p, of which only the first word's text is wanted, if no character but blanks and '='
+ * has a meaning for the lexer and no line continues it: most lines of a large deck are so. false:
+ * it is another one. */
+static bool lex_plain_line(net_lex *l, uint32_t p)
+{
+    const char *s = l->s;
+    const uint32_t len = l->len, end = line_end(s, len, p);
+    uint64_t ok = 1;
+    for (uint32_t q = p; q < end; q++)
+        ok &= has(&plain, s[q]);
+    uint32_t word = p;
+    while (word < end && has(&simple, s[word]))
+        word++;
+    if (!ok || word == p || word == end || s[p] == '.' || s[word] == '=' || end + 1 >= len ||
+        s[end + 1] == '+' || (!has(&simple, s[end + 1]) && net_lex_join(s, len, end)))
+        return false;
+    push(l, NET_T_WORD, p, word, false);
+    uint32_t to = end;
+    const uint32_t from = skip_blank(s, len, word);
+    while (is_blank(s[to - 1]))
+        to--;
+    if (from < to)
+        push(l, NET_T_WORD, from, to, false);
+    l->plain = true;
+    l->pos = end + 1;
+    return true;
+}
+
 bool net_lex_card(net_lex *l)
 {
     vec_clear(l->tok);
-    l->bad = false;
+    l->bad = l->plain = false;
     while (!vec_len(l->tok)) {
         uint32_t p = content_line(l->s, l->len, l->pos);
         if (p >= l->len) {
@@ -276,6 +325,8 @@ bool net_lex_card(net_lex *l)
                 diag_error(l->d, (diag_span){l->file, p, 1},
                            "continuation line with no card before it");
             p++;
+        } else if (l->brief && lex_plain_line(l, p)) {
+            break;
         }
         lex_line(l, p);
     }

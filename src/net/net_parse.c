@@ -178,11 +178,14 @@ static net_line line_of(reader *r, const net_card *c)
 
 static void add_card(reader *r, const net_card *c) { vec_push(r->cur->line, line_of(r, c)); }
 
-static void add_element(reader *r, int32_t file, uint32_t off, const char *name)
+static void add_element(reader *r, int32_t file, uint32_t off, const char *name, bool first)
 {
-    vec_push(r->cur->line,
-             ((net_line){
-                 .kind = NET_ELEMENT, .is_element = true, .file = file, .off = off, .name = name}));
+    vec_push(r->cur->line, ((net_line){.kind = NET_ELEMENT,
+                                       .is_element = true,
+                                       .is_first = first,
+                                       .file = file,
+                                       .off = off,
+                                       .name = name}));
 }
 
 /* The card of the line just read. Its tokens belong to the lexer, which overwrites them with the
@@ -828,7 +831,7 @@ static bool take_card(reader *r, net_lex *l, net_card c, const char *section)
     if (r->skip && strcmp(t->text, ".alter") && strcmp(t->text, ".end"))
         return true;
     const diag_span whole = card_text(&c);
-    if (!r->expanded && !l->bad && strcmp(t->text, ".for") &&
+    if (!r->expanded && !l->bad && !l->plain && strcmp(t->text, ".for") &&
         net_for_wanted(l->s + whole.off, whole.len)) {
         size_t len;
         char *text = net_for_card(&r->loop, whole, &len);
@@ -837,7 +840,7 @@ static bool take_card(reader *r, net_lex *l, net_card c, const char *section)
     }
     if (t->text[0] != '.') {
         if (!l->bad)
-            add_element(r, c.file, t->off, t->text);
+            add_element(r, c.file, t->off, t->text, l->first);
         return true;
     }
     if (c.tok == l->tok)
@@ -905,7 +908,7 @@ static void take_known_element(reader *r, int32_t file, const net_line *l)
 {
     r->n_card++;
     if (!r->skip)
-        add_element(r, file, l->off, l->name);
+        add_element(r, file, l->off, l->name, false);
 }
 
 static void read_known(reader *r, int32_t file, size_t known)

@@ -10,9 +10,11 @@ typedef struct net_lex {
     const char *s; /* the file's text */
     uint32_t len, pos;
     int32_t file;
-    bool quiet;   /* no messages: text that is skipped */
-    bool brief;   /* of a card without a dot only the first word has a text */
-    bool bad;     /* the line read last has a quote or brace that is not closed */
+    bool quiet; /* no messages: text that is skipped */
+    bool brief; /* of a card without a dot only the first word has a text; the others may be one */
+    bool plain; /* the line read last has nothing but words and '=' */
+    bool first; /* its first word was never read before */
+    bool bad;   /* the line read last has a quote or brace that is not closed */
     net_tok *tok; /* vec: the logical line read last */
 } net_lex;
 

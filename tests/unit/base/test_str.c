@@ -135,6 +135,68 @@ START_TEST(what_was_tried_is_taken_back)
 }
 END_TEST
 
+/* Whatever way a number is read, it is the double nearest to its text. */
+START_TEST(numbers_round_as_strtod_does)
+{
+    static const struct {
+        const char *text;
+        int decade;
+    } suffix[] = {{"", 0}, {"k", 3}, {"meg", 6}, {"m", -3}, {"u", -6}, {"p", -12}, {"f", -15}};
+    uint32_t random = 7;
+    for (int k = 0; k < 20000; k++) {
+        char text[64], want[80];
+        const char *end;
+        double x;
+        int n = 0;
+        random = random * 1664525u + 1013904223u;
+        const uint32_t digits = 1 + (random >> 8) % 18, point = (random >> 14) % (digits + 1);
+        if (random >> 31)
+            text[n++] = '-';
+        for (uint32_t i = 0; i < digits; i++) {
+            random = random * 1664525u + 1013904223u;
+            if (i == point)
+                text[n++] = '.';
+            text[n++] = (char)('0' + (random >> 16) % 10);
+        }
+        random = random * 1664525u + 1013904223u;
+        const int power = (int)((random >> 16) % 61) - 30;
+        const size_t i = (random >> 8) % VS_COUNT(suffix);
+        if (random >> 31) {
+            snprintf(text + n, sizeof text - (size_t)n, "e%d", power);
+            memcpy(want, text, sizeof text);
+        } else {
+            snprintf(want, sizeof want, "%.*se%d", n, text, suffix[i].decade);
+            snprintf(text + n, sizeof text - (size_t)n, "%s", suffix[i].text);
+        }
+        ck_assert(str_spice_number(text, &end, &x));
+        ck_assert_int_eq(*end, 0);
+        const double y = strtod(want, NULL);
+        ck_assert_msg(!memcmp(&x, &y, sizeof x), "%s: %.17g, not %.17g", text, x, y);
+    }
+}
+END_TEST
+
+START_TEST(a_text_keeps_its_note)
+{
+    str_pool p;
+    int32_t *note;
+    char text[32];
+    str_pool_init(&p);
+    for (int i = 0; i < 5000; i++) { /* the pool grows in between */
+        snprintf(text, sizeof text, "N%d", i);
+        (void)str_intern_noted(&p, text, strlen(text), &note);
+        ck_assert_int_eq(*note, 0);
+        *note = i + 1;
+    }
+    for (int i = 0; i < 5000; i++) {
+        snprintf(text, sizeof text, "n%d", i);
+        ck_assert_str_eq(str_intern_noted(&p, text, strlen(text), &note), text);
+        ck_assert_int_eq(*note, i + 1);
+    }
+    str_pool_fini(&p);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("str");
@@ -144,6 +206,8 @@ int main(void)
     tcase_add_test(t, nearest_name_is_a_plausible_slip);
     tcase_add_test(t, message_has_line_column_and_caret);
     tcase_add_test(t, what_was_tried_is_taken_back);
+    tcase_add_test(t, numbers_round_as_strtod_does);
+    tcase_add_test(t, a_text_keeps_its_note);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
