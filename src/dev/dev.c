@@ -82,7 +82,10 @@ static void make_packs(dev_group *g, arena *mem, int32_t lanes)
 
 int32_t dev_pack_of(const dev_group *g, int32_t i)
 {
-    int32_t lo = i / g->lanes, hi = g->n_pack;
+    int32_t lo = i / g->lanes, step = 1; /* most packs are full: it is near */
+    for (; lo + step < g->n_pack && g->first[lo + step] <= i; step *= 2)
+        lo += step;
+    int32_t hi = lo + step < g->n_pack ? lo + step : g->n_pack;
     while (hi - lo > 1) {
         const int32_t mid = lo + (hi - lo) / 2;
         if (g->first[mid] <= i)
