@@ -682,11 +682,18 @@ static void clear_panels(lu_super *s)
         memset(s->px, 0, octet_size(s) * (size_t)(s->n_octet * pool_size(s->pool)) * sizeof *s->px);
 }
 
-/* min |u_kk| / max |u_kk|, rows over their size; 0 if one is no pivot. */
-WIDE static double ratio_of(const double *restrict diag, const double *restrict scale, int32_t n)
+/* The least and the largest |u_kk| of a range, rows over their size; whether one is no pivot. */
+typedef struct pivot_range {
+    double least, most;
+    bool fails;
+} pivot_range;
+
+WIDE static pivot_range measure_pivots(const double *restrict diag, const double *restrict scale,
+                                       int32_t n)
 {
     enum { LANES = 8 };
-    double low[LANES], high[LANES], least = INFINITY, most = 0;
+    double low[LANES], high[LANES];
+    pivot_range r = {INFINITY, 0, false};
     uint64_t no[LANES] = {0}, any = 0;
     for (int i = 0; i < LANES; i++) {
         low[i] = INFINITY;
@@ -708,21 +715,68 @@ WIDE static double ratio_of(const double *restrict diag, const double *restrict 
     }
     for (int i = 0; i < LANES; i++) {
         any |= no[i];
-        least = low[i] < least ? low[i] : least;
-        most = high[i] > most ? high[i] : most;
+        r.least = low[i] < r.least ? low[i] : r.least;
+        r.most = high[i] > r.most ? high[i] : r.most;
     }
-    return any ? 0 : n ? least / most : 1;
+    r.fails = any != 0;
+    return r;
 }
 
-/* Entries above the blocks. */
-static void take_above(lu_super *s, const double *restrict val)
+/* What follows all supernodes: entries above the blocks; how many columns were made anew; pivots.
+ * Threads have a part of each. */
+typedef struct tail {
+    lu_super *s;
+    const double *val;
+    int32_t n_part;
+    lu_tail *part;
+} tail;
+
+/* Entries above the blocks, [begin, end). */
+static void take_above(lu_super *s, const double *restrict val, int32_t begin, int32_t end)
 {
-    for (int32_t i = 0, n = s->fp[s->n]; i < n; i++) {
-        const int32_t at = s->fpos[i], later = s->fpos[i + FAR < n ? i + FAR : i];
+    for (int32_t i = begin; i < end; i++) {
+        const int32_t at = s->fpos[i], later = s->fpos[i + FAR < end ? i + FAR : i];
         __builtin_prefetch(val + later, 0);
         __builtin_prefetch(s->val + later, 1);
         s->fx[i] = s->val[at] = val[at];
     }
+}
+
+static int32_t begin_of(int32_t n, int32_t i, int32_t n_part)
+{
+    return (int32_t)((int64_t)n * i / n_part);
+}
+
+static void end_factors(void *user, int32_t i, int worker)
+{
+    const tail *t = user;
+    lu_super *s = t->s;
+    const int32_t begin = begin_of(s->n, i, t->n_part), end = begin_of(s->n, i + 1, t->n_part);
+    int32_t made = 0;
+    (void)worker;
+    take_above(s, t->val, begin_of(s->fp[s->n], i, t->n_part),
+               begin_of(s->fp[s->n], i + 1, t->n_part));
+    for (int32_t k = begin; k < end; k++)
+        made += s->changed[k];
+    const pivot_range r = measure_pivots(s->diag + begin, s->scale + begin, end - begin);
+    t->part[i] = (lu_tail){.made = made, .fails = r.fails, .least = r.least, .most = r.most};
+}
+
+/* min |u_kk| / max |u_kk|; 0 if one is no pivot. */
+static double end_all(lu_super *s, const double *val)
+{
+    tail t = {s, val, s->parallel ? pool_size(s->pool) : 1, s->tail};
+    double least = INFINITY, most = 0;
+    bool fails = false;
+    pool_run(s->parallel ? s->pool : NULL, POOL_FACTOR, t.n_part, end_factors, &t);
+    s->made = 0;
+    for (int32_t i = 0; i < t.n_part; i++) {
+        s->made += t.part[i].made;
+        fails |= t.part[i].fails;
+        least = t.part[i].least < least ? t.part[i].least : least;
+        most = t.part[i].most > most ? t.part[i].most : most;
+    }
+    return fails ? 0 : s->n ? least / most : 1;
 }
 
 double lu_super_factor(lu_super *s, const csc *a)
@@ -738,11 +792,7 @@ double lu_super_factor(lu_super *s, const csc *a)
             factor_whole(s, s->head[i], (shift){0});
     }
     s->have = false; /* until it turns out well */
-    take_above(s, a->val);
-    s->made = 0;
-    for (int32_t k = 0; k < s->n; k++)
-        s->made += s->changed[k];
-    const double rcond = s->failed ? 0 : ratio_of(s->diag, s->scale, s->n);
+    const double pivots = end_all(s, a->val), rcond = s->failed ? 0 : pivots;
     s->have = rcond > 0;
     if (!s->have)
         clear_panels(s);
@@ -1204,6 +1254,7 @@ static void make_work(lu_super *s)
     s->x = array((size_t)s->n_crown * threads, sizeof(double));
     s->t = array(n * threads, sizeof(double));
     s->changed = array(n, 1);
+    s->tail = array(threads, sizeof *s->tail);
 }
 
 static int32_t *copy(const int32_t *from, size_t n)
@@ -1277,7 +1328,7 @@ void lu_super_free(lu_super **ps)
                          s->fx,           s->block,   s->p,         s->q,
                          s->scale,        s->x,       s->t,         s->val,
                          s->changed,      s->step_at, s->step,      s->px,
-                         (void *)s->done, s->with};
+                         (void *)s->done, s->with,    s->tail};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     free_partly(s->partly);

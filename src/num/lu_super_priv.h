@@ -42,6 +42,12 @@ typedef struct lu_tree_parts {
 
 enum { LU_PARTS_PER_THREAD = 6 };
 
+typedef struct lu_tail { /* of a thread's part of the columns, after a factorisation */
+    int32_t made;        /* columns made anew */
+    bool fails;          /* a pivot is none */
+    double least, most;  /* of |u_kk| over scale */
+} lu_tail;
+
 struct lu_super {
     int32_t n, n_super, n_block;
     const int32_t *colptr; /* of A, the caller's */
@@ -101,6 +107,7 @@ struct lu_super {
     pool *pool;
     bool parallel, as_if; /* as_if: of the pool, in the present factorisation */
     lu_split split;
+    lu_tail *tail;          /* [threads] */
     int32_t *with;          /* [n_super] with which thread it is at home, -1: nobody */
     _Atomic uint32_t *done; /* [n_super] number of the factorisation that has them */
     uint32_t round;
