@@ -574,24 +574,68 @@ const int32_t *ckt_latent_moved(ckt *c, const double *x, const double *far)
 
 /* -- loads -- */
 
-void ckt_latent_scatter(ckt *c, const double *x, const double *weight)
+/* A loop over what is awake, by parts. */
+typedef struct job {
+    ckt *c;
+    int32_t n_part;
+    const double *x, *weight;
+    const dev_lin_sums *sums;
+    const dev_lin_at *at;
+    double *f, *q, *fmax, *qmax;
+} job;
+
+/* By the circuit's threads if it is large enough for that: such a loop takes as long as some
+ * OPERATIONS of a kernel for an unknown. */
+static void run(job *j, pool_fn fn)
 {
+    enum { OPERATIONS = 250 };
+    const ckt *c = j->c;
+    const bool many =
+        c->rows && (double)c->latent->n_awake * CKT_CELL * OPERATIONS >= c->parallel_min;
+    j->n_part = many ? pool_size(c->pool) : 1;
+    pool_run(many ? c->pool : NULL, POOL_STAMP, j->n_part, fn, j);
+}
+
+typedef struct range {
+    int32_t begin, end;
+} range;
+
+/* Of n, those of a part. */
+static range part_of(const job *j, int32_t n, int32_t part)
+{
+    return (range){(int32_t)((int64_t)n * part / j->n_part),
+                   (int32_t)((int64_t)n * (part + 1) / j->n_part)};
+}
+
+/* Places in vectors: whole slots, each with its own unknowns. */
+static range places_of(const job *j, int32_t part)
+{
+    const range r = part_of(j, j->c->latent->n_awake, part);
+    return (range){r.begin * CKT_CELL, r.end * CKT_CELL};
+}
+
+static void scatter_part(void *user, int32_t part, int worker)
+{
+    const job *j = user;
+    ckt *c = j->c;
     ckt_latent *l = c->latent;
-    for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++) {
+    const range r = places_of(j, part);
+    (void)worker;
+    for (int32_t at = r.begin; at < r.end; at++) {
         const int32_t i = l->up[at];
         if (i < 0)
             continue;
-        c->x[i] = x[at];
-        l->weight[i] = weight ? weight[at] : 0;
+        c->x[i] = j->x[at];
+        l->weight[i] = j->weight ? j->weight[at] : 0;
+        c->qlo[i] = l->fmax[i] = l->qmax[i] = 0;
     }
 }
 
-ckt_load_sums ckt_latent_clear(ckt *c)
+ckt_load_sums ckt_latent_scatter(ckt *c, const double *x, const double *weight)
 {
     ckt_latent *l = c->latent;
-    for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++)
-        if (l->up[at] >= 0)
-            c->qlo[l->up[at]] = l->fmax[l->up[at]] = l->qmax[l->up[at]] = 0;
+    job j = {.c = c, .x = x, .weight = weight};
+    run(&j, scatter_part);
     return (ckt_load_sums){l->f, l->q, l->fmax, l->qmax, l->weight};
 }
 
@@ -636,20 +680,28 @@ multiply_column(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32
     }
 }
 
-/* All of the column of unknown j. Most entries are R and C alone; held ones are written again. */
+/* The column of unknown j as R and C have it, which are most of its entries. */
+static inline void set_column(const ckt *c, double alpha, int32_t j, bool all)
+{
+    double *restrict val = c->a.val;
+    const double *pairs = ckt_pairs_sums(c);
+    const uint8_t *awake = c->latent->row_awake;
+    for (int32_t k = c->a.colptr[j - 1]; k < c->a.colptr[j]; k++)
+        if (all || awake[c->a.row[k] + 1])
+            val[k] = pairs ? pairs[2 * k] + alpha * pairs[2 * k + 1] : 0;
+}
+
+/* Its held entries, which are written again. */
 static inline __attribute__((always_inline)) void
-multiply_whole(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t j, const bool all)
+multiply_held(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t j, const bool all)
 {
     two *restrict fq = c->latent->fq;
     double *restrict val = c->a.val;
     const double *pairs = ckt_pairs_sums(c);
-    const int32_t *place, *row = c->a.row;
+    const int32_t *place;
     const csc *held = ckt_bypass_held(c, &place);
     const uint8_t *awake = c->latent->row_awake;
     const two x = {at->x[j], at->x[j]};
-    for (int32_t k = c->a.colptr[j - 1]; k < c->a.colptr[j]; k++)
-        if (all || awake[row[k] + 1])
-            val[k] = pairs ? pairs[2 * k] + at->alpha * pairs[2 * k + 1] : 0;
     for (int32_t k = held->colptr[j - 1]; k < held->colptr[j]; k++) {
         const int32_t p = place[k], i = held->row[k] + 1;
         const two sum = ckt_slopes_at(s->gc, pairs, p);
@@ -659,34 +711,75 @@ multiply_whole(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_
     }
 }
 
-void ckt_latent_multiply(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t cell)
+/* Is every row with an entry in the cell's columns awake? */
+static bool all_near(const ckt_latent *l, int32_t cell)
+{
+    return l->near[cell] == l->near_all[cell];
+}
+
+static void set_cell(const ckt *c, double alpha, int32_t cell)
+{
+    const ckt_latent *l = c->latent;
+    const int32_t *unknown = &l->at_seat[cell * CKT_CELL];
+    for (int32_t k = 0; k < CKT_CELL; k++)
+        if (unknown[k] > 0 && !l->hubs.is[unknown[k]])
+            set_column(c, alpha, unknown[k], all_near(l, cell));
+}
+
+static void multiply_cell(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t cell)
 {
     ckt_latent *l = c->latent;
     const int32_t *unknown = &l->at_seat[cell * CKT_CELL];
-    const bool all = l->near[cell] == l->near_all[cell];
+    const bool all = all_near(l, cell);
     ckt_hubs_clear(&l->hubs, cell, l->fq);
     for (int32_t k = 0; k < CKT_CELL; k++) {
         const int32_t j = unknown[k];
         if (j > 0 && !l->hubs.is[j] && all)
-            multiply_whole(c, s, at, j, true);
+            multiply_held(c, s, at, j, true);
         else if (j > 0 && !l->hubs.is[j])
-            multiply_whole(c, s, at, j, false);
+            multiply_held(c, s, at, j, false);
     }
     ckt_hubs_take(&l->hubs, cell, l->fq);
 }
 
-/* Multiplies every column that has an entry in an awake row, and those of stale cells, in the order
- * of seats. */
+void ckt_latent_multiply(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t cell)
+{
+    set_cell(c, at->alpha, cell);
+    multiply_cell(c, s, at, cell);
+}
+
+/* Cells whose columns are multiplied, by words of 64: those with an entry in an awake row, and
+ * stale ones. */
+static uint64_t cells_in(const ckt_latent *l, int32_t word)
+{
+    const int32_t left = l->n_cell - word * 64;
+    const uint64_t there = left < 64 ? ((uint64_t)1 << left) - 1 : ~(uint64_t)0;
+    return (l->is_near[word] | l->is_stale[word]) & there;
+}
+
+/* Rows begin with their constant terms; columns with R and C. */
+static void begin_part(void *user, int32_t part, int worker)
+{
+    const job *j = user;
+    const ckt_latent *l = j->c->latent;
+    const dev_lin_sums *s = j->sums;
+    const range r = places_of(j, part), words = part_of(j, (l->n_cell + 63) / 64, part);
+    (void)worker;
+    for (int32_t k = r.begin; k < r.end; k++)
+        if (l->up[k] > 0)
+            l->fq[l->up[k]] = (two){s->i[l->up[k]], s->q[l->up[k]]};
+    for (int32_t w = words.begin; w < words.end; w++)
+        for (uint64_t cells = cells_in(l, w); cells; cells &= cells - 1)
+            set_cell(j->c, j->at->alpha, w * 64 + __builtin_ctzll(cells));
+}
+
+/* In the order of seats. */
 static void multiply_cells(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at)
 {
     const ckt_latent *l = c->latent;
     for (int32_t w = 0; w * 64 < l->n_cell; w++) {
-        uint64_t cells = l->is_near[w] | l->is_stale[w];
-        for (; cells; cells &= cells - 1) {
-            const int32_t cell = w * 64 + __builtin_ctzll(cells);
-            if (cell < l->n_cell)
-                ckt_latent_multiply(c, s, at, cell);
-        }
+        for (uint64_t cells = cells_in(l, w); cells; cells &= cells - 1)
+            multiply_cell(c, s, at, w * 64 + __builtin_ctzll(cells));
         l->is_stale[w] = 0;
     }
 }
@@ -708,24 +801,13 @@ static void sum_hubs(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at)
     }
 }
 
-void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)
+static void end_part(void *user, int32_t part, int worker)
 {
-    const ckt_latent *l = c->latent;
-    const dev_lin_sums *s = ckt_bypass_sums(c);
-    const int32_t n = l->n_awake * CKT_CELL;
-    touch_cells(c);
-    if (fresh)
-        memset(l->is_stale, 0xff, bits_words(l->n_cell) * sizeof *l->is_stale);
-    if (l->region) {
-        ckt_region_sum(c, at);
-        return;
-    }
-    for (int32_t k = 0; k < n; k++)
-        if (l->up[k] > 0)
-            l->fq[l->up[k]] = (two){s->i[l->up[k]], s->q[l->up[k]]};
-    multiply_cells(c, s, at);
-    sum_hubs(c, s, at);
-    for (int32_t k = 0; k < n; k++)
+    const job *j = user;
+    const ckt_latent *l = j->c->latent;
+    const range r = places_of(j, part);
+    (void)worker;
+    for (int32_t k = r.begin; k < r.end; k++)
         if (l->up[k] > 0) {
             const two sum = l->fq[l->up[k]];
             l->f[l->up[k]] = sum[0];
@@ -733,20 +815,46 @@ void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)
         }
 }
 
-void ckt_latent_gather(const ckt *c, double *f, double *q, double *fmax_, double *qmax)
+void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)
 {
     const ckt_latent *l = c->latent;
-    if (l->region)
-        ckt_region_take(c);
-    for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++) {
+    job j = {.c = c, .sums = ckt_bypass_sums(c), .at = at};
+    touch_cells(c);
+    if (fresh)
+        memset(l->is_stale, 0xff, bits_words(l->n_cell) * sizeof *l->is_stale);
+    if (l->region) {
+        ckt_region_sum(c, at);
+        return;
+    }
+    run(&j, begin_part);
+    multiply_cells(c, j.sums, at);
+    sum_hubs(c, j.sums, at);
+    run(&j, end_part);
+}
+
+static void gather_part(void *user, int32_t part, int worker)
+{
+    const job *j = user;
+    const ckt_latent *l = j->c->latent;
+    const range r = places_of(j, part);
+    (void)worker;
+    for (int32_t at = r.begin; at < r.end; at++) {
         const int32_t i = l->up[at];
         const bool any = i > 0;
-        f[at] = any ? l->f[i] : 0;
-        q[at] = any ? l->q[i] : 0;
-        l->rest[at] = any ? c->qlo[i] : 0;
-        fmax_[at] = any ? l->fmax[i] : 0;
-        qmax[at] = any ? l->qmax[i] : 0;
+        j->f[at] = any ? l->f[i] : 0;
+        j->q[at] = any ? l->q[i] : 0;
+        l->rest[at] = any ? j->c->qlo[i] : 0;
+        j->fmax[at] = any ? l->fmax[i] : 0;
+        j->qmax[at] = any ? l->qmax[i] : 0;
     }
+}
+
+void ckt_latent_gather(ckt *c, double *f, double *q, double *fmax_, double *qmax)
+{
+    job j = {.c = c, .f = f, .q = q, .fmax = fmax_, .qmax = qmax};
+    if (c->latent->region)
+        ckt_region_take(c);
+    run(&j, gather_part);
 }
 
 void ckt_latent_source_terms(ckt *c, const ckt_env *env, double *to)

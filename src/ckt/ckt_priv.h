@@ -264,7 +264,7 @@ void ckt_pairs_load_part(const ckt *c, int32_t part, const double *x, double *f,
  * Returns how many are in `order`. */
 int32_t ckt_wires(const ckt *c, const bool *pinned, int32_t *order, int32_t *size);
 /* ckt_latent.c: a load while parts are latent. Its vectors in the order of the circuit are those of
- * ckt_latent_clear, x is c->x. */
+ * ckt_latent_scatter, x is c->x. */
 typedef struct ckt_latent ckt_latent;
 typedef struct ckt_load_sums {
     double *f, *q, *fmax, *qmax; /* [n+1]; the rest of q in c->qlo */
@@ -274,16 +274,14 @@ int32_t ckt_latent_n_latent(const ckt *c); /* unknowns that are */
 /* Between ckt_latent_begin and _end. */
 static inline bool ckt_is_latent(const ckt *c) { return c->is_latent; }
 /* c->x and the weights of unknowns that are awake, from x and weight (NULL: 0) in slots of
- * cells. */
-void ckt_latent_scatter(ckt *c, const double *x, const double *weight);
-/* The sums for the load to add to: qlo, fmax and qmax of rows that are awake are 0 now; their f and
- * q are set by ckt_latent_sum. */
-ckt_load_sums ckt_latent_clear(ckt *c);
+ * cells. Returns the sums for the load to add to: qlo, fmax and qmax of rows that are awake are 0
+ * now; their f and q are set by ckt_latent_sum. */
+ckt_load_sums ckt_latent_scatter(ckt *c, const double *x, const double *weight);
 /* Sets f, q and matrix entries of rows that are awake; the rest is added. fresh: the sums were made
  * anew. */
 void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh);
 /* The sums of rows that are awake, in slots of cells. */
-void ckt_latent_gather(const ckt *c, double *f, double *q, double *fmax, double *qmax);
+void ckt_latent_gather(ckt *c, double *f, double *q, double *fmax, double *qmax);
 /* [n+1] what is added to q to be exact, as c->qlo, in slots of cells. */
 const double *ckt_latent_rest(const ckt *c);
 /* As ckt_source_terms, in slots of cells. */

@@ -402,8 +402,7 @@ static vs_status load_awake(ckt *c, const ckt_env *env, const double *x, double 
                             double *fmx, double *qmx, bool *limited)
 {
     ckt_env here = *env;
-    ckt_latent_scatter(c, x, env->weight);
-    const ckt_load_sums to = ckt_latent_clear(c);
+    const ckt_load_sums to = ckt_latent_scatter(c, x, env->weight);
     here.weight = env->weight ? to.weight : NULL;
     c->stat.n_load++;
     c->stat.n_latent += ckt_latent_n_latent(c);
