@@ -376,6 +376,7 @@ bool ckt_latent_begin(ckt *c, const double *x)
     c->is_latent = true;
     memcpy(c->x, x, bytes);
     memcpy(l->told, x, bytes);
+    memset(l->weight, 0, bytes); /* rows that fall asleep before the first load have none */
     memset(l->is_asked, 0, (size_t)(ckt_n(c) + 1) * sizeof *l->is_asked);
     memset(l->n_asked, 0, (size_t)l->n_cell * sizeof *l->n_asked);
     look_at_all(c);

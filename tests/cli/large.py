@@ -183,6 +183,55 @@ class Latency(Folder):
         _, _, twice = self.vsim(deck.replace('.tran', '.tran 2p 100p\n.tran'), '--threads', '1', raw='twice.raw')
         self.assertEqual(self.bits(twice).split(b'Binary:')[-1], self.bits(once).split(b'Binary:')[-1])
 
+    def test_a_point_of_a_family_is_that_of_a_run_alone(self):
+        """The second run's parts at rest know nothing of the tolerances that their rows had in the first one."""
+        head = """blocks of which some work; inputs that float
+.model nm nmos level=8 version=3.3.0 tox=4.1n vth0={0.4+vt} u0=270 vsat=1e5 k1=0.5 cgso=0.3n cgdo=0.3n cj=1m
+.model pm pmos level=8 version=3.3.0 tox=4.1n vth0={-0.4-vt} u0=110 vsat=1e5 k1=0.5 cgso=0.3n cgdo=0.3n cj=1m
+.subckt inv y a vdd vss w=1
+mn y a vss vss nm w={0.5*w*1u} l=0.18u
+.ends
+.subckt nand y a b vdd vss w=1
+mq y b vdd vdd pm w={1*w*1u} l=0.18u
+mn y a m vss nm w={1*w*1u} l=0.18u
+.ends
+.subckt nor y a b vdd vss w=1
+mq y b m vdd pm w={2*w*1u} l=0.18u
+mn y a vss vss nm w={0.5*w*1u} l=0.18u
+mo y b vss vss nm w={0.5*w*1u} l=0.18u
+.ends
+.subckt buf y a vdd vss w=1
+x1 m a vdd vss inv w={w}
+x2 y m vdd vss inv w={3*w}
+.ends
+.subckt blk1 a0 a1 a2 z vdd vss
+x2 n0 a0 a2 vdd vss nand w=2
+x3 n1 n0 a2 vdd vss nor
+x4 n2 a0 a1 vdd vss nor
+x15 n13 n11 a2 vdd vss nand
+x16 n14 n6 vdd vss buf
+x17 n15 a2 n9 vdd vss nand w=1.15
+x18 n16 n4 a1 vdd vss nor w=1.08
+rz n16 z 10
+.ends
+x1_0 i19 i20 j21 z1_0 vdd 0 blk1
+x1_1 i19 i20 j21 z1_1 vdd 0 blk1
+r24 i23 j23 151
+x1_2 j23 i25 i26 z1_2 vdd 0 blk1
+r28 i27 j27 679
+v29 i29 0 pulse(0 1.8 2.99e-11 1.08e-11 2.16e-11 1.18e-10 2.792e-10)
+r30 i29 j29 67.5
+v31 i31 0 pwl(0 1.8 7.53e-11 1.8 1.024e-10 0)
+x1_3 j27 j29 i31 z1_3 vdd 0 blk1
+x1_4 i19 i20 j21 z1_4 vdd 0 blk1
+x1_5 i19 i20 j21 z1_5 vdd 0 blk1
+x1_6 i19 i20 j21 z1_6 vdd 0 blk1
+"""
+        tail = '.param unread=1\n.options bypass=1\n.tran 3.333e-12 2e-10\n'
+        _, _, once = self.vsim(head + tail + '.end\n', '--threads', '1', raw='once.raw')
+        _, _, twice = self.vsim(head + tail + '.step param unread list 2 1\n.end\n', '--threads', '1', raw='twice.raw')
+        self.assertEqual(self.bits(twice).split(b'Binary:')[-1], self.bits(once).split(b'Binary:')[-1])
+
     def test_what_is_at_rest_at_the_operating_point_is_evaluated_once(self):
         # a transient needs each charge once; the operating point evaluates all in each iteration
         more = {}
