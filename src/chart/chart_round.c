@@ -133,12 +133,13 @@ void chart_draw_round(chart_surface *s, const chart_panel *p, const chart_theme 
                       double x, double y, double r)
 {
     plane g = {s, x, y, r - 1.6 * s->line, 1};
-    const double most = greatest(p);
-    if (p->kind == CHART_SMITH && most > 1) { /* active devices: the plane beyond the circle */
+    const double most = fmin(greatest(p), 1e300); /* products with it are finite */
+    if (p->kind == CHART_SMITH && most > 1) {     /* active devices: the plane beyond the circle */
         g.most = most * 1.02;
     } else if (p->kind == CHART_POLAR && most > 0) {
         const double step = pow(10, floor(log10(most) + 1e-12));
-        g.most = ceil(most / step / 0.4 - 1e-9) * 0.4 * step;
+        const double round = ceil(most / step / 0.4 - 1e-9) * 0.4 * step;
+        g.most = round > 0 && round < INFINITY ? round : most; /* the step of 1e-323 is 0 */
     }
     if (p->kind == CHART_SMITH)
         smith_grid(&g, t);

@@ -84,6 +84,14 @@ class Plot(Results):
         self.assertEqual(len(curves), 2)
         self.assertIn('2*i(l1)', texts)
 
+    def test_a_polar_chart_of_the_smallest_numbers_has_places(self):
+        self.put('tiny.raw', b'Title: t\nPlotname: AC Analysis\nFlags: complex\nNo. Variables: 2\nNo. Points: 2\n'
+                 b'Variables:\n\t0\tfrequency\tfrequency\n\t1\tv(a)\tvoltage\nValues:\n'
+                 b'0\t1,0\n\t5e-324,0\n1\t2,0\n\t0,-5e-324\n')
+        self.vsim('plot', '--polar', 'tiny.raw', 'v(a)', '-o', 'tiny.svg')
+        with open(self.path('tiny.svg')) as f:
+            self.assertNotIn('nan', f.read())
+
     def test_a_curve_is_shown_before_a_single_point(self):
         one = raw([('v(1)', 'voltage')], [[7.0]], plot='Operating Point')
         two = raw([('time', 'time'), ('v(1)', 'voltage')], [[0.0, 1.0], [1.0, 2.0]])
