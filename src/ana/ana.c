@@ -78,14 +78,23 @@ static void allocate(ana *a)
     a->gdiag = arena_array(&a->mem, double *, a->n + 1);
 }
 
+/* A loop over some vectors takes as long as some SHARED operations of a kernel for an element, and
+ * to hand it over some 1,000 elements. */
+static int32_t share_from(const ckt *c)
+{
+    enum { SHARED = 250 };
+    return ckt_pool(c) ? (int32_t)fmin(ckt_parallel_min(c) / SHARED, INT32_MAX) : INT32_MAX;
+}
+
 vs_status ana_new(ana **out, ckt *c, const option_set *opt, diag *d)
 {
     ana *a = *out = vs_calloc(1, sizeof *a);
     a->c = c;
     a->opt = *opt;
     a->d = d;
-    a->n = a->n_all = ckt_n(c);
-    a->m = VOP_PADDED(a->n);
+    a->n_all = ckt_n(c);
+    a->share_from = share_from(c);
+    ana_set_size(a, a->n_all, VOP_PADDED(a->n_all));
     a->u = ckt_unknowns(c);
     a->jac = ckt_pattern(c);
     a->st.op_method = "none";

@@ -72,6 +72,8 @@ struct ana {
     arena mem;
     int32_t n, m;         /* unknowns; elements of vectors, VOP_PADDED(n); see `latent` */
     int32_t n_all;        /* unknowns */
+    int32_t share_from;   /* elements, from which on threads share loops over vectors: */
+    bool shares;          /* m is as large */
     const ckt_unknown *u; /* [n+1], the circuit's */
     const csc *jac;       /* the circuit's */
     lu_solver lu;
@@ -115,6 +117,15 @@ struct ana {
 bool ana_asked(ana *a);
 /* As lu_z_init, for a matrix whose factors tell the analysis' client that they take long. */
 void ana_lu_z_init(const ana *a, lu_z *lu);
+
+/* Whether the threads of ckt_pool share loops over vectors (vop_share.c). */
+static inline bool ana_shares(const ana *a) { return __builtin_expect(a->shares, false); }
+static inline void ana_set_size(ana *a, int32_t n, int32_t m)
+{
+    a->n = n;
+    a->m = m;
+    a->shares = m >= a->share_from;
+}
 
 /* -- near.c: updates by the factors of an older matrix -- */
 /* Whether new factors cost so many solutions in this circuit that older ones may be cheaper. */

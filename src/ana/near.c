@@ -46,6 +46,20 @@ bool near_may_serve(const ana *a, const newton_eq *eq, int iter)
            iter < NEW_FROM && near_is_worth_it(a) && alphas_are_near(a, eq->env.alpha);
 }
 
+typedef struct bounds {
+    ana *a;
+    const newton_eq *eq;
+} bounds;
+
+/* The tolerances of updates, to a->size. */
+static void bounds_part(void *user, int32_t k, int32_t m)
+{
+    const bounds *b = user;
+    double *tol = b->a->size;
+    for (int32_t i = k; i < k + m; i++)
+        tol[i] = b->a->opt.reltol * b->eq->xmax[i] + b->a->tol_x[i];
+}
+
 bool near_update(ana *a, const newton_eq *eq)
 {
     near_state *s = &a->near;
@@ -54,8 +68,11 @@ bool near_update(ana *a, const newton_eq *eq)
     int n;
     if (!s->work)
         s->work = lu_near_new(a->n, ckt_pool(a->c), ckt_cut(a->c));
-    for (int32_t i = 1; i <= a->n; i++)
-        tol[i] = a->opt.reltol * eq->xmax[i] + a->tol_x[i];
+    bounds b = {a, eq};
+    if (ana_shares(a))
+        vop_share(ckt_pool(a->c), a->m, bounds_part, &b);
+    else
+        bounds_part(&b, 0, a->m);
     const lu_near_opt o = {
         .tol = tol + 1, .part = PART, .least = LEAST, .most = (int)most, .coarse = s->stale};
     const vs_status st = lu_near_solve(s->work, &a->lu, a->jac, &o, a->dx + 1, &n, &s->first);

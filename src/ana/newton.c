@@ -68,6 +68,8 @@ static inline __attribute__((always_inline)) bool add_history(ana *a, const newt
                            .alpha = alpha,
                            .floor = alpha * floor,
                            .reltol = reltol};
+    if (ana_shares(a))
+        return vop_share_residual(ckt_pool(a->c), &rows, a->m, strict);
     return vop_residual(&rows, a->m, strict);
 }
 
@@ -116,18 +118,42 @@ static double update_tolerance(const ana *a, const newton_eq *eq, const double *
     return a->opt.reltol * size + a->tol_x[i];
 }
 
+/* What several threads do stands apart, so that small circuits save no registers for it. */
+#define APART __attribute__((noinline)) static
+
+APART bool shared_residual_is_below(const ana *a, double strict)
+{
+    return vop_share_residual_is_small(ckt_pool(a->c), a->r, a->ref, a->tol_r, a->opt.reltol, a->m,
+                                       strict);
+}
+
+static inline __attribute__((always_inline)) bool residual_is_below(const ana *a, double strict)
+{
+    if (ana_shares(a))
+        return shared_residual_is_below(a, strict);
+    return vop_residual_is_small(a->r, a->ref, a->tol_r, a->opt.reltol, a->m, strict);
+}
+
 /* in: what add_history said, true only for residuals that nothing was added to. */
 static bool residual_is_small(const ana *a, const newton_eq *eq, bool in, double strict)
 {
     if (eq->q_n && !pulls(eq))
         return in;
-    return vop_residual_is_small(a->r, a->ref, a->tol_r, a->opt.reltol, a->m, strict);
+    return residual_is_below(a, strict);
+}
+
+APART bool shared_update_is_small(const ana *a, const newton_eq *eq, const double *x, double strict)
+{
+    return vop_share_update_is_small(ckt_pool(a->c), x, a->dx, eq->xmax, a->tol_x, a->opt.reltol,
+                                     a->m, strict);
 }
 
 /* No update with an infinity or a NaN is small. */
 VS_HOT static bool update_is_small(const ana *a, const newton_eq *eq, const double *x,
                                    double strict)
 {
+    if (ana_shares(a) && eq->xmax)
+        return shared_update_is_small(a, eq, x, strict);
     if (eq->xmax)
         return vop_update_is_small(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m, strict);
     for (int32_t i = 1; i <= a->n; i++)
@@ -342,17 +368,26 @@ static vs_status give_up(ana *a, const newton_eq *eq, const double *x, newton_re
     return VS_NOCONV;
 }
 
-static bool may_be_last(const ana *a, const newton_eq *eq, const newton_report *rep)
+static inline bool may_be_last(const ana *a, const newton_eq *eq, const newton_report *rep)
 {
     return eq->fix && !rep->limited && (rep->iter > 1 || eq->solved) && !pulls(eq) &&
-           vop_residual_is_small(a->r, a->ref, a->tol_r, a->opt.reltol, a->m, LAST_RESIDUAL);
+           residual_is_below(a, LAST_RESIDUAL);
+}
+
+/* The largest update, in tolerances. */
+static double update_size(const ana *a, const newton_eq *eq, const double *x)
+{
+    if (ana_shares(a))
+        return vop_share_update_size(ckt_pool(a->c), x, a->dx, eq->xmax, a->tol_x, a->opt.reltol,
+                                     a->m);
+    return vop_update_size(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m);
 }
 
 /* Whether the update by the factors of the iteration before, or older ones, is as good as Newton's
  * own. */
 static bool contracts(const ana *a, const newton_eq *eq, const double *x)
 {
-    const double now = vop_update_size(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m);
+    const double now = update_size(a, eq, x);
     if (a->near.stale)
         return now <= LAST_UPDATE && near_error(a) * now <= CONTRACTION * LAST_UPDATE;
     return now <= LAST_UPDATE && now <= CONTRACTION * a->dx_size;
@@ -361,13 +396,56 @@ static bool contracts(const ana *a, const newton_eq *eq, const double *x)
 static void keep_loaded(ana *a, const newton_eq *eq, const double *x)
 {
     if (a->n_all >= FACTORS_COST)
-        a->dx_size = vop_update_size(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m);
+        a->dx_size = update_size(a, eq, x);
     memcpy(a->f_prev, a->f, sizeof(double) * (size_t)a->m);
     memcpy(a->q_prev, a->q, sizeof(double) * (size_t)a->m);
 }
 
+/* The usual update of a large circuit: x moves, and what was loaded is kept. */
+typedef struct stride {
+    ana *a;
+    const newton_eq *eq;
+    double *x, lambda;
+    vop_largest largest;
+} stride;
+
+static void stride_part(void *user, int32_t k, int32_t m)
+{
+    stride *s = user;
+    ana *a = s->a;
+    const size_t bytes = sizeof(double) * (size_t)m;
+    vop_move(s->x + k, a->dx + k, s->lambda, m);
+    vop_note(&s->largest,
+             vop_update_size(s->x + k, a->dx + k, s->eq->xmax + k, a->tol_x + k, a->opt.reltol, m));
+    memcpy(a->f_prev + k, a->f + k, bytes);
+    memcpy(a->q_prev + k, a->q + k, bytes);
+}
+
+APART void stride_shared(ana *a, const newton_eq *eq, double lambda, double *x)
+{
+    stride s = {.a = a, .eq = eq, .x = x, .lambda = lambda};
+    vop_share(ckt_pool(a->c), a->m, stride_part, &s);
+    a->dx_size = s.largest;
+}
+
+static inline void move_and_keep(ana *a, const newton_eq *eq, double lambda, double *x)
+{
+    if (ana_shares(a) && eq->fix && eq->xmax && !(eq->most_move > 0)) {
+        stride_shared(a, eq, lambda, x);
+        return;
+    }
+    move(a, eq, lambda, x);
+    if (eq->fix)
+        keep_loaded(a, eq, x);
+}
+
+APART void share_last_update(const ana *a, const vop_last *l, double *x, double *fix)
+{
+    vop_share_last_update(ckt_pool(a->c), l, x, a->f, fix, a->m);
+}
+
 /* The last update, without an evaluation after it. */
-static void finish(const ana *a, const newton_eq *eq, newton_report *rep, double *x)
+static inline void finish(const ana *a, const newton_eq *eq, newton_report *rep, double *x)
 {
     const bool first = rep->iter == 1;
     rep->updated = true;
@@ -380,7 +458,10 @@ static void finish(const ana *a, const newton_eq *eq, newton_report *rep, double
                         .alpha = eq->env.alpha,
                         .f_prev = first ? NULL : a->f_prev,
                         .q_prev = first ? NULL : a->q_prev};
-    vop_last_update(&l, x, a->f, eq->fix, a->m);
+    if (ana_shares(a))
+        share_last_update(a, &l, x, eq->fix);
+    else
+        vop_last_update(&l, x, a->f, eq->fix, a->m);
 }
 
 /* What the evaluation of an iterate allows. */
@@ -586,9 +667,7 @@ VS_HOT vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_repor
         if (eq->damp)
             lambda = damping(a, lambda);
         tell(a, eq, x, rep, lambda, false);
-        move(a, eq, lambda, x);
-        if (eq->fix)
-            keep_loaded(a, eq, x);
+        move_and_keep(a, eq, lambda, x);
     }
     a->n_run[tran]++;
     if (!found) {

@@ -76,8 +76,7 @@ static void set_size(ana *a)
 {
     ana_latent *l = a->latent;
     const int32_t awake = ckt_latent_n_awake(a->c);
-    a->m = awake * CKT_CELL;
-    a->n = a->m - 1;
+    ana_set_size(a, awake * CKT_CELL - 1, awake * CKT_CELL);
     l->part.n = a->n;
 }
 
@@ -425,8 +424,7 @@ static void end_latent(ana *a, bool with_history)
     permute(a, false, with_history);
     ckt_latent_end(a->c);
     a->latent = NULL;
-    a->n = l->n;
-    a->m = l->m;
+    ana_set_size(a, l->n, l->m);
 }
 
 void tran_latent_end(tran *t)

@@ -184,6 +184,16 @@ VS_HOT double tran_unseen_miss(const tran *t)
     return unseen_ratio(t) / (integ_lte_factor(&t->cc, &t->pc) / t->a->opt.trtol);
 }
 
+static bool is_unseen(const tran *t, const double *weight, double limit)
+{
+    const ana *a = t->a;
+    if (ana_shares(a))
+        return vop_share_miss_is_small(ckt_pool(a->c), t->x[0], t->pred, t->xmax, t->lte_tol,
+                                       weight, a->opt.reltol, limit, a->m);
+    return vop_miss_is_small(t->x[0], t->pred, t->xmax, t->lte_tol, weight, a->opt.reltol, limit,
+                             a->m);
+}
+
 /* Finds the largest |x - x_pred| factor / tolerance; noise [n+1]: the part of the miss that
  * rounding explains, NULL: none. */
 static void worst_ratio(tran *t, double factor, int max_class, const double *noise)
@@ -194,8 +204,7 @@ static void worst_ratio(tran *t, double factor, int max_class, const double *noi
     t->lte.ratio = 0;
     t->lte.worst = 0;
     if (!noise && !a->watch && /* the usual case: nothing is seen of it */
-        vop_miss_is_small(x, pred, t->xmax, t->lte_tol, t->lte_weight[max_class == LTE_ALGEBRAIC],
-                          reltol, unseen_ratio(t) / scale, a->m))
+        is_unseen(t, t->lte_weight[max_class == LTE_ALGEBRAIC], unseen_ratio(t) / scale))
         return;
     for (int32_t i = 1; i <= a->n; i++) {
         double miss = noise ? above(x[i] - pred[i], noise[i]) : fabs(x[i] - pred[i]);

@@ -25,7 +25,9 @@ static void set_history(tran *t, const double *dq)
 {
     const integ_coef *c = &t->cc;
     const int32_t m = t->a->m;
-    if (c->n_past == 2)
+    if (c->n_past == 2 && ana_shares(t->a))
+        vop_share_history(ckt_pool(t->a->c), t->hist, c->a[1], t->q + 1, t->qlo + 1, m);
+    else if (c->n_past == 2)
         vop_history(t->hist, c->a[1], t->q + 1, t->qlo + 1, m);
     else if (c->b != 0)
         vop_scale(t->hist, c->b, dq, m);
@@ -47,6 +49,15 @@ static void remember_grid(tran *t)
     t->last_kind = t->kind;
 }
 
+/* v = the past points with these weights. */
+static void extrapolate(const tran *t, const double *w, int n, double *v)
+{
+    if (ana_shares(t->a))
+        vop_share_predict(ckt_pool(t->a->c), v, w, n, t->x + 1, t->a->m);
+    else
+        vop_predict(v, w, n, t->x + 1, t->a->m);
+}
+
 /* Extrapolates x with as many points of the piece as there are, up to order 2. */
 static void predict(tran *t)
 {
@@ -60,7 +71,7 @@ static void predict(tran *t)
     }
     if (!same_grid(t) || t->pc.order != order)
         integ_predictor(order, t->h, t->past, &t->pc);
-    vop_predict(t->pred, t->pc.w, order + 1, t->x + 1, t->a->m);
+    extrapolate(t, t->pc.w, order + 1, t->pred);
 }
 
 void tran_take_resistive(const tran *t, double *f) { vop_subtract(f, t->a->f, t->src, t->a->m); }
@@ -90,8 +101,34 @@ static const double *start_weights(const tran *t, int order)
 /* r of the extrapolated point, see improve_prediction. */
 static void predicted_residual(tran *t, int order)
 {
-    vop_predicted_residual(t->a->r, start_weights(t, order), order + 1, t->f + 1, t->q + 1,
-                           t->qlo + 1, t->src, t->hist, t->cc.alpha, t->a->m);
+    const double *w = start_weights(t, order);
+    if (ana_shares(t->a))
+        vop_share_predicted_residual(ckt_pool(t->a->c), t->a->r, w, order + 1, t->f + 1, t->q + 1,
+                                     t->qlo + 1, t->src, t->hist, t->cc.alpha, t->a->m);
+    else
+        vop_predicted_residual(t->a->r, w, order + 1, t->f + 1, t->q + 1, t->qlo + 1, t->src,
+                               t->hist, t->cc.alpha, t->a->m);
+}
+
+typedef struct start_job {
+    const tran *t;
+    int order;
+} start_job;
+
+static void start_part(void *user, int32_t k, int32_t m)
+{
+    const start_job *j = user;
+    const tran *t = j->t;
+    const double *w = start_weights(t, j->order);
+    double *past[VOP_PAST], *x = t->x[0] + k;
+    if (j->order == t->pc.order) {
+        vop_subtract(x, t->pred + k, t->a->dx + k, m);
+        return;
+    }
+    for (int i = 0; i <= j->order; i++)
+        past[i] = t->x[i + 1] + k;
+    vop_predict(x, w, j->order + 1, past, m);
+    vop_move(x, t->a->dx + k, 1, m);
 }
 
 /* One Newton update from the predicted point without evaluating devices there: f without sources
@@ -113,11 +150,16 @@ VS_HOT static bool improve_prediction(tran *t)
     watch_phase(a->watch, ANA_IN_PREDICT);
     if (!good)
         return false;
+    if (ana_shares(a) && !a->latent) {
+        start_job j = {t, order};
+        vop_share(ckt_pool(a->c), a->m, start_part, &j);
+        return true;
+    }
     if (order == t->pc.order) {
         vop_subtract(t->x[0], t->pred, a->dx, a->m);
         return true;
     }
-    vop_predict(t->x[0], start_weights(t, order), order + 1, t->x + 1, a->m);
+    extrapolate(t, start_weights(t, order), order + 1, t->x[0]);
     if (a->latent)
         tran_latent_hold(t, t->x[0], order + 1);
     vop_move(t->x[0], a->dx, 1, a->m);
@@ -141,7 +183,18 @@ static bool is_usual(const tran *t)
            is_plain(t);
 }
 
-static void start_usual(tran *t)
+/* x of such a start, from what vop_begin left. */
+static void usual_part(void *user, int32_t k, int32_t m)
+{
+    const start_job *j = user;
+    const tran *t = j->t;
+    if (j->order == LEAST_ORDER)
+        vop_subtract(t->x[0] + k, t->pred + k, t->a->dx + k, m);
+    else
+        vop_move(t->x[0] + k, t->a->dx + k, 1, m);
+}
+
+static inline __attribute__((always_inline)) void start_usual(tran *t, const bool shared)
 {
     ana *a = t->a;
     int order = LEAST_ORDER;
@@ -167,11 +220,16 @@ static void start_usual(tran *t)
                          .hist = t->hist,
                          .r = a->r};
     t->have_pred = true;
-    vop_begin(&s, a->m);
+    if (shared)
+        vop_share_begin(ckt_pool(a->c), &s, a->m);
+    else
+        vop_begin(&s, a->m);
     watch_phase(a->watch, ANA_IN_SOLVE);
     ana_solve(a, a->r, a->dx);
     watch_phase(a->watch, ANA_IN_PREDICT);
-    if (order == LEAST_ORDER)
+    if (shared)
+        vop_share(ckt_pool(a->c), a->m, usual_part, &(start_job){t, order});
+    else if (order == LEAST_ORDER)
         vop_subtract(t->x[0], t->pred, a->dx, a->m);
     else
         vop_move(t->x[0], a->dx, 1, a->m);
@@ -186,7 +244,7 @@ static double start_miss(tran *t, int order)
     ana *a = t->a;
     const csc *j = a->jac;
     double *restrict off = a->size, *restrict r = a->r, worst = 0;
-    vop_predict(off, start_weights(t, order), order + 1, t->x + 1, a->m);
+    extrapolate(t, start_weights(t, order), order + 1, off);
     vop_move(off, t->x[0], 1, a->m);
     predicted_residual(t, order);
     if (a->latent)
@@ -261,6 +319,22 @@ VS_HOT static vs_status solve_at(tran *t, double time, double *x, bool solved, d
 static void take_flow(const tran *t, const double *lo, double *dq)
 {
     vop_flow(dq, t->cc.alpha, t->a->q, t->q[1], lo, t->qlo[1], t->hist, t->a->m);
+}
+
+/* The point's charges, currents and slopes. */
+static void point_part(void *user, int32_t k, int32_t m)
+{
+    const tran *t = user;
+    const ana *a = t->a;
+    const double *lo = ckt_charge_rest(a->c) + k;
+    memcpy(t->q[0] + k, a->q + k, sizeof(double) * (size_t)m);
+    if (t->rep.updated) /* added to the charges themselves it would be lost in their rounding */
+        vop_subtract(t->qlo[0] + k, lo, t->fix + k, m);
+    else
+        memcpy(t->qlo[0] + k, lo, sizeof(double) * (size_t)m);
+    vop_subtract(t->f[0] + k, a->f + k, t->src + k, m);
+    vop_flow(t->dq[0] + k, t->cc.alpha, a->q + k, t->q[1] + k, t->qlo[0] + k, t->qlo[1] + k,
+             t->hist + k, m);
 }
 
 /* The matrix of this step, and its factors, if the last ones have another alpha. False: there are
@@ -388,7 +462,7 @@ static vs_status solve_multistep(tran *t)
 
 /* The rest of a step in one loop: an update that Newton left, charges, currents and slopes of the
  * point, and the usual case of the truncation error. */
-VS_HOT static void finish_usual(tran *t)
+static inline __attribute__((always_inline)) void finish_usual(tran *t, const bool shared)
 {
     ana *a = t->a;
     const vop_end e = {.dx = t->rep.left ? a->dx : NULL,
@@ -413,15 +487,15 @@ VS_HOT static void finish_usual(tran *t)
                        .lo_new = t->qlo[0],
                        .f_new = t->f[0],
                        .dq_new = t->dq[0]};
-    t->unseen = vop_finish(&e, a->m);
+    t->unseen = shared ? vop_share_finish(ckt_pool(a->c), &e, a->m) : vop_finish(&e, a->m);
 }
 
-static vs_status solve_usual(tran *t)
+static inline __attribute__((always_inline)) vs_status solve_usual(tran *t, const bool shared)
 {
     t->kind = TRAN_MAIN;
     t->eq.env.time = t->t_new;
     ckt_source_terms(t->a->c, &t->eq.env, t->src);
-    start_usual(t);
+    start_usual(t, shared);
     t->eq.leaves = true;
     const vs_status st = solve_at(t, t->t_new, t->x[0], true, t->fix);
     t->eq.leaves = false;
@@ -429,8 +503,14 @@ static vs_status solve_usual(tran *t)
         return st;
     if (t->rep.iter > 1)
         choose_start(t);
-    finish_usual(t);
+    finish_usual(t, shared);
     return VS_OK;
+}
+
+/* Of a large circuit, by several threads: not among what small ones need. */
+__attribute__((noinline)) static vs_status solve_usual_shared(tran *t)
+{
+    return solve_usual(t, true);
 }
 
 VS_HOT vs_status tran_solve(tran *t)
@@ -438,7 +518,7 @@ VS_HOT vs_status tran_solve(tran *t)
     t->unseen = false;
     watch_phase(t->a->watch, ANA_IN_PREDICT);
     if (is_usual(t))
-        return solve_usual(t);
+        return ana_shares(t->a) ? solve_usual_shared(t) : solve_usual(t, false);
     t->kind = t->euler_left > 0 ? TRAN_EULER : t->n_piece <= 1 ? TRAN_SDIRK : TRAN_MAIN;
     if (t->a->latent)
         tran_latent_due(t);
@@ -451,15 +531,12 @@ VS_HOT vs_status tran_solve(tran *t)
     watch_phase(t->a->watch, ANA_IN_OTHER);
     if (st != VS_OK)
         return st;
-    memcpy(t->q[0], t->a->q, sizeof(double) * (size_t)(t->a->n + 1));
-    if (t->rep.updated) /* added to the charges themselves it would be lost in their rounding */
-        vop_subtract(t->qlo[0], ckt_charge_rest(t->a->c), t->fix, t->a->m);
-    else
-        memcpy(t->qlo[0], ckt_charge_rest(t->a->c), sizeof(double) * (size_t)(t->a->n + 1));
-    tran_take_resistive(t, t->f[0]);
     if (t->noise)
         tran_noise_add(t, t->t_new, -1);
-    take_flow(t, t->qlo[0], t->dq[0]);
+    if (ana_shares(t->a))
+        vop_share(ckt_pool(t->a->c), t->a->m, point_part, t);
+    else
+        point_part(t, 0, t->a->m);
     return VS_OK;
 }
 
@@ -472,20 +549,41 @@ static inline __attribute__((always_inline)) void rotate(double **v, const int n
     v[0] = last;
 }
 
-void tran_weigh(tran *t)
+/* Empty places and the reference weigh nothing. */
+static void clear_weights(const tran *t)
 {
-    if (!t->asks_weight)
-        return;
-    vop_weights(t->weight, t->rmax, t->a->tol_r, BYPASS_PART, t->a->opt.reltol, t->a->m);
     for (int32_t i = t->a->n + 1; i < t->a->m; i++)
         t->weight[i] = 0;
     t->weight[0] = 0;
 }
 
+void tran_weigh(tran *t)
+{
+    if (!t->asks_weight)
+        return;
+    vop_weights(t->weight, t->rmax, t->a->tol_r, BYPASS_PART, t->a->opt.reltol, t->a->m);
+    clear_weights(t);
+}
+
+/* The largest values so far, and what follows from them. */
+static void largest_part(void *user, int32_t k, int32_t m)
+{
+    const tran *t = user;
+    vop_larger(t->xmax + k, t->x[0] + k, t->rmax + k, t->a->fmax + k, m);
+    vop_weights(t->weight + k, t->rmax + k, t->a->tol_r + k, BYPASS_PART, t->a->opt.reltol, m);
+}
+
 VS_HOT void tran_shift(tran *t)
 {
-    vop_larger(t->xmax, t->x[0], t->rmax, t->a->fmax, t->a->m);
-    tran_weigh(t);
+    if (!t->asks_weight) {
+        vop_larger(t->xmax, t->x[0], t->rmax, t->a->fmax, t->a->m);
+    } else if (ana_shares(t->a)) {
+        vop_share(ckt_pool(t->a->c), t->a->m, largest_part, t);
+        clear_weights(t);
+    } else {
+        largest_part(t, 0, t->a->m);
+        clear_weights(t);
+    }
     if (t->n_device)
         tran_widen(t);
     rotate(t->x, TRAN_KEEP + 1);

@@ -58,12 +58,17 @@ VS_CLONES double vop_update_size(const double *x, const double *dx, const double
                                  const double *tol, double reltol, int32_t m)
 {
     double most[VOP_WIDTH] = {0};
+    int64_t wild[VOP_WIDTH] = {0};
     for (int32_t i = 0, end = m & ~(VOP_WIDTH - 1); i < end; i += VOP_WIDTH)
         for (int k = 0; k < VOP_WIDTH; k++) {
             const double size =
                 norm_max(norm_max(fabs(x[i + k]), fabs(x[i + k] - dx[i + k])), xmax[i + k]);
-            most[k] = norm_max(most[k], fabs(dx[i + k]) / (reltol * size + tol[i + k] + DBL_MIN));
+            const double part = fabs(dx[i + k]) / (reltol * size + tol[i + k] + DBL_MIN);
+            most[k] = norm_max(part, most[k]);
+            wild[k] |= part < INFINITY ? 0 : -1;
         }
+    if (wild[0] | wild[1] | wild[2] | wild[3])
+        return INFINITY;
     return norm_max(norm_max(most[0], most[1]), norm_max(most[2], most[3]));
 }
 
