@@ -21,9 +21,12 @@ typedef struct tally {
     _Alignas(64) _Atomic double seconds[POOL_N_KIND];
 } tally;
 
-/* The next piece of those that are at home with a thread; its own line of the cache. */
+/* Pieces that are at home with a thread; its own line of the cache. */
 typedef struct seat {
-    _Alignas(64) _Atomic int32_t next;
+    _Alignas(64) _Atomic int32_t next;     /* to begin */
+    _Atomic int32_t turn;                  /* with an ordered part: to take next; */
+    _Atomic bool taking;                   /* somebody does; */
+    _Atomic int32_t made[POOL_HOME_SLOTS]; /* number + 1 of the piece that a slot holds */
 } seat;
 
 /* The clocks of threads that are not there, s; they never go back. */
@@ -474,6 +477,94 @@ void pool_run_homes(pool *p, pool_kind kind, int32_t n, const int32_t *home, int
     for (int w = 0; w < n_home + 2; w++)
         atomic_store_explicit(&p->seat[w].next, 0, memory_order_relaxed);
     pool_run(p, kind, n < p->size ? n : p->size, work_at_home, &h);
+}
+
+/* -- and an ordered part -- */
+
+typedef struct home_order {
+    pool *p;
+    const int32_t *home;
+    int n_home;
+    pool_fn fn, take;
+    void *user;
+} home_order;
+
+static int home_of(const int32_t *home, int n_home, int32_t i)
+{
+    int lo = 0, hi = n_home;
+    while (hi - lo > 1) {
+        const int mid = (lo + hi) / 2;
+        *(home[mid] <= i ? &lo : &hi) = mid;
+    }
+    return lo;
+}
+
+int pool_home_buffer(const int32_t *home, int n_home, int32_t i)
+{
+    const int w = home_of(home, n_home, i);
+    return w * POOL_HOME_SLOTS + (i - home[w]) % POOL_HOME_SLOTS;
+}
+
+static bool next_of_home(const seat *s, int32_t n)
+{
+    const int32_t t = atomic_load(&s->turn);
+    return t < n && atomic_load(&s->made[t % POOL_HOME_SLOTS]) == t + 1;
+}
+
+/* As drain, of one home. */
+static void drain_home(const home_order *o, int w, int worker)
+{
+    seat *s = &o->p->seat[w];
+    const int32_t n = o->home[w + 1] - o->home[w];
+    while (next_of_home(s, n) && !atomic_exchange(&s->taking, true)) {
+        while (next_of_home(s, n)) {
+            o->take(o->user, o->home[w] + atomic_load(&s->turn), worker);
+            atomic_fetch_add(&s->turn, 1);
+        }
+        atomic_store(&s->taking, false);
+    }
+}
+
+static void run_home_ordered(void *user, int32_t i, int worker)
+{
+    const home_order *o = user;
+    const int w = home_of(o->home, o->n_home, i);
+    seat *s = &o->p->seat[w];
+    const int32_t k = i - o->home[w];
+    for (int round = 0; k - atomic_load(&s->turn) >= POOL_HOME_SLOTS; round++) {
+        if (atomic_load(&o->p->failed))
+            return; /* the turn may never come */
+        drain_home(o, w, worker);
+        const double paused = pool_pause(o->p);
+        pool_wait(round);
+        pool_resume(o->p, worker, paused);
+    }
+    o->fn(o->user, i, worker);
+    atomic_store(&s->made[k % POOL_HOME_SLOTS], k + 1);
+    drain_home(o, w, worker);
+}
+
+/* One piece after the other: by one thread, or by several "as if". */
+static void run_both(void *user, int32_t i, int worker)
+{
+    const home_order *o = user;
+    o->fn(o->user, i, worker);
+    o->take(o->user, i, worker);
+}
+
+void pool_run_homes_ordered(pool *p, pool_kind kind, const int32_t *home, int n_home, pool_fn fn,
+                            pool_fn take, void *user)
+{
+    home_order o = {p, home, n_home, fn, take, user};
+    const bool alone = !p || p->size == 1 || p->as_if || home[n_home] < 2;
+    for (int w = 0; w < n_home && !alone; w++) {
+        seat *s = &p->seat[w];
+        atomic_store_explicit(&s->turn, 0, memory_order_relaxed);
+        atomic_store_explicit(&s->taking, false, memory_order_relaxed);
+        for (int k = 0; k < POOL_HOME_SLOTS; k++)
+            atomic_store_explicit(&s->made[k], 0, memory_order_relaxed);
+    }
+    pool_run_homes(p, kind, home[n_home], home, n_home, alone ? run_both : run_home_ordered, &o);
 }
 
 /* -- where the time goes -- */

@@ -51,9 +51,17 @@ void pool_run_homes(pool *p, pool_kind kind, int32_t n, const int32_t *home, int
  * in this order, one call at a time, each after fn(user, i): sums whose order must not depend on
  * threads. fn(user, i) may use buffer i % slots (slots <= POOL_MAX_SLOTS): it is not called before
  * take(user, i - slots) has returned. */
-enum { POOL_MAX_SLOTS = 64 };
+enum { POOL_MAX_SLOTS = 256 };
 void pool_run_ordered(pool *p, pool_kind kind, int32_t n, int32_t slots, pool_fn fn, pool_fn take,
                       void *user);
+/* Both: take(user, i, worker) in the order of the pieces of a home, one call of a home at a time,
+ * those of different homes beside each other. All pieces have homes: home[0] = 0, home[n_home] = n.
+ * fn(user, i) may use buffer pool_home_buffer: no piece is in it at the same time. */
+enum { POOL_HOME_SLOTS = 2 };
+void pool_run_homes_ordered(pool *p, pool_kind kind, const int32_t *home, int n_home, pool_fn fn,
+                            pool_fn take, void *user);
+/* Of piece i: from 0 to POOL_HOME_SLOTS * n_home - 1. */
+int pool_home_buffer(const int32_t *home, int n_home, int32_t i);
 /* A moment of waiting in a loop that waits for another thread: the n-th in a row, from 0. */
 void pool_wait(int n);
 /* Around such a loop in a piece, so that its time does not count as work: pool_resume gets what

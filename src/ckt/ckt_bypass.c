@@ -63,6 +63,22 @@ static void list_held(ckt *c, struct ckt_bypass_work *b)
         b->rows = csc_cut_like(&c->mem, &b->held, c->rows);
 }
 
+/* Groups go to the threads that have the rows of their instances. */
+static void share_groups(ckt *c)
+{
+    if (!c->rows || POOL_HOME_SLOTS * c->rows->n_part > c->n_buffer)
+        return;
+    const int32_t n1 = c->a.n + 1;
+    int32_t *part = vs_calloc((size_t)n1, sizeof *part);
+    c->piece_home = arena_array(&c->mem, int32_t, c->rows->n_part + 1);
+    for (int32_t i = 1; i < n1; i++)
+        part[i] = csc_cut_part(c->rows, i - 1);
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (c->group[i].lin && !c->group[i].lin->whole)
+            dev_homes_init(&c->group[i], &c->mem, c->rows->n_part, part, n1, csc_nnz(&c->a) + 1);
+    vs_free(part);
+}
+
 void ckt_bypass_make(ckt *c)
 {
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
@@ -74,12 +90,14 @@ void ckt_bypass_make(ckt *c)
     if (!any)
         return;
     struct ckt_bypass_work *b = c->bypass = arena_new(&c->mem, struct ckt_bypass_work);
-    b->sums = (dev_lin_sums){.gc = arena_array(&c->mem, double, 2 * nv),
-                             .i = arena_array(&c->mem, double, n1),
-                             .q = arena_array(&c->mem, double, n1)};
+    const size_t nowhere = c->rows ? DEV_LIN_NOWHERE * (size_t)c->rows->n_part : 0;
+    b->sums = (dev_lin_sums){.gc = arena_array(&c->mem, double, 2 * (nv + nowhere)),
+                             .i = arena_array(&c->mem, double, n1 + nowhere),
+                             .q = arena_array(&c->mem, double, n1 + nowhere)};
     b->fq = arena_array(&c->mem, two, n1);
     b->age = -1;
     list_held(c, b);
+    share_groups(c);
 }
 
 bool ckt_asks_weight(const ckt *c) { return c->asks_weight; }
@@ -107,6 +125,7 @@ typedef struct moved {
     dev_group *g;
     const dev_lin_at *at;
     int32_t packs, n; /* of a piece; in all */
+    int32_t *home;    /* of groups with homes: pieces of each; home[0] = 0 */
     _Atomic int status;
 } moved;
 
@@ -148,6 +167,67 @@ static int32_t cut(moved *m, int32_t packs, int32_t n)
     return (n + packs - 1) / packs;
 }
 
+/* -- of groups that are at home with threads -- */
+
+static void select_run(void *user, int32_t i, int worker)
+{
+    moved *m = user;
+    const dev_lin_packs *r = &m->g->lin->homes->run[i];
+    (void)worker;
+    dev_lin_select(m->g, m->at, r->begin, r->end);
+}
+
+/* Packs of piece i. Those of a home begin with its first. */
+static dev_lin_packs packs_of(const moved *m, int32_t i)
+{
+    const dev_lin_homes *h = m->g->lin->homes;
+    int w = 0;
+    while (i >= m->home[w + 1])
+        w++;
+    const int32_t begin = h->begin[w] + (i - m->home[w]) * m->packs, end = begin + m->packs;
+    return (dev_lin_packs){begin, end < h->begin[w + 1] ? end : h->begin[w + 1]};
+}
+
+static int buffer_of(const moved *m, int32_t i)
+{
+    return pool_home_buffer(m->home, m->g->lin->homes->n_home, i);
+}
+
+static void eval_home_piece(void *user, int32_t i, int worker)
+{
+    moved *m = user;
+    const dev_lin_packs p = packs_of(m, i);
+    (void)worker;
+    const vs_status st = dev_lin_eval(m->g, m->at, p.begin, p.end, buffer_of(m, i));
+    if (st != VS_OK)
+        m->status = st;
+}
+
+static void add_home_piece(void *user, int32_t i, int worker)
+{
+    moved *m = user;
+    const dev_lin_packs p = packs_of(m, i);
+    (void)worker;
+    if (!m->c->bypass->fresh && m->status == VS_OK)
+        dev_homes_add(m->g, p.begin, p.end, buffer_of(m, i), &m->c->bypass->sums);
+}
+
+/* Each thread evaluates what is at home with it and adds what that changed to the sums that are its
+ * own; then one adds to those in common, in the order of instances. */
+static void move_at_home(moved *m)
+{
+    const dev_lin_homes *h = m->g->lin->homes;
+    pool_run_homes(m->c->pool, POOL_EVALUATE, h->at[h->n_home], h->at, h->n_home, select_run, m);
+    (void)dev_lin_gather(m->g);
+    m->packs = DEV_BATCH / m->g->lanes;
+    m->home = m->c->piece_home;
+    for (int w = 0; w < h->n_home; w++)
+        m->home[w + 1] = m->home[w] + (h->begin[w + 1] - h->begin[w] + m->packs - 1) / m->packs;
+    pool_run_homes_ordered(m->c->pool, POOL_EVALUATE, m->home, h->n_home, eval_home_piece,
+                           add_home_piece, m);
+    dev_homes_end(m->g, m->c->bypass->fresh || m->status ? NULL : &m->c->bypass->sums);
+}
+
 /* To look at an instance takes some 3 ns: pieces are larger. */
 static void select_moved(moved *m, bool many)
 {
@@ -177,8 +257,12 @@ vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
     moved m = {.c = c, .g = g, .at = at};
     const double t0 = timed ? vs_seconds() : 0;
     dev_lin_begin(g, at);
-    select_moved(&m, many);
-    eval_moved(&m, many);
+    if (many && g->lin->homes) {
+        move_at_home(&m);
+    } else {
+        select_moved(&m, many);
+        eval_moved(&m, many);
+    }
     b->age += m.status == VS_OK ? g->lin->wear - 1 : DEV_LIN_EVERY;
     if (b->fresh)
         dev_lin_add_all(g, &b->sums);
@@ -197,21 +281,19 @@ vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
 
 /* -- sums -- */
 
-/* fq += (G x, C x) and val += G + alpha C in the columns [begin, end), of each the held entries
- * from `from` to `to`: both sums of a row lie side by side and are one addition. */
-static void multiply(const struct ckt_bypass_work *b, const ckt_all *l, double *restrict val,
-                     int32_t begin, int32_t end, const int32_t *from, const int32_t *to)
+/* fq += (G x, C x) and val += G + alpha C by the held entries [from, end) of column j: both sums of
+ * a row lie side by side and are one addition. */
+static inline void multiply(const struct ckt_bypass_work *b, const ckt_all *l, double *restrict val,
+                            int32_t j, int32_t from, int32_t end)
 {
     const two *gc = (const two *)b->sums.gc;
     const int32_t *row = b->held.row, *place = b->place;
     two *restrict fq = b->fq;
-    for (int32_t j = begin; j < end; j++) {
-        const two x = {l->x[j + 1], l->x[j + 1]};
-        for (int32_t k = from[j], last = to[j]; k < last; k++) {
-            const two slopes = gc[place[k]];
-            fq[row[k] + 1] += slopes * x;
-            val[place[k]] += slopes[0] + l->alpha * slopes[1];
-        }
+    const two x = {l->x[j + 1], l->x[j + 1]};
+    for (int32_t k = from; k < end; k++) {
+        const two slopes = gc[place[k]];
+        fq[row[k] + 1] += slopes * x;
+        val[place[k]] += slopes[0] + l->alpha * slopes[1];
     }
 }
 
@@ -234,20 +316,32 @@ static void end_rows(const ckt *c, double *f, double *q, int32_t begin, int32_t 
     }
 }
 
-void ckt_bypass_sum(ckt *c, const ckt_all *l, int32_t part)
+static void sum_part(ckt *c, const ckt_all *l, int32_t part)
 {
     const struct ckt_bypass_work *b = c->bypass;
     const csc_cut *r = b->rows;
-    const int32_t n = c->a.n, begin = part < 0 ? 1 : r->row[part] + 1,
-                  end = part < 0 ? n + 1 : r->row[part + 1] + 1;
-    start_rows(b, begin, end);
-    if (part < 0) {
-        multiply(b, l, c->a.val, 0, n, b->held.colptr, b->held.colptr + 1);
-    } else {
-        const int32_t *at = r->at + (size_t)part * (size_t)n;
-        multiply(b, l, c->a.val, r->col[2 * part], r->col[2 * part + 1], at, at + n);
+    const csc_run *run = r->run + r->run_at[part], *last = r->run + r->run_at[part + 1];
+    const csc_piece *p = r->piece + r->piece_at[part], *end = r->piece + r->piece_at[part + 1];
+    for (const csc_run *k = run; k < last; k++)
+        start_rows(b, k->begin + 1, k->end + 1);
+    for (; p < end; p++)
+        multiply(b, l, c->a.val, p->col, p->from, p->end);
+    for (const csc_run *k = run; k < last; k++)
+        end_rows(c, l->f, l->q, k->begin + 1, k->end + 1);
+}
+
+void ckt_bypass_sum(ckt *c, const ckt_all *l, int32_t part)
+{
+    const struct ckt_bypass_work *b = c->bypass;
+    const int32_t n = c->a.n;
+    if (part >= 0) {
+        sum_part(c, l, part);
+        return;
     }
-    end_rows(c, l->f, l->q, begin, end);
+    start_rows(b, 1, n + 1);
+    for (int32_t j = 0; j < n; j++)
+        multiply(b, l, c->a.val, j, b->held.colptr[j], b->held.colptr[j + 1]);
+    end_rows(c, l->f, l->q, 1, n + 1);
 }
 
 void ckt_bypass_sizes(ckt *c, double *fmax_, double *qmax)

@@ -7,14 +7,21 @@
 
 #include "ckt_priv.h"
 
+enum { FIRST = 1, SECOND = 2 };
+typedef struct pair_end {
+    uint32_t pair : 30, which : 2;
+} pair_end;
+
 struct ckt_pairs {
     bool made;
-    bool *of_group;    /* [groups] its instances are pairs */
-    int32_t n_g, n;    /* conductances, then capacitances */
-    ckt_pair_at *at;   /* vec */
-    double *gc;        /* [2 (nnz + 1)] their sums, G and C in turn */
-    uint8_t *visit;    /* [n + 8] those that are looked at; NULL: all */
-    int32_t **of_part; /* [parts of c->rows] vecs: pairs with an end there, ascending; NULL: none */
+    bool *of_group;  /* [groups] its instances are pairs */
+    int32_t n_g, n;  /* conductances, then capacitances */
+    ckt_pair_at *at; /* vec */
+    double *gc;      /* [2 (nnz + 1)] their sums, G and C in turn */
+    uint8_t *visit;  /* [n + 8] those that are looked at; NULL: all */
+    /* [parts of c->rows] vecs: pairs with an end there, ascending, and which ends (FIRST, SECOND);
+     * NULL: none */
+    pair_end **of_part;
 };
 
 void ckt_pairs_fresh(ckt *c)
@@ -76,11 +83,10 @@ static void take_kind(ckt *c, struct ckt_pairs *v, bool charges)
     }
 }
 
-/* Unknowns of a part: [first, first + n). */
-static inline void unknowns_of(const csc_cut *r, int32_t part, uint32_t *first, uint32_t *n)
+/* FIRST or SECOND if unknown k is in the part; nobody reads the reference's row. */
+static unsigned end_in(const csc_cut *r, int32_t part, int32_t k, unsigned which)
 {
-    *first = part ? (uint32_t)r->row[part] + 1 : 0;
-    *n = (uint32_t)r->row[part + 1] + 1 - *first;
+    return k && csc_cut_part(r, k - 1) == part ? which : 0;
 }
 
 static void list_parts(ckt *c, struct ckt_pairs *v)
@@ -88,14 +94,15 @@ static void list_parts(ckt *c, struct ckt_pairs *v)
     if (!c->rows)
         return;
     if (!v->of_part)
-        v->of_part = arena_array(&c->mem, int32_t *, c->rows->n_part);
+        v->of_part = arena_array(&c->mem, pair_end *, c->rows->n_part);
     for (int32_t part = 0; part < c->rows->n_part; part++) {
-        uint32_t first, n;
-        unknowns_of(c->rows, part, &first, &n);
         vec_clear(v->of_part[part]);
-        for (int32_t i = 0; i < v->n; i++)
-            if ((uint32_t)v->at[i].p - first < n || (uint32_t)v->at[i].n - first < n)
-                vec_push(v->of_part[part], i);
+        for (int32_t i = 0; i < v->n; i++) {
+            const unsigned which = end_in(c->rows, part, v->at[i].p, FIRST) |
+                                   end_in(c->rows, part, v->at[i].n, SECOND);
+            if (which)
+                vec_push(v->of_part[part], ((pair_end){(uint32_t)i, which}));
+        }
     }
 }
 
@@ -148,24 +155,29 @@ void ckt_pairs_load_part(const ckt *c, int32_t part, const double *restrict x, d
 {
     const struct ckt_pairs *v = c->pairs;
     double *restrict low = c->qlo;
-    uint32_t first, n;
-    unknowns_of(c->rows, part, &first, &n);
-    const int32_t *which = v->of_part[part];
-    for (size_t k = 0; k < vec_len(which); k++) {
-        const ckt_pair_at *p = &v->at[which[k]];
-        const double term = p->y * (x[p->p] - x[p->n]), size = fabs(term);
-        const bool charge = which[k] >= v->n_g;
-        double *restrict most = charge ? qmax : fmax_;
-        for (int end = 0; end < 2; end++) {
-            const int32_t r = end ? p->n : p->p;
-            const double into = end ? -term : term;
-            if ((uint32_t)r - first >= n)
-                continue;
-            if (charge)
-                add_charge(q, low, r, into);
-            else
-                f[r] += into;
-            most[r] = larger(size, most[r]);
+    const pair_end *e = v->of_part[part], *end = e + vec_len(e);
+    for (; e < end && (int32_t)e->pair < v->n_g; e++) {
+        const ckt_pair_at *p = &v->at[e->pair];
+        const double flow = p->y * (x[p->p] - x[p->n]), size = fabs(flow);
+        if (e->which & FIRST) {
+            f[p->p] += flow;
+            fmax_[p->p] = larger(size, fmax_[p->p]);
+        }
+        if (e->which & SECOND) {
+            f[p->n] -= flow;
+            fmax_[p->n] = larger(size, fmax_[p->n]);
+        }
+    }
+    for (; e < end; e++) {
+        const ckt_pair_at *p = &v->at[e->pair];
+        const double charge = p->y * (x[p->p] - x[p->n]), size = fabs(charge);
+        if (e->which & FIRST) {
+            add_charge(q, low, p->p, charge);
+            qmax[p->p] = larger(size, qmax[p->p]);
+        }
+        if (e->which & SECOND) {
+            add_charge(q, low, p->n, -charge);
+            qmax[p->n] = larger(size, qmax[p->n]);
         }
     }
 }

@@ -12,8 +12,12 @@ enum { OPERATIONS = 20 };
 
 void ckt_rows_make(ckt *c)
 {
-    if (c->pool && (double)csc_nnz(&c->a) * OPERATIONS >= c->parallel_min)
-        c->rows = csc_cut_new(&c->mem, &c->a, pool_size(c->pool));
+    if (!c->pool || (double)csc_nnz(&c->a) * OPERATIONS < c->parallel_min)
+        return;
+    c->rows = csc_cut_new(&c->mem, &c->a, pool_size(c->pool));
+    c->part_home = arena_array(&c->mem, int32_t, c->rows->n_part + 1);
+    for (int32_t p = 0; p <= c->rows->n_part; p++)
+        c->part_home[p] = p;
 }
 
 const struct csc_cut *ckt_cut(const ckt *c) { return c->rows; }
@@ -26,30 +30,36 @@ typedef struct job {
     _Atomic bool wild;
 } job;
 
-/* Unknowns and entries of a part: unknown i belongs to the part of matrix row i - 1, the reference
- * to part 0. */
+/* Unknowns of a run, and the entries of their columns: unknown i stands in row i - 1, the reference
+ * with the first. */
 typedef struct share {
     int32_t begin, end;
     size_t from, to;
 } share;
 
-static share share_of(const ckt *c, int32_t part)
+static share share_of(const csc *a, csc_run run)
 {
-    const csc_cut *r = c->rows;
-    const int64_t nnz = csc_nnz(&c->a);
-    if (part < 0)
-        return (share){0, c->a.n + 1, 0, (size_t)nnz};
-    return (share){part ? r->row[part] + 1 : 0, r->row[part + 1] + 1,
-                   (size_t)(nnz * part / r->n_part), (size_t)(nnz * (part + 1) / r->n_part)};
+    return (share){run.begin ? run.begin + 1 : 0, run.end + 1, (size_t)a->colptr[run.begin],
+                   (size_t)a->colptr[run.end]};
 }
 
-/* Part by part, by the circuit's threads if there are parts; else all at once. */
+/* Part by part, each by the thread that had it before, if there are parts; else all at once. */
 static void run(job *j, pool_fn fn)
 {
-    if (j->c->rows)
-        pool_run(j->c->pool, POOL_STAMP, j->c->rows->n_part, fn, j);
+    const ckt *c = j->c;
+    if (c->rows)
+        pool_run_homes(c->pool, POOL_STAMP, c->rows->n_part, c->part_home, c->rows->n_part, fn, j);
     else
         fn(j, -1, 0);
+}
+
+/* The runs of a part; -1: of all. */
+static const csc_run *runs_of(const ckt *c, int32_t part, csc_run *all, int32_t *n)
+{
+    const csc_cut *r = c->rows;
+    *all = (csc_run){0, c->a.n};
+    *n = part < 0 ? 1 : r->run_at[part + 1] - r->run_at[part];
+    return part < 0 ? all : r->run + r->run_at[part];
 }
 
 /* val = G + alpha C of R and C: they have most entries of a circuit with wires. */
@@ -59,25 +69,32 @@ VS_CLONES static void set_slopes(const double *gc, double alpha, double *restric
         val[k] = gc[2 * k] + alpha * gc[2 * k + 1];
 }
 
+static void clear_share(const ckt *c, const ckt_all *l, share s)
+{
+    const size_t n = (size_t)(s.end - s.begin) * sizeof(double);
+    memcpy(c->x + s.begin, l->x + s.begin, n);
+    memset(l->f + s.begin, 0, n);
+    memset(l->fmax + s.begin, 0, n);
+    if (l->paired)
+        set_slopes(ckt_pairs_sums(c) + 2 * s.from, l->alpha, c->a.val + s.from, s.to - s.from);
+    else
+        memset(c->a.val + s.from, 0, (s.to - s.from) * sizeof(double));
+    if (!l->charges)
+        return;
+    memset(l->q + s.begin, 0, n);
+    memset(l->qmax + s.begin, 0, n);
+    memset(c->qlo + s.begin, 0, n);
+}
+
 static void clear_part(void *user, int32_t part, int worker)
 {
     const job *j = user;
-    const share s = share_of(j->c, part);
-    const size_t n = (size_t)(s.end - s.begin) * sizeof(double);
+    csc_run all;
+    int32_t n;
+    const csc_run *r = runs_of(j->c, part, &all, &n);
     (void)worker;
-    memcpy(j->c->x + s.begin, j->l->x + s.begin, n);
-    memset(j->l->f + s.begin, 0, n);
-    memset(j->l->fmax + s.begin, 0, n);
-    if (j->l->paired)
-        set_slopes(ckt_pairs_sums(j->c) + 2 * s.from, j->l->alpha, j->c->a.val + s.from,
-                   s.to - s.from);
-    else
-        memset(j->c->a.val + s.from, 0, (s.to - s.from) * sizeof(double));
-    if (!j->l->charges)
-        return;
-    memset(j->l->q + s.begin, 0, n);
-    memset(j->l->qmax + s.begin, 0, n);
-    memset(j->c->qlo + s.begin, 0, n);
+    for (int32_t k = 0; k < n; k++)
+        clear_share(j->c, j->l, share_of(&j->c->a, r[k]));
 }
 
 void ckt_clear_all(ckt *c, const ckt_all *l)
@@ -113,10 +130,17 @@ static void look_at_part(void *user, int32_t part, int worker)
 {
     job *j = user;
     const ckt_all *l = j->l;
-    const share s = share_of(j->c, part);
+    csc_run all;
+    int32_t n;
+    const csc_run *r = runs_of(j->c, part, &all, &n);
+    bool finite = true;
     (void)worker;
-    if (!norm_finite_all(l->f + s.begin, l->charges ? l->q + s.begin : NULL, s.end - s.begin,
-                         j->c->a.val + s.from, (int32_t)(s.to - s.from)))
+    for (int32_t k = 0; k < n && finite; k++) {
+        const share s = share_of(&j->c->a, r[k]);
+        finite = norm_finite_all(l->f + s.begin, l->charges ? l->q + s.begin : NULL,
+                                 s.end - s.begin, j->c->a.val + s.from, (int32_t)(s.to - s.from));
+    }
+    if (!finite)
         atomic_store(&j->wild, true);
 }
 

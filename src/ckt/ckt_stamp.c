@@ -333,6 +333,8 @@ static vs_status load_batches(ckt *c, const ckt_env *env, const double *x, doubl
     all.paired = l.charges && ckt_pairs_sums(c);
     all.matrix = env->matrix;
     ckt_clear_all(c, &all);
+    if (c->rows)
+        l.at.x = all.x = c->x; /* which each thread has a part of in its cache now */
     nat_load(&c->nat, true, env, x, &native);
     for (size_t i = 0; i < vec_len(c->fix); i++)
         stamp_fix(&c->fix[i], env, x, &l);

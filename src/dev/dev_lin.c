@@ -402,44 +402,58 @@ void dev_lin_select(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t en
     }
 }
 
-/* The number in the group of an item (pack * W + lane). */
-static int32_t instance_of(const dev_group *g, int32_t code)
-{
-    return g->first[code / g->lanes] + code % g->lanes;
-}
-
 static void note_recent(dev_group *g, int32_t code)
 {
     struct dev_lin *l = g->lin;
-    const int32_t i = instance_of(g, code);
+    const int32_t i = dev_lin_instance_of(g, code);
     if (!l->is_recent[i])
         l->recent[l->n_recent++] = i;
     l->is_recent[i] = 1;
 }
 
-/* New packs are of one row each; with a row per lane of any. */
+typedef struct gathered { /* new packs, items; the first new pack of the home; row of the last */
+    int32_t n_pack, n, first, row;
+} gathered;
+
+/* Puts what is marked in the packs of a run into new packs. These are of one row each; with a row
+ * per lane of any. */
+static void gather_packs(const dev_group *g, dev_lin_packs run, gathered *to)
+{
+    struct dev_lin *l = g->lin;
+    for (int32_t p = next_pack(l, run.begin, run.end); p < run.end;
+         p = next_pack(l, p + 1, run.end)) {
+        const int32_t before = to->n;
+        for (unsigned m = l->mask[p]; m; m &= m - 1)
+            l->item[to->n++] = p * g->lanes + __builtin_ctz(m);
+        l->mask[p] = 0;
+        for (int32_t i = before; i < to->n; i++) {
+            if (to->n_pack == to->first || i - l->first[to->n_pack - 1] == g->lanes ||
+                (!g->row_per_lane && to->row != g->pack_row[p]))
+                l->first[to->n_pack++] = i;
+            to->row = g->pack_row[p];
+        }
+    }
+}
+
 int32_t dev_lin_gather(dev_group *g)
 {
     struct dev_lin *l = g->lin;
-    int32_t n = 0, np = 0, row = -1;
-    for (int32_t p = next_pack(l, 0, g->n_pack); p < g->n_pack;
-         p = next_pack(l, p + 1, g->n_pack)) {
-        const int32_t before = n;
-        for (unsigned m = l->mask[p]; m; m &= m - 1)
-            l->item[n++] = p * g->lanes + __builtin_ctz(m);
-        l->mask[p] = 0;
-        for (int32_t i = before; i < n; i++) {
-            if (np == 0 || i - l->first[np - 1] == g->lanes ||
-                (!g->row_per_lane && row != g->pack_row[p]))
-                l->first[np++] = i;
-            row = g->pack_row[p];
-        }
+    const dev_lin_homes *h = l->homes;
+    gathered to = {.row = -1};
+    if (!h)
+        gather_packs(g, (dev_lin_packs){0, g->n_pack}, &to);
+    for (int w = 0; h && w < h->n_home; w++) {
+        h->begin[w] = to.first = to.n_pack;
+        for (int32_t k = h->at[w]; k < h->at[w + 1]; k++)
+            gather_packs(g, h->run[k], &to);
     }
-    l->first[np] = n;
-    l->n_item = n;
-    for (int32_t i = 0; i < n; i++)
+    if (h)
+        h->begin[h->n_home] = to.n_pack;
+    l->first[to.n_pack] = to.n;
+    l->n_item = to.n;
+    for (int32_t i = 0; i < to.n; i++)
         note_recent(g, l->item[i]);
-    return l->n_pack = np;
+    return l->n_pack = to.n_pack;
 }
 
 /* -- evaluation -- */
@@ -469,6 +483,9 @@ static inline void ask_for_instance(const dev_group *g, int32_t i)
     const size_t n_out = (size_t)g->lin->apart->n_out, n = (size_t)g->form[MDL_TRAN].n_out;
     ask_for(&g->lin->held[(size_t)i * n_out], n_out * sizeof(double));
     ask_for(&g->form[MDL_TRAN].slot[(size_t)i * n], n * sizeof(int32_t));
+    if (g->lin->homes)
+        ask_for(&g->lin->homes->to[(size_t)i * (size_t)g->lin->n_add[2]],
+                (size_t)g->lin->n_add[2] * sizeof(int32_t));
 }
 
 /* What dev_lin_eval reads and writes of an item. */
@@ -480,8 +497,8 @@ static inline void ask_for_item(const dev_group *g, int32_t code)
         __builtin_prefetch(&l->v0[v0 + (size_t)c * w]);
     for (size_t b = 0; b < 2; b++)
         __builtin_prefetch(&l->bound[bound + b * w]);
-    __builtin_prefetch(&g->row_of[instance_of(g, code)]);
-    ask_for_instance(g, instance_of(g, code));
+    __builtin_prefetch(&g->row_of[dev_lin_instance_of(g, code)]);
+    ask_for_instance(g, dev_lin_instance_of(g, code));
 }
 
 /* A lane without an item gets a copy: of one whose setup values it has, or of the last. */
@@ -490,7 +507,7 @@ static int32_t copy_for(const dev_group *g, int32_t p, int32_t has)
     const struct dev_lin *l = g->lin;
     int32_t at = l->first[p + 1] - 1;
     for (int32_t i = l->first[p]; i < l->first[p + 1] && g->row_per_lane; i++)
-        if (g->row_of[instance_of(g, l->item[i])] == has)
+        if (g->row_of[dev_lin_instance_of(g, l->item[i])] == has)
             at = i;
     return -1 - at;
 }
@@ -505,7 +522,7 @@ static void arrange(const dev_group *g, int32_t p, const int32_t *has, int32_t *
     uint8_t taken[MAX_LANES] = {0}, placed[MAX_LANES] = {0};
     for (int pass = g->row_per_lane ? 0 : 1; pass < 2; pass++)
         for (int32_t i = l->first[p], j = 0; i < l->first[p + 1]; i++, j++) {
-            const int32_t row = pass ? -1 : g->row_of[instance_of(g, l->item[i])];
+            const int32_t row = pass ? -1 : g->row_of[dev_lin_instance_of(g, l->item[i])];
             int32_t k = placed[j] ? w : 0;
             while (k < w && (taken[k] || (!pass && has[k] != row)))
                 k++;
@@ -550,7 +567,7 @@ static void fill_rows(const dev_group *g, int32_t begin, int32_t end, struct dev
         int32_t *has = &b->has[(p - begin) * w];
         const int32_t *lane = &b->lane[(p - begin) * w];
         for (int32_t k = 0; k < w; k++) {
-            const int32_t row = g->row_of[instance_of(g, l->item[item_in(lane[k])])];
+            const int32_t row = g->row_of[dev_lin_instance_of(g, l->item[item_in(lane[k])])];
             const double *from = &l->apart->rows[(size_t)row * (size_t)n_cache];
             for (int32_t j = 0; j < n_cache && has[k] != row; j++)
                 to[j * w + k] = from[j];
@@ -745,7 +762,7 @@ static void fetch(const dev_group *g, const dev_lin_at *a, const int32_t *lane, 
     const int32_t w = g->lanes, s = stride_of(g), n_out = l->apart->n_out, n_col = l->n_col;
     const double *held[MAX_LANES];
     for (int i = 0; i < s; i++) {
-        const int32_t at = item_in(lane[i < w ? i : 0]), inst = instance_of(g, l->item[at]);
+        const int32_t at = item_in(lane[i < w ? i : 0]), inst = dev_lin_instance_of(g, l->item[at]);
         const size_t from = place(g, l->item[at], n_col);
         const double *restrict v0 = &l->v0[from];
         const int32_t *restrict unknown = &l->at[from];
@@ -943,7 +960,7 @@ void dev_lin_add(const dev_group *g, int32_t begin, int32_t end, int buffer, con
     const struct dev_lin *l = g->lin;
     const double *change = l->buffer[buffer].change;
     for (int32_t i = l->first[begin]; i < l->first[end]; i++, change += l->n_sum)
-        add_instance(g, instance_of(g, l->item[i]), change, to);
+        add_instance(g, dev_lin_instance_of(g, l->item[i]), change, to);
 }
 
 /* What an instance holds, held[k * step], and the distance of x (NULL: of 0) from where it does. */

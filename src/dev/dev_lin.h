@@ -52,6 +52,23 @@ typedef struct dev_lin_out { /* an output of the form TRAN */
     int32_t g, c;            /* J: places of both parts, -1: 0 */
 } dev_lin_out;
 
+typedef struct dev_lin_packs { /* packs [begin, end) */
+    int32_t begin, end;
+} dev_lin_packs;
+
+/* With which threads the instances of a group are at home (dev_homes.c). */
+typedef struct dev_lin_homes {
+    int n_home;
+    int32_t *at;        /* [n_home + 1] packs of a home: run[at[w]] to run[at[w + 1] - 1] */
+    dev_lin_packs *run; /* ascending in each home */
+    int32_t *begin;     /* [n_home + 1] after dev_lin_gather: new packs of each home */
+    int32_t *to;        /* [nb][n_add[2]] where entries of `add` go at once */
+    int32_t *late_at;   /* [nb + 1] in late and change */
+    int32_t *late;      /* of `add`, by instance, ascending: those that go to sums in common */
+    double *change;     /* [2 late_at[nb]] what they change; slopes: of G and C */
+    uint8_t *waits;     /* [nb + 8] 1: an instance whose changes are to be added */
+} dev_lin_homes;
+
 struct dev_lin {
     const dev_form *apart;
     int32_t n_col, col[DEV_LIN_COLS]; /* local unknowns that outputs depend on */
@@ -92,6 +109,7 @@ struct dev_lin {
     _Atomic bool moved;        /* limiting acted in one */
     struct dev_lin_buffer *buffer; /* [n_buffer] */
     int32_t n_buffer;
+    dev_lin_homes *homes; /* NULL: one thread has all */
     struct dev_whole
         *whole; /* held as a whole: of what is above v0, held and mask to pack_of are not
                                 in use, nor what follows is_recent; else NULL */
@@ -129,7 +147,8 @@ void dev_lin_begin(dev_group *g, const dev_lin_at *at); /* as dev_begin, too */
 /* Marks the instances of packs [begin, end) that are to be evaluated. The calls may come in any
  * order. */
 void dev_lin_select(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end);
-/* Puts the g->lin->n_item marked instances into packs, and returns the number of packs. */
+/* Puts the g->lin->n_item marked instances into packs, home by home, and returns the number of
+ * packs. */
 int32_t dev_lin_gather(dev_group *g);
 /* Evaluates those packs from begin to end, end - begin <= DEV_BATCH / W. Status: as dev_eval. */
 VS_MUST_USE vs_status dev_lin_eval(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end,
@@ -139,6 +158,18 @@ void dev_lin_add(const dev_group *g, int32_t begin, int32_t end, int buffer,
                  const dev_lin_sums *to);
 /* Adds all instances to sums that are 0. */
 void dev_lin_add_all(const dev_group *g, const dev_lin_sums *to);
+/* dev_homes.c. Gives the instances to n_home threads: those of a pack to the one that has most of
+ * their rows; part [n_row]: whose a row of the circuit is. g->lin->homes stays NULL where too many
+ * sums would belong to several. n_row, n_place: how long the sums are; they have DEV_LIN_NOWHERE
+ * more elements for each home. */
+enum { DEV_LIN_NOWHERE = 8 };
+void dev_homes_init(dev_group *g, arena *mem, int n_home, const int32_t *part, int32_t n_row,
+                    int32_t n_place);
+/* As dev_lin_add, of packs of one home, but for sums in common; homes may do so at the same time.
+ * Then _end adds to those, to NULL: nothing, since the sums are made anew. */
+void dev_homes_add(const dev_group *g, int32_t begin, int32_t end, int buffer,
+                   const dev_lin_sums *to);
+void dev_homes_end(const dev_group *g, const dev_lin_sums *to);
 /* fmax, qmax [n+1] (qmax NULL: no charges): largest contributions at the last evaluations, of all
  * instances, or of those evaluated since the last accepted point: the others had theirs before. */
 void dev_lin_sizes(const dev_group *g, bool all, double *fmax, double *qmax);

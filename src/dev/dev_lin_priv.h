@@ -62,6 +62,12 @@ static inline double dev_lin_farthest(const dev_lin_at *a)
     return a->rough ? ROUGH_FARTHEST : FARTHEST;
 }
 
+/* The number in the group of an item (pack * W + lane). */
+static inline int32_t dev_lin_instance_of(const dev_group *g, int32_t code)
+{
+    return g->first[code / g->lanes] + code % g->lanes;
+}
+
 /* Whether dyn [IR_N_DYN] has, of the inputs that the kernel reads, the values that l->dyn_at notes.
  * Notes the present ones: after false, linearisations no longer hold. */
 static inline bool dev_lin_same_dyn(struct dev_lin *l, const double *dyn)

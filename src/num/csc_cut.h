@@ -1,21 +1,37 @@
 /* csc_cut.h - the rows of a matrix, cut into parts for threads that share sums over its entries:
  * each adds to its own rows what one thread alone would, in the same order. So results have the
  * same bits for any number of parts.
- * Use:    csc_cut_new, csc_cut_like */
+ * Use:    csc_cut_new, csc_cut_like
+ *
+ * Rows that stand side by side mostly belong together, and share lines of the cache, which two
+ * threads should not both write: blocks of them stay whole. A part has blocks that are near each
+ * other in the matrix's graph, so that threads read little of what others write. */
 #ifndef CSC_CUT_H
 #define CSC_CUT_H
 
 #include "arena.h"
 #include "csc.h"
 
-/* Part p has rows row[p] to row[p + 1] - 1. Of each column it takes the entries there: they stand
- * side by side, since rows ascend. */
+typedef struct csc_run { /* [begin, end) */
+    int32_t begin, end;
+} csc_run;
+
+typedef struct csc_piece { /* entries [from, end) of a column */
+    int32_t col, from, end;
+} csc_piece;
+
+/* Part p has the rows of run[run_at[p]] to run[run_at[p + 1] - 1], ascending, and of the entries
+ * those there: piece[piece_at[p]] to piece[piece_at[p + 1] - 1], by columns, ascending. */
 typedef struct csc_cut {
     int32_t n_part;
-    int32_t *row; /* [n_part + 1] */
-    int32_t *col; /* [n_part][2] the first column with an entry there; behind the last */
-    int32_t *at;  /* [n_part + 1][n] of a column: its first entry in row[p] or below */
+    int32_t block; /* rows */
+    int32_t *of;   /* [blocks] part of a block */
+    int32_t *run_at, *piece_at;
+    csc_run *run;
+    csc_piece *piece;
 } csc_cut;
+
+static inline int32_t csc_cut_part(const csc_cut *c, int32_t row) { return c->of[row / c->block]; }
 
 /* Parts of about as many entries each; the values of a do not matter. Lives in mem. */
 csc_cut *csc_cut_new(arena *mem, const csc *a, int32_t n_part);

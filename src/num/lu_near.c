@@ -155,14 +155,23 @@ static void product_part(void *user, int32_t part, int worker)
 {
     const job j = *(const job *)user;
     const csc_cut *cut = j.s->cut;
-    const int32_t n = j.s->n, *from = cut ? cut->at + (size_t)part * (size_t)n : j.a->colptr,
-                  *end = cut ? from + n : from + 1, row = cut ? cut->row[part] : 0,
-                  below = cut ? cut->row[part + 1] : n, first = cut ? cut->col[2 * part] : 0,
-                  behind = cut ? cut->col[2 * part + 1] : n;
     (void)worker;
-    memset(j.x + row, 0, sizeof *j.x * (size_t)(below - row));
-    for (int32_t k = first; k < behind; k++)
-        add_entries(j.a, from[k], end[k], j.factor * j.v[k] * j.tol[k], j.x);
+    for (const csc_run *r = cut->run + cut->run_at[part], *end = cut->run + cut->run_at[part + 1];
+         r < end; r++)
+        memset(j.x + r->begin, 0, sizeof *j.x * (size_t)(r->end - r->begin));
+    for (const csc_piece *p = cut->piece + cut->piece_at[part],
+                         *end = cut->piece + cut->piece_at[part + 1];
+         p < end; p++)
+        add_entries(j.a, p->from, p->end, j.factor * j.v[p->col] * j.tol[p->col], j.x);
+}
+
+static void product(const job *j)
+{
+    const int32_t n = j->s->n;
+    memset(j->x, 0, sizeof *j->x * (size_t)n);
+    for (int32_t k = 0; k < n; k++)
+        add_entries(j->a, j->a->colptr[k], j->a->colptr[k + 1], j->factor * j->v[k] * j->tol[k],
+                    j->x);
 }
 
 /* v[k + 1] = M^-1 A D^-1 v_k */
@@ -170,7 +179,10 @@ static void apply(lu_near *s, lu_solver *lu, const csc *a, const lu_near_opt *o,
 {
     double *to = s->v[k + 1];
     job j = {.s = s, .a = a, .tol = o->tol, .x = to, .v = s->v[k], .factor = s->unit[k]};
-    pool_run(s->pool, POOL_SOLVE, s->cut ? s->cut->n_part : 1, product_part, &j);
+    if (s->cut)
+        pool_run(s->pool, POOL_SOLVE, s->cut->n_part, product_part, &j);
+    else
+        product(&j);
     if (o->coarse)
         lu_solve_coarse(lu, to, to);
     else

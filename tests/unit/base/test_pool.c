@@ -194,6 +194,66 @@ START_TEST(ordered_parts_come_one_by_one)
 }
 END_TEST
 
+/* Pieces of several homes: what each adds goes to the home's own sum, in buffers that pieces use
+ * one after the other. */
+enum { N_HOME = 4, N_TERM = 400 };
+typedef struct home_sums {
+    const int32_t *home;
+    _Atomic int users[N_HOME * POOL_HOME_SLOTS]; /* pieces that are in a buffer */
+    double made[N_HOME * POOL_HOME_SLOTS], sum[N_HOME];
+    int32_t next[N_HOME];
+    _Atomic int wrong;
+} home_sums;
+
+static void make_home_term(void *user, int32_t i, int worker)
+{
+    home_sums *s = user;
+    const int b = pool_home_buffer(s->home, N_HOME, i);
+    (void)worker;
+    s->wrong += b < 0 || b >= N_HOME * POOL_HOME_SLOTS || atomic_fetch_add(&s->users[b], 1) != 0;
+    s->made[b] = 1.0 / (1 + i * 37 % 101);
+}
+
+static void add_home_term(void *user, int32_t i, int worker)
+{
+    home_sums *s = user;
+    const int b = pool_home_buffer(s->home, N_HOME, i), w = b / POOL_HOME_SLOTS;
+    (void)worker;
+    s->wrong += i < s->home[w] || i >= s->home[w + 1] || i != s->home[w] + s->next[w]++;
+    s->sum[w] += s->made[b];
+    s->wrong += atomic_fetch_sub(&s->users[b], 1) != 1;
+}
+
+START_TEST(ordered_parts_come_in_the_order_of_each_home)
+{
+    static const int32_t home[][N_HOME + 1] = {{0, 100, 200, 300, N_TERM},
+                                               {0, 0, 390, 390, N_TERM},
+                                               {0, 1, 2, 3, N_TERM},
+                                               {0, 0, 0, 0, 0}};
+    for (int how = 0; how < 4; how++) {
+        home_sums ref = {.home = home[how]};
+        pool_run_homes_ordered(NULL, POOL_OTHER, home[how], N_HOME, make_home_term, add_home_term,
+                               &ref);
+        for (int threads = 4; threads <= 7; threads++) {
+            pool *p = pool_new(threads);
+            if (threads == 7)
+                pool_as_if(p);
+            for (int k = 0; k < 100; k++) {
+                home_sums s = {.home = home[how]};
+                pool_run_homes_ordered(p, POOL_OTHER, home[how], N_HOME, make_home_term,
+                                       add_home_term, &s);
+                ck_assert_int_eq(s.wrong, 0);
+                for (int w = 0; w < N_HOME; w++) {
+                    ck_assert_int_eq(s.next[w], home[how][w + 1] - home[how][w]);
+                    ck_assert(s.sum[w] == ref.sum[w]);
+                }
+            }
+            pool_free(&p);
+        }
+    }
+}
+END_TEST
+
 /* Two pieces that meet; each works for a while, and waits for a while that does not count. */
 typedef struct shift_of {
     meeting m;
@@ -335,6 +395,7 @@ int main(void)
     tcase_add_test(t, threads_that_are_not_there_have_homes);
     tcase_add_test(t, two_threads_work_at_the_same_time);
     tcase_add_test(t, ordered_parts_come_one_by_one);
+    tcase_add_test(t, ordered_parts_come_in_the_order_of_each_home);
     tcase_add_test(t, work_is_counted_by_thread_and_kind_without_waiting);
     tcase_add_test(t, threads_that_are_not_there_share_and_wait);
     tcase_add_test(t, ordered_parts_bound_threads_that_are_not_there);

@@ -1,0 +1,144 @@
+/* Tests of csc_cut.c: parts have every row and entry once, and rows that are near each other. */
+#include "csc_cut.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+enum { MOST = 4000 };
+
+/* The pattern of n unknowns, each joined to the one `step` further on; every `hub`-th (0: none) to
+ * unknown 0 too. Lives in mem. */
+static csc pattern(arena *mem, int32_t n, int32_t step, int32_t hub)
+{
+    csc a = {.n = n,
+             .colptr = arena_array(mem, int32_t, n + 1),
+             .row = arena_array(mem, int32_t, 8 * n)};
+    int32_t nnz = 0;
+    for (int32_t j = 0; j < n; j++) {
+        if (hub && j > 0 && j % hub == 0 && j != step)
+            a.row[nnz++] = 0;
+        for (int32_t i = 0; j == 0 && i < n; i++)
+            if (i == 0 || i == step || (hub && i % hub == 0))
+                a.row[nnz++] = i;
+        for (int32_t k = -1; j > 0 && k <= 1; k++)
+            if (j + k * step >= 0 && j + k * step < n)
+                a.row[nnz++] = j + k * step;
+        a.colptr[j + 1] = nnz;
+    }
+    return a;
+}
+
+/* Each row is in one run, that of its part; each entry in one piece, that of its row's part; rows
+ * and columns ascend. */
+static void check_cut(const csc_cut *r, const csc *a)
+{
+    static int32_t rows[MOST], entries[8 * MOST];
+    memset(rows, 0, sizeof rows);
+    memset(entries, 0, sizeof entries);
+    for (int32_t p = 0; p < r->n_part; p++) {
+        int32_t last = -1;
+        for (int32_t k = r->run_at[p]; k < r->run_at[p + 1]; k++) {
+            ck_assert_int_gt(r->run[k].begin, last);
+            ck_assert_int_gt(r->run[k].end, r->run[k].begin);
+            for (int32_t i = r->run[k].begin; i < r->run[k].end; i++) {
+                ck_assert_int_eq(csc_cut_part(r, i), p);
+                rows[i]++;
+            }
+            last = r->run[k].end; /* the next one does not touch it */
+        }
+        last = -1;
+        for (int32_t k = r->piece_at[p]; k < r->piece_at[p + 1]; k++) {
+            const csc_piece e = r->piece[k];
+            ck_assert_int_ge(e.col, last);
+            ck_assert(e.from >= a->colptr[e.col] && e.from < e.end &&
+                      e.end <= a->colptr[e.col + 1]);
+            for (int32_t i = e.from; i < e.end; i++) {
+                ck_assert_int_eq(csc_cut_part(r, a->row[i]), p);
+                entries[i]++;
+            }
+            last = e.col;
+        }
+    }
+    for (int32_t i = 0; i < a->n; i++)
+        ck_assert_int_eq(rows[i], 1);
+    for (int32_t k = 0; k < csc_nnz(a); k++)
+        ck_assert_int_eq(entries[k], 1);
+}
+
+START_TEST(parts_have_all_rows_and_entries)
+{
+    static const int32_t size[] = {1, 2, 7, 63, 64, 1000, 2999};
+    for (size_t s = 0; s < VS_COUNT(size); s++)
+        for (int32_t parts = 1; parts <= 9; parts += 2)
+            for (int32_t step = 1; step <= 500; step *= 5) {
+                arena mem;
+                arena_init(&mem);
+                const csc a = pattern(&mem, size[s], step, step == 5 ? 3 : 0);
+                const csc_cut *r = csc_cut_new(&mem, &a, parts);
+                ck_assert_int_eq(r->n_part, parts);
+                check_cut(r, &a);
+                const csc diagonal = pattern(&mem, size[s], size[s], 0);
+                const csc_cut *like = csc_cut_like(&mem, &diagonal, r);
+                check_cut(like, &diagonal);
+                for (int32_t i = 0; i < a.n; i++)
+                    ck_assert_int_eq(csc_cut_part(like, i), csc_cut_part(r, i));
+                arena_fini(&mem);
+            }
+}
+END_TEST
+
+/* Circuits whose blocks stand in turn are parts, however many entries all have with one row, as
+ * with that of a supply. */
+START_TEST(rows_near_each_other_are_a_part)
+{
+    enum { N = 2048, BLOCK = N / 32 };
+    for (int32_t hub = 0; hub <= 4; hub += 2) {
+        arena mem;
+        arena_init(&mem);
+        const csc a = pattern(&mem, N, 2 * BLOCK, hub);
+        const csc_cut *r = csc_cut_new(&mem, &a, 2);
+        ck_assert_int_eq(r->block, BLOCK);
+        int32_t cut = 0;
+        for (int32_t i = 0; i + 2 * BLOCK < N; i++)
+            cut += csc_cut_part(r, i) != csc_cut_part(r, i + 2 * BLOCK);
+        /* chains of every second block: a cut at one place of one of them at most */
+        ck_assert_int_le(cut, BLOCK);
+        arena_fini(&mem);
+    }
+}
+END_TEST
+
+/* As many entries in each part as in any other, but for a block. */
+START_TEST(parts_are_even)
+{
+    arena mem;
+    arena_init(&mem);
+    const csc a = pattern(&mem, 3000, 1, 0);
+    for (int32_t parts = 2; parts <= 5; parts++) {
+        const csc_cut *r = csc_cut_new(&mem, &a, parts);
+        for (int32_t p = 0; p < parts; p++) {
+            int64_t n = 0;
+            for (int32_t k = r->piece_at[p]; k < r->piece_at[p + 1]; k++)
+                n += r->piece[k].end - r->piece[k].from;
+            ck_assert_int_le(llabs(n - csc_nnz(&a) / parts), 3 * r->block + 1);
+        }
+    }
+    arena_fini(&mem);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("csc_cut");
+    TCase *t = tcase_create("csc_cut");
+    tcase_add_test(t, parts_have_all_rows_and_entries);
+    tcase_add_test(t, rows_near_each_other_are_a_part);
+    tcase_add_test(t, parts_are_even);
+    tcase_set_timeout(t, 60);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    const int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
