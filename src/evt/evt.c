@@ -186,6 +186,7 @@ int32_t evt_add_part(evt *e, const evt_part *from)
     p.table.number = copy(e, from->table.number, from->table.n_number * sizeof(double));
     p.table.value = copy(e, from->table.value, from->table.n_value);
     connect(e, &p, from, index);
+    e->has_programs |= from->program != NULL;
     if (from->program)
         p.child = evt_child_new(from->host, copy_words(e, from->program), from->n[0], p.n_out);
     p.n_word = 2;
@@ -801,9 +802,10 @@ void evt_commit(evt *e, double t)
         e->n_done = 0;
     }
     limit_record(e, t);
-    for (size_t i = 0; i < vec_len(e->part); i++)
-        if (e->part[i].child && e->n_done == vec_len(e->journal))
-            evt_child_settle(e->part[i].child, evt_child_n(e->part[i].child));
+    if (e->has_programs && e->n_done == vec_len(e->journal))
+        for (size_t i = 0; i < vec_len(e->part); i++)
+            if (e->part[i].child)
+                evt_child_settle(e->part[i].child, evt_child_n(e->part[i].child));
 }
 
 /* -- the record -- */

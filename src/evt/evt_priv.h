@@ -76,11 +76,12 @@ struct evt {
     output *output; /* vec */
     node *node;     /* vec */
     bool finished;
-    int32_t *word;  /* vec */
-    double *real;   /* vec */
-    event *event;   /* vec; slots */
-    int32_t *spare; /* vec of free slots */
-    int32_t *heap;  /* vec of slots, by time, then seq */
+    bool has_programs; /* some parts have one */
+    int32_t *word;     /* vec */
+    double *real;      /* vec */
+    event *event;      /* vec; slots */
+    int32_t *spare;    /* vec of free slots */
+    int32_t *heap;     /* vec of slots, by time, then seq */
     uint64_t seq;
     undo *journal; /* vec; [0 .. n_done) are committed */
     size_t n_done;

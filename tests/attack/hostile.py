@@ -139,6 +139,7 @@ def blind(vsim, library):
     """With a word of the user these decks do what they want, which must be seen: how many are not."""
     lost = 0
     for name, options in (('start_programs', ['--allow-shell']), ('native_by_card', ['--allow-native']),
+                          ('program_as_part', ['--allow-native']),
                           ('append_to_start_files', ['--ngspice']), ('write_outside', ['--allow-write', '..'])):
         if 'changed' not in (check(vsim, os.path.join(HERE, name + '.sp'), library, ['-q', *options]) or ''):
             print('%s does nothing with %s, or it was not seen' % (name, options[0]))
