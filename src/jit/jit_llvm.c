@@ -262,11 +262,11 @@ static int32_t middle_slot(const emitter *g)
 /* Memory for one pack: the slots, and one more for endless loops. */
 static int32_t kept_doubles(const emitter *g) { return (g->cut->n_slot + 1) * g->lanes; }
 
-/* Packs whose values wait at the same time: what the first-level cache has room for beside the
- * rest. */
+/* Packs that a piece runs for before the next one: while one waits for a result the next one works.
+ * Their values together should not be much more than the first-level cache holds. */
 static int32_t packs_at_once(const emitter *g)
 {
-    enum { MOST = 8, BYTES = 20480 };
+    enum { MOST = 8, BYTES = 40960 };
     const int32_t fit = BYTES / (kept_doubles(g) * 8);
     return fit < 1 ? 1 : fit > MOST ? MOST : fit;
 }
