@@ -64,8 +64,8 @@ typedef struct jit_opt {
     void (*missing)(void *user);
     void *missing_user;
     /* Runs work(arg) in a process of its own, with the same memory and limits, and returns what it
-     * returned; -1: it ended otherwise. NULL: the process is not the client's own, and LLVM is loaded
-     * untried and unguarded (jit_load.c). */
+     * returned; -1: it ended otherwise. NULL: the process is not the client's own, and LLVM is
+     * loaded untried and unguarded (jit_load.c). */
     int (*apart)(int (*work)(const void *arg), const void *arg);
 } jit_opt;
 typedef struct jit_stat {

@@ -5,8 +5,9 @@
  * - Where memory has a limit, another process with the same memory and the same limit loads the
  *   module first, and where it ends without success this one does not try.
  * - What the constructors call before the end, C++'s handler of operator new and that of SIGABRT,
- *   jumps out of them to the guard (heap.h). The loader's lock stays with this thread, and the module
- *   half made, so it is not asked for again: the client ends, by its ordinary end.
+ *   jumps out of them to the guard (heap.h). The loader's lock stays with this thread, and the
+ *   module half made, so it is not asked for again. The client's process has to end soon, and
+ *   without destructors (main.c).
  * In a guest the handlers are the host's, and so is the process that ends. */
 #include <dlfcn.h>
 #include <errno.h>

@@ -25,6 +25,7 @@ import tempfile
 import time
 
 import circuits
+import large
 import mutate
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -464,7 +465,19 @@ class Peer(Target):
         return None if verdict in self.EXPLAINED else '%s: %s' % (verdict, detail)
 
 
-TARGETS = {c.__name__.lower(): c for c in (Deck, Features, Control, Va, Raw, Journal, Cache, Faults, Laws, Peer)}
+class Large(Target):
+    """Random circuits of hundreds to thousands of unknowns beside other ways to their results (large.py)."""
+    lines = False
+    runs = 0         # an input takes up to a minute of the processor: kept findings alone
+
+    def make(self, draw):
+        return ('%d %s' % (draw.randrange(10**6), ' '.join(draw.sample(sorted(large.CHECKS), 2)))).encode()
+
+    def check(self, s):
+        return large.holds(self.bench.vsim, s.decode(), self.bench.folder)
+
+
+TARGETS = {c.__name__.lower(): c for c in (Deck, Features, Control, Va, Raw, Journal, Cache, Faults, Laws, Peer, Large)}
 
 
 # -- findings --
