@@ -55,6 +55,7 @@
     X(rshunt, double, 0, NOT_NEGATIVE, "resistor from every node to ground, ohm; 0: none")         \
     X(maxgrowth, double, 2, POSITIVE, "largest ratio of a step to the one before")                 \
     X(minstep, double, 0, NOT_NEGATIVE, "smallest step, second; 0: from the stop time")            \
+    X(delmax, double, 0, NOT_NEGATIVE, "largest step of transients, second; 0: `.tran`'s")         \
     X(maxord, int, 2, COUNT, "largest order of Gear's method")                                     \
     X(itl1, int, 100, COUNT, "iterations of an operating point")                                   \
     X(itl2, int, 50, COUNT, "iterations of a point of `.dc`")                                      \

@@ -176,14 +176,75 @@ static const char *first_analysis(const sim *s, const char *form)
     return n && post_measure_form(form, strcspn(form, " \t=")) ? sim_analysis_word(a->kind) : "";
 }
 
+static void blank(char *from, const char *to)
+{
+    for (; from < to; from++)
+        *from = ' ';
+}
+
+/* In Xyce's cards of expressions braces are brackets, and words like format=csv say how its files
+ * are written. Places of what is left do not move. */
+static const char *without_words(arena *mem, const char *text)
+{
+    char *own = arena_strndup(mem, text, strlen(text));
+    for (char *p = own; *p; p++)
+        *p = *p == '{' ? '(' : *p == '}' ? ')' : *p;
+    for (char *p = own; *(p += strspn(p, " \t")); p += strcspn(p, " \t")) {
+        const size_t n = strcspn(p, " \t=(");
+        char *const eq = p + n + strspn(p + n, " \t");
+        char word[16] = "";
+        for (size_t i = 0; i < n && n < sizeof word; i++)
+            word[i] = str_lower_char(p[i]);
+        if (*eq == '=' && net_xyce_print(word)) {
+            const char *value = eq + 1 + strspn(eq + 1, " \t");
+            blank(p, value + strcspn(value, " \t"));
+        }
+    }
+    return own;
+}
+
+/* The end of the item of a list that begins here: a blank or comma outside of brackets. */
+static const char *item_end(const char *p)
+{
+    for (int depth = 0; *p && (depth > 0 || !strchr(" \t,", *p)); p++)
+        depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+    return p;
+}
+
+/* The vectors that a list names; of Xyce's lists, whose items need not all be known here, item by
+ * item. */
+static void names_of(sim *s, arena *mem, const char *text)
+{
+    const char ***list = &sim_opts(s)->keep_name;
+    if (!sim_deck(s)->xyce) {
+        post_names(sim_names(s), text, list);
+        return;
+    }
+    for (const char *end; *(text += strspn(text, " \t,")); text = end) {
+        end = item_end(text);
+        post_names(sim_names(s), arena_strndup(mem, text, (size_t)(end - text)), list);
+    }
+}
+
+/* ".print homotopy": a word of Xyce's for which there is no analysis here. */
+static bool names_other(const char *text, size_t n)
+{
+    return n && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == n &&
+           str_ncasecmp(text, "all", n) != 0;
+}
+
 static dot_card read_card(const sim *s, arena *mem, const net_card *card)
 {
+    const bool xyce = sim_deck(s)->xyce;
     dot_card d = {.word = card->name, .analysis = ""};
     if (!strcmp(d.word, "measure"))
         d.word = "meas";
     d.text = sim_card_text(s, mem, card, 1, &d.at);
+    if (xyce && strcmp(d.word, "meas") != 0)
+        d.text = without_words(mem, d.text);
     size_t n = strcspn(d.text, " \t");
-    bool named = is_analysis(d.text, n);
+    bool named =
+        is_analysis(d.text, n) || (xyce && !strcmp(d.word, "print") && names_other(d.text, n));
     if (!named && !strcmp(d.word, "meas")) {
         d.analysis = first_analysis(s, d.text + n + strspn(d.text + n, " \t"));
         if (*d.analysis)
@@ -220,7 +281,7 @@ void ctl_want(sim *s)
         else if (is_maker(d.word))
             post_first_names(sim_names(s), d.text, &sim_opts(s)->keep_name);
         else
-            post_names(sim_names(s), *d.text ? d.text : "all", &sim_opts(s)->keep_name);
+            names_of(s, &mem, *d.text ? d.text : "all");
     }
     const char *const *keep = sim_opts(s)->keep_name;
     for (size_t i = 0; i < vec_len(keep); i++)
@@ -237,12 +298,40 @@ void ctl_plot_cards(const sim *s, arena *mem, ctl_plot_card **list)
     }
 }
 
+/* The items of a list of Xyce's that exist here, the others blanked out, with one warning of each.
+ * NULL: none is left. */
+static const char *known_items(ctl *c, const dot_card *d)
+{
+    char *own = arena_strndup(&c->scratch, d->text, strlen(d->text));
+    bool any = !*own;
+    c->line = c->e.line = own;
+    for (char *p = own, *end; *(p += strspn(p, " \t,")); p = end) {
+        end = own + (item_end(p) - own);
+        const diag_mark since = diag_try(c->d);
+        post_val *v = NULL;
+        const bool ok = ctl_values(c, arena_strndup(&c->scratch, p, (size_t)(end - p)), &v);
+        vec_free(v);
+        any |= ok;
+        if (ok)
+            continue;
+        diag_take_back(c->d, since);
+        const diag_span at = ctl_place(c, p, (size_t)(end - p));
+        if (!diag_said(c->d, at))
+            diag_warning(c->d, at, "'%.*s' is not known here and left out", (int)(end - p), p);
+        blank(p, end);
+    }
+    return any ? own : NULL;
+}
+
 static vs_status print_card(ctl *c, const dot_card *d)
 {
     post_table t = {.as_columns = true};
     if (!ctl_table_form(c, &t))
         return VS_EINPUT;
-    char *text = arena_strndup(&c->scratch, d->text, strlen(d->text));
+    const char *list = sim_deck(c->s)->xyce ? known_items(c, d) : d->text;
+    if (!list)
+        return VS_OK;
+    char *text = arena_strndup(&c->scratch, list, strlen(list));
     if (!strcmp(d->word, "plot")) /* limits of an axis: (0,5) behind a blank */
         for (char *p = text; *p; p++)
             if (*p == '(' && (p == text || p[-1] == ' '))
@@ -265,6 +354,7 @@ static void stand_at(ctl *c, const dot_card *d)
     c->line = c->e.line = d->text;
     c->line_at = c->e.line_at = d->at;
     c->same_text = true;
+    c->e.log10 = sim_deck(c->s)->xyce;
 }
 
 static bool make_fft(ctl *c, const dot_card *d)
@@ -313,20 +403,30 @@ static vs_status check_card(ctl *c, const dot_card *d)
         ok = post_eye_read(&c->e, d->text, d->at, &eye) && ctl_values(c, eye.expr, &v);
     else if (!strcmp(d->word, "meas"))
         ok = known_analysis(c, d->analysis, d->at) && !post_measure(&c->e, d->text, d->at, &m);
+    else if (!strcmp(d->word, "print") && sim_deck(c->s)->xyce)
+        (void)known_items(c, d);
     else if (!strcmp(d->word, "print") || !strcmp(d->word, "four"))
         ok = ctl_values(c, d->text, &v);
     vec_free(v);
     return ok ? VS_OK : VS_EINPUT;
 }
 
-/* In ngspice's manner a card of its that cannot be done does not keep the deck from running; what
- * was said of it since then are warnings. */
+/* Whether decks run without the cards of results that cannot be done, as with the program that they
+ * are for. */
+static bool is_lenient(const ctl *c)
+{
+    return sim_opts(c->s)->manner.ngspice || sim_deck(c->s)->xyce;
+}
+
+/* A card that cannot be done does not keep such a deck from running; what was said of it since then
+ * are warnings. */
 static bool goes_without(ctl *c, const dot_card *d, vs_status st, diag_mark since)
 {
-    if (st != VS_EINPUT || !sim_opts(c->s)->manner.ngspice || is_maker(d->word))
+    if (st != VS_EINPUT || !is_lenient(c) || is_maker(d->word))
         return false;
     diag_soften(c->d, since);
-    diag_note(c->d, DIAG_NOWHERE, "as with ngspice, the run goes on without this card");
+    diag_note(c->d, DIAG_NOWHERE, "as with %s, the run goes on without this card",
+              sim_deck(c->s)->xyce ? "Xyce" : "ngspice");
     return true;
 }
 
@@ -335,7 +435,7 @@ static bool is_left_out(ctl *c, const dot_card *d)
 {
     const diag_mark since = diag_try(c->d);
     const bool checks = c->e.check;
-    if (!sim_opts(c->s)->manner.ngspice)
+    if (!is_lenient(c))
         return false;
     c->e.check = true;
     const bool out = goes_without(c, d, check_card(c, d), since);

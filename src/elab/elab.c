@@ -123,8 +123,28 @@ static void add_node_ics(elab *e)
         ckt_add_ic(e->c, e->node[e->f->ic[i].node], 0, e->f->ic[i].value);
 }
 
+/* In Xyce's decks ic= of an element counts without uic too. */
+static void warn_unused_ics(elab *e)
+{
+    const flat *f = e->f;
+    bool from_op = false;
+    for (size_t i = 0; i < vec_len(f->ana); i++)
+        from_op |= f->ana[i].kind == FLAT_TRAN && !f->ana[i].uic;
+    for (size_t i = 0; f->xyce && from_op && i < vec_len(f->inst); i++) {
+        const flat_inst *in = &f->inst[i];
+        double v;
+        if ((in->letter == 'c' || in->letter == 'l') && in->rare->ic_given &&
+            !elab_held_node(in, &v))
+            diag_warning(e->d, in->span,
+                         "%s: ic= of an inductor, or of a capacitor that is not at ground, counts "
+                         "with uic only, while Xyce imposes it on the operating point",
+                         in->name);
+    }
+}
+
 static vs_status build(elab *e)
 {
+    warn_unused_ics(e);
     vs_status st = load_models(e);
     if (st != VS_OK)
         return st;

@@ -157,7 +157,10 @@ typedef struct elab_node_value { /* as ana_node_value */
     double value;
 } elab_node_value;
 /* The values of .ic and .nodeset cards in volt, as vecs that the caller frees. Transistors that
- * start `off` add to *nodeset. */
+ * start `off` add to *nodeset, in Xyce's decks capacitors at ground with ic= to *ic. */
 void elab_ics(elab_node_value **ic, elab_node_value **nodeset, const ckt *c, const flat *f);
+
+/* The node that a capacitor at ground with ic= holds there, and at what voltage; 0: none. */
+int32_t elab_held_node(const flat_inst *in, double *v);
 
 #endif

@@ -266,6 +266,14 @@ void elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d, str_pool
     *out = o.v;
 }
 
+int32_t elab_held_node(const flat_inst *in, double *v)
+{
+    if (in->letter != 'c' || !in->rare->ic_given || (in->node[0] && in->node[1]))
+        return 0;
+    *v = in->node[0] ? in->rare->ic[0] : -in->rare->ic[0];
+    return in->node[0] ? in->node[0] : in->node[1];
+}
+
 static void node_values(elab_node_value **to, const flat_ic *from, const ckt *c, const flat *f)
 {
     *to = NULL;
@@ -291,9 +299,24 @@ static void hold_off(elab_node_value **nodeset, const ckt *c, const flat *f)
     }
 }
 
+/* Xyce imposes ic= of a capacitor on the operating point of a transient too; here that of one at
+ * ground. Of others elab_circuit warns. */
+static void hold_charged(elab_node_value **ic, const ckt *c, const flat *f)
+{
+    for (size_t i = 0; f->xyce && i < vec_len(f->inst); i++) {
+        const flat_inst *in = &f->inst[i];
+        double v;
+        const int32_t node = elab_held_node(in, &v);
+        const int32_t k = node > 0 ? ckt_find(c, f->node[node]) : 0;
+        if (k > 0)
+            vec_push(*ic, (elab_node_value){k, v});
+    }
+}
+
 void elab_ics(elab_node_value **ic, elab_node_value **nodeset, const ckt *c, const flat *f)
 {
     node_values(ic, f->ic, c, f);
+    hold_charged(ic, c, f);
     node_values(nodeset, f->nodeset, c, f);
     hold_off(nodeset, c, f);
 }

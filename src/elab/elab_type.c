@@ -182,12 +182,39 @@ static const flat_param *level_given(const flat_model *c)
     return p;
 }
 
+/* Levels that Xyce counts otherwise than the table above. */
+static const struct {
+    char letter;     /* of nmos and pmos, npn and pnp, njf and pjf: the second one */
+    int xyce, level; /* level: -1: not here */
+} by_xyce[] = {{'m', 9, 49},   {'m', 107, 72}, {'m', 108, 72}, {'m', 110, 72}, {'m', 111, 72},
+               {'m', 301, 44}, {'j', 2, -1},   {'p', 12, 9},   {'p', 230, 13}, {'p', 505, 504}};
+
+/* Whether a card has parameters that BSIM3 has and MOS 9 has not. */
+static bool has_bsim3(const flat_model *c)
+{
+    static const char *const own[] = {"vth0", "nch", "dvt0", "nlx"};
+    for (size_t i = 0; i < vec_len(c->param); i++)
+        for (size_t k = 0; k < VS_COUNT(own); k++)
+            if (!strcmp(c->param[i].name, own[k]))
+                return true;
+    return false;
+}
+
 /* The level of a card, 1 if it gives none; -1: the value can be no level. */
-static int model_level(const flat_model *c)
+static int model_level(const elab *e, const flat_model *c)
 {
     const flat_param *p = level_given(c);
-    const double level = !p ? 1 : p->str ? -1 : p->value;
-    return level == floor(level) && fabs(level) < 1000 ? (int)level : -1;
+    const double given = !p ? 1 : p->str ? -1 : p->value;
+    const int level = given == floor(given) && fabs(given) < 1000 ? (int)given : -1;
+    const char letter = !strcmp(c->type, "nmos") || !strcmp(c->type, "pmos") ? 'm'
+                        : !strcmp(c->type, "npn") || !strcmp(c->type, "pnp") ? 'p'
+                        : !strcmp(c->type, "njf") || !strcmp(c->type, "pjf") ? 'j'
+                                                                             : 0;
+    for (size_t i = 0; i < VS_COUNT(by_xyce); i++)
+        if (by_xyce[i].letter == letter && by_xyce[i].xyce == level &&
+            (e->f->xyce || (level == 9 && letter == 'm' && has_bsim3(c))))
+            return by_xyce[i].level;
+    return level;
 }
 
 static bool has_level(const elab_level *v, int level)
@@ -198,11 +225,11 @@ static bool has_level(const elab_level *v, int level)
     return false;
 }
 
-static const elab_level *find_level(const flat_model *c)
+static const elab_level *find_level(const elab *e, const flat_model *c)
 {
     for (size_t i = 0; i < VS_COUNT(levels); i++)
         if ((!strcmp(levels[i].n, c->type) || !strcmp(levels[i].p, c->type)) &&
-            has_level(&levels[i], model_level(c)))
+            has_level(&levels[i], model_level(e, c)))
             return &levels[i];
     return NULL;
 }
@@ -238,10 +265,26 @@ static const char *module_of(const elab_type *t, const flat_model *c)
     return heats && !strcmp(t->type, "d") ? "diode_heat" : t->module;
 }
 
+/* Levels 1 to 3 of diodes are one module; others are other models elsewhere (JUNCAP and so on). */
+static void warn_diode_level(elab *e, const flat_model *c)
+{
+    const flat_param *p = level_given(c);
+    const int level = model_level(e, c);
+    if (p && (level < 1 || level > 3))
+        diag_warning(e->d, p->span,
+                     "model '%s': level %g of type 'd' is not supported; it is taken as level 1",
+                     c->name, p->value);
+}
+
 elab_binding elab_find_binding(elab *e, const flat_model *c)
 {
     elab_binding b = {.min_node = 1};
-    const elab_level *v = find_level(c);
+    const elab_level *v = find_level(e, c);
+    if (v && !e->f->xyce && !strcmp(v->model, "BSIM3") && level_given(c)->value == 9)
+        diag_warning(e->d, level_given(c)->span,
+                     "model '%s' has parameters of BSIM3, which is level 9 in Xyce only: it is "
+                     "taken as level 49",
+                     c->name);
     if (v) {
         const bool is_p = !strcmp(c->type, v->p);
         find_loaded(e, v, &b);
@@ -254,9 +297,11 @@ elab_binding elab_find_binding(elab *e, const flat_model *c)
     b.osdi = mdl_find_osdi(e->lib, c->type);
     for (size_t i = 0; i < VS_COUNT(types) && !b.osdi; i++) {
         const elab_type *t = &types[i];
-        if (strcmp(t->type, c->type) || (t->level && t->level != model_level(c)))
+        if (strcmp(t->type, c->type) || (t->level && t->level != model_level(e, c)))
             continue;
         b.mdl = mdl_find(e->lib, module_of(t, c));
+        if (!strcmp(t->type, "d"))
+            warn_diode_level(e, c);
         b.polarity = t->polarity ? "type" : NULL;
         b.value = t->polarity;
         b.min_node = t->min_node;
@@ -388,7 +433,7 @@ static void level_not_loaded(elab *e, const flat_model *c, const elab_level *v)
     diag_error(e->d, level_given(c)->span,
                "model '%s': level %d of type '%s' is %s, which does not come with vsim: load its "
                "Verilog-A module %s",
-               c->name, model_level(c), c->type, v->model, names);
+               c->name, model_level(e, c), c->type, v->model, names);
     const char *source = NULL;
     for (size_t i = 0; i < VS_COUNT(v->loaded) && v->loaded[i] && !source; i++)
         source = elab_find_source(e, c->span, v->loaded[i]);
@@ -399,7 +444,7 @@ static void level_not_loaded(elab *e, const flat_model *c, const elab_level *v)
 
 void elab_unknown_type(elab *e, const flat_model *c)
 {
-    const elab_level *v = find_level(c);
+    const elab_level *v = find_level(e, c);
     if (v) {
         level_not_loaded(e, c, v);
         return;

@@ -7,7 +7,7 @@
 static flat_ctx begin(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
                       double temper)
 {
-    *f = (flat){.mem = mem, .title = deck->title};
+    *f = (flat){.mem = mem, .title = deck->title, .xyce = deck->xyce};
     flat_ctx c = {.f = f,
                   .deck = deck,
                   .d = d,

@@ -317,6 +317,7 @@ typedef struct flat_save { /* .save, .probe */
 typedef struct flat {
     arena *mem;
     const char *title;
+    bool xyce;          /* a deck of Xyce's: levels of models, ic= of elements count as there */
     const char **node;  /* vec; [0] is "0"; names with path: "x1.out" (lower case) */
     bool *gone;         /* [nodes] true: the owner has removed all elements there; NULL: none */
     flat_inst *inst;    /* vec */

@@ -174,6 +174,8 @@ static rhs parse_value(cur *q, diag_span span, uint32_t *end)
 {
     rhs v = {.span = span, .given = true};
     v.e = net_expr_parse(q->c->d, q->c->names, q->c->mem, span, end);
+    if (v.e && q->c->deck->xyce)
+        net_expr_as_xyce(v.e);
     v.maybe_dynamic = v.e && (v.e->op == NET_PARAM || is_dynamic(v.e));
     if (v.e)
         v.span = v.e->span;

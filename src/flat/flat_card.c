@@ -20,7 +20,7 @@ static const char *text_of(flat_ctx *c, diag_span at)
 
 /* -- .option .temp -- */
 
-static void read_option(cur *q)
+void flat_read_option(cur *q)
 {
     flat_option o = {.name = cur_tok(q)->text, .str = "", .value = 1, .span = cur_span(q)};
     if (!cur_at_key(q)) {
@@ -45,6 +45,8 @@ static void read_option(cur *q)
 void flat_option_card(flat_ctx *c, const net_card *card)
 {
     cur q = {c, c->root->b, card, 1};
+    if (flat_xyce_options(&q))
+        return;
     while (cur_skip_punct(&q), cur_more(&q)) {
         if (card->kind == NET_CARD_TEMP) {
             double y;
@@ -53,7 +55,7 @@ void flat_option_card(flat_ctx *c, const net_card *card)
             vec_push(c->f->temp, y);
             c->temp_at = net_card_span(card);
         } else if (cur_tok(&q)->kind == NET_T_WORD) {
-            read_option(&q);
+            flat_read_option(&q);
         } else {
             cur_unexpected(&q, "an option is expected: name or name=value");
             return;
@@ -325,7 +327,17 @@ static bool positive(cur *q, const char *what, double y, bool zero)
     return false;
 }
 
-/* tran = ".tran" tstep tstop [tstart [tmax]] ["uic"] */
+/* A step of 0, as LTspice and Xyce take it: largest steps are those that a step at least as long
+ * gives, and edges without a length take a thousandth of the run. */
+static void choose_step(flat_ana *a)
+{
+    const double run = a->tstop - a->tstart;
+    a->tstep = run / 1000;
+    if (!(a->tmax > 0))
+        a->tmax = run / 50;
+}
+
+/* tran = ".tran" tstep tstop [tstart [tmax]] ["uic"|"noop"] */
 static void read_tran(flat_ctx *c, const net_card *card)
 {
     static const char *const what[] = {"the step tstep", "the end tstop", "the start tstart",
@@ -335,7 +347,7 @@ static void read_tran(flat_ctx *c, const net_card *card)
     double *y[] = {&a.tstep, &a.tstop, &a.tstart, &a.tmax};
     int n = 0;
     while (cur_more(&q)) {
-        if (cur_is_word(&q, "uic")) {
+        if (cur_is_word(&q, "uic") || cur_is_word(&q, "noop")) {
             a.uic = true;
             q.i++;
             continue;
@@ -345,7 +357,7 @@ static void read_tran(flat_ctx *c, const net_card *card)
                            ".tran takes tstep tstop tstart tmax and uic; nothing more is expected");
             return;
         }
-        if (!number(&q, c->root, y[n]) || !positive(&q, what[n], *y[n], n == 2))
+        if (!number(&q, c->root, y[n]) || !positive(&q, what[n], *y[n], n != 1))
             return;
         n++;
     }
@@ -358,6 +370,10 @@ static void read_tran(flat_ctx *c, const net_card *card)
         diag_error(c->d, a.span, "tstart (%g) is not before tstop (%g)", a.tstart, a.tstop);
         return;
     }
+    if (a.tstep == 0)
+        choose_step(&a);
+    else if (c->deck->xyce && !(a.tmax > 0)) /* tstep is only the first step there */
+        a.tmax = (a.tstop - a.tstart) / 50;
     vec_push(c->f->ana, a);
 }
 
@@ -474,11 +490,24 @@ static bool find_sweep(cur *q, flat_sweep *w)
     return false;
 }
 
-/* sweep = name (from to step | ("dec"|"oct"|"lin") n from to | "list" value* | from to "..." ) */
-static bool read_sweep(cur *q, flat_sweep *w)
+/* The form of the values, if it stands at the cursor; NULL: it does not. */
+static const char *sweep_form(cur *q)
 {
     static const char *const form[] = {"dec", "oct", "lin"};
-    if (cur_tok(q)->kind != NET_T_WORD) {
+    for (size_t i = 0; i < VS_COUNT(form); i++)
+        if (cur_is_word(q, form[i])) {
+            q->i++;
+            return form[i];
+        }
+    return NULL;
+}
+
+/* sweep = name (from to step | ("dec"|"oct"|"lin") n from to | "list" value* | from to "..." ) |
+ *         "lin" name from to step | ("dec"|"oct") name from to n */
+static bool read_sweep(cur *q, flat_sweep *w)
+{
+    const char *front = sweep_form(q);
+    if (!cur_more(q) || cur_tok(q)->kind != NET_T_WORD) {
         cur_unexpected(q, "a source, parameter or 'temp' is expected");
         return false;
     }
@@ -488,23 +517,23 @@ static bool read_sweep(cur *q, flat_sweep *w)
         q->i++;
         return sweep_list(q, w) && ok;
     }
-    const char *kind = NULL;
-    for (size_t i = 0; i < VS_COUNT(form); i++)
-        if (cur_is_word(q, form[i]))
-            kind = form[i];
-    q->i += kind != NULL;
+    const char *kind = front ? front : sweep_form(q);
     double y[3];
     for (int i = 0; i < 3; i++) {
         if (!cur_more(q)) {
-            cur_unexpected(q, kind ? "a sweep needs a number of points, start and end"
-                                   : "a sweep needs start, end and step");
+            cur_unexpected(q, kind && !front ? "a sweep needs a number of points, start and end"
+                              : front && *front != 'l'
+                                  ? "a sweep needs start, end and points per decade or octave"
+                                  : "a sweep needs start, end and step");
             return false;
         }
         if (!number(q, q->c->root, &y[i]))
             return false;
     }
-    return (kind ? sweep_points(q, w, kind, y[0], y[1], y[2])
-                 : sweep_linear(q, w, y[0], y[1], y[2])) &&
+    if (front && *front != 'l')
+        return sweep_points(q, w, front, y[2], y[0], y[1]) && ok;
+    return (kind && !front ? sweep_points(q, w, kind, y[0], y[1], y[2])
+                           : sweep_linear(q, w, y[0], y[1], y[2])) &&
            ok;
 }
 

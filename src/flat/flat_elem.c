@@ -174,6 +174,15 @@ static bool is_key(const ereader *r, const char *a, const char *b)
     return cur_at_key(&r->q) && (cur_is_word(&r->q, a) || (b && cur_is_word(&r->q, b)));
 }
 
+/* Whether a resistor has its value in words, as resistance=1k. */
+static bool gives_resistance(const ereader *r)
+{
+    for (size_t i = 0; i < vec_len(r->kv); i++)
+        if (!strcmp(r->kv[i].key, "resistance") || !strcmp(r->kv[i].key, "value"))
+            return true;
+    return false;
+}
+
 /* r = "R" a b [value] [model] [value] ("r=" expr | key=value)* */
 static bool read_rcl(ereader *r)
 {
@@ -209,6 +218,9 @@ static bool read_rcl(ereader *r)
     }
     if (ok && !r->e->expr.given && !r->e->word && !vec_len(r->kv))
         return failed(r, what[r->e->letter == 'r' ? 0 : r->e->letter == 'c' ? 1 : 2]);
+    if (ok && r->e->letter == 'r' && !r->e->expr.given && !r->e->word && !gives_resistance(r))
+        diag_warning(r->q.c->d, net_card_span(r->q.card),
+                     "'%s' has no value: it is 1 mOhm, as in ngspice", r->e->name);
     return ok;
 }
 
@@ -234,7 +246,15 @@ static bool read_k(ereader *r)
         return failed(r, what);
     if (cur_at_key(&r->q))
         return take_rest(r, NULL, 0);
-    return take_value(r, "value") && take_rest(r, NULL, 0);
+    if (!take_value(r, "value"))
+        return false;
+    if (is_word(r) && !cur_at_key(&r->q)) {
+        diag_error(r->q.c->d, cur_span(&r->q),
+                   "the inductors have a magnetic core, '%s': models of cores are not there",
+                   cur_tok(&r->q)->text);
+        return false;
+    }
+    return take_rest(r, NULL, 0);
 }
 
 /* -- V I -- */

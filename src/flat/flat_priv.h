@@ -583,6 +583,10 @@ bool flat_take_m(flat_ctx *c, scope *s, const rhs *m, double *out); /* m NULL: 1
 void flat_local_card(flat_ctx *c, scope *s, const net_card *card); /* .ic .nodeset .save .print */
 void flat_top_card(flat_ctx *c, const net_card *card);             /* after expansion: analyses */
 void flat_option_card(flat_ctx *c, const net_card *card);          /* .option .temp */
+void flat_read_option(cur *q);                                     /* one: name, or name=value */
+
+/* flat_xyce.c: reads the card if it is of a package of Xyce's options. false: it is not. */
+bool flat_xyce_options(cur *q);
 
 /* flat_step.c: .step .mc .limits */
 /* target = ["param"] name | "temp" | "option" name | element ["[" name "]"] | model "(" name ")"

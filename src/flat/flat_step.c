@@ -78,8 +78,8 @@ static bool set_model(flat_ctx *c, const char *name, const char *param, diag_spa
     return is_model(c, name) || unknown(c, name, at, 1u << FLAT_SET_MODEL, "model in use");
 }
 
-/* target = "temp" | parameter | element | ["@"] element "[" name "]" | model ("[" name "]" | "("
- * name ")") */
+/* target = "temp" | parameter | element [":" name] | ["@"] element "[" name "]" |
+ *          model ("[" name "]" | "(" name ")" | ":" name) */
 static bool find_target(flat_ctx *c, const char *name, diag_span at, flat_target *t)
 {
     const char *open = strpbrk(name, "[(");
@@ -102,6 +102,18 @@ static bool find_target(flat_ctx *c, const char *name, diag_span at, flat_target
     const int32_t k = find_element(c, name);
     if (k < 0 && is_param(c, name))
         return set_param(c, name, at, t);
+    const char *colon = k < 0 ? strrchr(name, ':') : NULL; /* of Xyce: element:parameter */
+    if (colon && colon > name && colon[1]) {
+        const char *who = str_intern(c->names, name, (size_t)(colon - name));
+        const int32_t e = find_element(c, who);
+        if (e >= 0) {
+            *t = (flat_target){FLAT_SET_INST, c->f->inst[e].name, str_intern0(c->names, colon + 1),
+                               name, at};
+            return true;
+        }
+        if (is_model(c, who))
+            return set_model(c, who, str_intern0(c->names, colon + 1), at, t);
+    }
     if (k >= 0 && !strchr("virlcefghbk", c->f->inst[k].letter)) {
         diag_error(c->d, at, "'%s' has no main value; a parameter of it is @%s[name]", name, name);
         return false;

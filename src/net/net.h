@@ -103,6 +103,9 @@ const char *net_fn_text(net_fn fn);
  *   end  NULL: text behind the expression is an error. Else out: offset of the end of the
  *        expression, what follows is the caller's */
 const net_expr *net_expr_parse(diag *d, str_pool *names, arena *mem, diag_span at, uint32_t *end);
+/* Gives the tree e the meaning that Xyce's language has: log() is to base 10, and ^ between truth
+ * values is exclusive or. */
+void net_expr_as_xyce(const net_expr *e);
 /* In the tree e, replaces each parameter named s by NET_S, the variable of a transfer function. */
 void net_expr_in_s(const net_expr *e);
 /* One operation or built-in function on numbers. false: *why is a sentence with the values
@@ -155,7 +158,26 @@ typedef struct net_tok {
     X(ALTER, "alter") X(IGNORED, "connect") X(IGNORED, "graph") X(IGNORED, "wave")              \
     X(IGNORED, "backanno") X(DEL, "del") X(IGNORED, "malias") X(IGNORED, "stim")              \
     X(IGNORED, "distribution") X(STEP, "mc") X(STEP, "limits") X(IGNORED, "wcase")  \
-    X(CORRELATE, "correlate")
+    X(CORRELATE, "correlate") X(IC, "dcvolt") X(IGNORED, "preprocess") X(IGNORED, "result")       \
+    X(IGNORED, "sampling") X(IGNORED, "embeddedsampling") X(IGNORED, "pce") X(IGNORED, "mpde")     \
+    X(IGNORED, "mor") X(IGNORED, "lin") X(IGNORED, "initcond") X(IGNORED, "output")
+/* clang-format on */
+
+/* What only Xyce's decks have: dot words; packages, the first word of an .options card, whether
+ * options of it have an effect here or not; words of .print that say how its file is written. */
+/* clang-format off */
+#define NET_XYCE_CARD_LIST(X)                                                                   \
+    X("global_param") X("preprocess") X("result") X("sampling") X("embeddedsampling") X("pce")  \
+    X("mpde") X("mor") X("lin") X("initcond") X("dcvolt")
+#define NET_XYCE_PACKAGE_LIST(X)                                                                \
+    X("device") X("timeint") X("parser") X("nonlin") X("nonlin-tran") X("nonlin-hb")            \
+    X("nonlin-twolevel") X("timeint-mpde") X("timeint-hb") X("loca") X("linsol") X("linsol-hb") \
+    X("linsol-ac") X("linsol-es") X("linsol-pce") X("output") X("restart") X("sensitivity")     \
+    X("hbint") X("samples") X("embeddedsamples") X("pces") X("measure") X("fft") X("mpdeint")   \
+    X("mpde") X("mor_opts") X("topology") X("diagnostic") X("dist") X("parallel")
+#define NET_XYCE_PRINT_LIST(X)                                                                  \
+    X("format") X("file") X("precision") X("width") X("delimiter") X("filter")                  \
+    X("timescalefactor") X("timewidth")
 /* clang-format on */
 
 typedef enum net_card_kind {
@@ -303,6 +325,7 @@ typedef struct net_deck {
                              of devices that commands save; interned lower case */
     diag_span *control;   /* vec; the lines of .control blocks, with what continues them */
     diag_span control_at; /* the first .control card; DIAG_NOWHERE: none */
+    bool xyce;            /* a card of it is Xyce's alone: some words mean what they mean there */
 } net_deck;
 
 typedef struct net_define { /* a parameter of the top level that is set from outside */
@@ -322,6 +345,10 @@ typedef struct net_opt {
     int32_t alter; /* how many .alter blocks are applied; later ones are left out */
     bool no_title; /* the first line is a card (text from standard input) */
 } net_opt;
+
+/* Whether the word is a package of Xyce's options, or one of its .print, lower case. */
+bool net_xyce_package(const char *word);
+bool net_xyce_print(const char *word);
 
 /* Reads a deck with its includes; `opt` may be NULL. Everything is allocated in `mem`, names in
  * `names`, source text in `d`.

@@ -251,6 +251,24 @@ void net_expr_in_s(const net_expr *e)
         net_expr_in_s(e->arg[i]);
 }
 
+static bool is_truth(const net_expr *e)
+{
+    return e->op == NET_LT || e->op == NET_LE || e->op == NET_GT || e->op == NET_GE ||
+           e->op == NET_EQ || e->op == NET_NE || e->op == NET_AND || e->op == NET_OR ||
+           e->op == NET_NOT;
+}
+
+void net_expr_as_xyce(const net_expr *e)
+{
+    net_expr *const own = (net_expr *)(uintptr_t)e;
+    for (int32_t i = 0; i < e->n_arg; i++)
+        net_expr_as_xyce(e->arg[i]);
+    if (e->op == NET_CALL && e->fn == NET_FN_LN && !strcmp(e->name, "log"))
+        own->fn = NET_FN_LOG10;
+    else if (e->op == NET_POW && e->name && is_truth(e->arg[0]) && is_truth(e->arg[1]))
+        own->op = NET_NE; /* of 0 and 1 */
+}
+
 /* call = name "(" [expr ("," expr)*] ")" */
 static const net_expr *parse_call(eparse *p, uint32_t from, const char *name)
 {
@@ -280,6 +298,11 @@ static const net_expr *parse_call(eparse *p, uint32_t from, const char *name)
         fail(p, from, word.len, "if() takes 3 arguments: condition, value, other value");
     if (!cond && !p->failed)
         check_arity(p, name, fn, n, word);
+    if (!p->failed && (fn == NET_FN_TABLE || fn == NET_FN_PWLF) && arg[0]->op == NET_STR) {
+        diag_error(p->d, arg[0]->span, "tables in files are not read: %s(x, x1,y1, x2,y2, ...)",
+                   name);
+        p->failed = true;
+    }
     net_expr *e = NULL;
     if (!p->failed) {
         e = make(p, cond ? NET_COND : NET_CALL, from, n);
@@ -428,7 +451,8 @@ static const net_expr *parse_power(eparse *p)
         return NULL;
     uint32_t after = p->pos;
     skip(p);
-    if (at(p, 0) == '^')
+    const bool hat = at(p, 0) == '^';
+    if (hat)
         p->pos++;
     else if (at(p, 0) == '*' && at(p, 1) == '*')
         p->pos += 2;
@@ -443,6 +467,7 @@ static const net_expr *parse_power(eparse *p)
     if (!b)
         return NULL;
     net_expr *e = make(p, NET_POW, from, 2);
+    e->name = hat ? "^" : NULL;
     e->arg[0] = a;
     e->arg[1] = b;
     return e;

@@ -210,6 +210,70 @@ static net_card_kind kind_of_word(const char *word)
     return NET_CARD_UNKNOWN;
 }
 
+/* -- Xyce -- */
+
+static bool is_listed(const char *word, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(word, list[i]))
+            return true;
+    return false;
+}
+
+#define X(word) word,
+static const char *const xyce_card[] = {NET_XYCE_CARD_LIST(X)};
+static const char *const xyce_package[] = {NET_XYCE_PACKAGE_LIST(X)};
+static const char *const xyce_print[] = {NET_XYCE_PRINT_LIST(X)};
+#undef X
+
+bool net_xyce_package(const char *word)
+{
+    return is_listed(word, xyce_package, VS_COUNT(xyce_package));
+}
+
+bool net_xyce_print(const char *word) { return is_listed(word, xyce_print, VS_COUNT(xyce_print)); }
+
+/* .sens objfunc={...} param=...: an analysis of its own only here. */
+static bool is_xyce_sens(const net_card *c)
+{
+    static const char *const first[] = {"objfunc", "objvars", "acobjfunc", "param"};
+    return c->kind == NET_CARD_SENS && c->n_tok > 2 && c->tok[1].text && c->tok[2].punct == '=' &&
+           is_listed(c->tok[1].text, first, VS_COUNT(first));
+}
+
+static bool is_xyce(const net_lex *l, const net_card *c)
+{
+    const char *first = c->n_tok > 1 && c->tok[1].text ? c->tok[1].text : "";
+    if (c->kind == NET_CARD_OPTION)
+        return net_xyce_package(first) && c->n_tok > 2 && !c->tok[2].punct;
+    if (is_xyce_sens(c))
+        return true;
+    if (strcmp(c->name, "print") != 0)
+        return is_listed(c->name, xyce_card, VS_COUNT(xyce_card));
+    int depth = 0;
+    for (int32_t i = 1; i < c->n_tok; i++) {
+        const net_tok *t = &c->tok[i];
+        depth += t->punct == '(' ? 1 : t->punct == ')' ? -1 : 0;
+        const bool key = i + 1 < c->n_tok && c->tok[i + 1].punct == '=';
+        if (!depth && t->kind == NET_T_WORD &&
+            (key ? net_xyce_print(t->text) : strchr(t->text, ':') != NULL)) /* r1:temp */
+            return true;
+        if (!depth && t->kind == NET_T_EXPR && l->s[t->off] == '{')
+            return true;
+    }
+    return false;
+}
+
+/* A card that no other simulator has tells whose words the deck uses. */
+static void note_dialect(reader *r, const net_lex *l, const net_card *c)
+{
+    if (r->deck->xyce || !is_xyce(l, c))
+        return;
+    r->deck->xyce = true;
+    diag_note(r->d, net_card_span(c),
+              "this card is Xyce's: log() is to base 10, and levels of models count as there");
+}
+
 static void unknown_card(reader *r, const net_card *c)
 {
     const char *cand[VS_COUNT(card_words)];
@@ -775,6 +839,9 @@ static void read_title(reader *r, const net_lex *l, const net_tok *t)
  * being read. */
 static bool dot_card(reader *r, net_lex *l, net_card c, const char *section)
 {
+    note_dialect(r, l, &c);
+    if (is_xyce_sens(&c))
+        c.kind = NET_CARD_IGNORED;
     switch (c.kind) {
     case NET_CARD_INCLUDE: read_include(r, &c); break;
     case NET_CARD_LIB: read_lib(r, l, &c); break;

@@ -39,6 +39,7 @@ typedef struct post_env {
     post_def *def;  /* vec, the owner's */
     bool check;     /* look at the form only: every vector exists and is the number 1 */
     bool degrees;   /* angles */
+    bool log10;     /* log() is to base 10, as in Xyce's decks */
     uint64_t *seed; /* of sunif, sgauss, rnd; the owner's */
     /* set to true by an operation whose value at a point depends on other points, so that parts of
      * vectors do not give the parts of its value. NULL: not wanted */

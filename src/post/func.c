@@ -559,6 +559,8 @@ bool post_call(post_env *e, const char *name, post_val *arg, int n_arg, post_val
         if (str_casecmp(t[i].name, name))
             continue;
         *known = true;
+        const bool base10 = e->log10 && !str_casecmp(name, "log");
+        const fn_run run = base10 ? f_log : t[i].run;
         if (n_arg < t[i].lo || n_arg > t[i].hi)
             return post_fail(e, "%s() takes %d argument%s, not %d", name, t[i].lo,
                              t[i].hi > 1 ? " or more" : "", n_arg);
@@ -570,12 +572,12 @@ bool post_call(post_env *e, const char *name, post_val *arg, int n_arg, post_val
             return post_fail(e, "%s() of an empty vector", name);
         post_val r;
         fargs f = {e, arg, n_arg, &r, t[i].name};
-        const bool in_range = e->ranges && value_in_range(t[i].run);
+        const bool in_range = e->ranges && value_in_range(run);
         const post_carried carried =
             e->carry ? post_carry_call(e, t[i].name, arg, n_arg, &r) : POST_CARRY_NOT;
-        if (e->whole && !carried && !in_range && !value_by_value(t[i].run, n_arg))
+        if (e->whole && !carried && !in_range && !value_by_value(run, n_arg))
             *e->whole = true;
-        if (carried != POST_CARRY_DONE && !t[i].run(&f))
+        if (carried != POST_CARRY_DONE && !run(&f))
             return false;
         if (e->whole && in_range && r.complex && !arg->complex)
             *e->whole = true;

@@ -66,16 +66,21 @@ static vs_status run_op(sim *s, const flat_ana *a)
     return sim_plot_end(s, st);
 }
 
-ana_tran_opt sim_tran_options(const flat_ana *a)
+ana_tran_opt sim_tran_options(const sim *s, const flat_ana *a)
 {
-    return (ana_tran_opt){
-        .tstep = a->tstep, .tstop = a->tstop, .tstart = a->tstart, .tmax = a->tmax, .uic = a->uic};
+    const double usual = a->tmax > 0 ? a->tmax : fmin(a->tstep, (a->tstop - a->tstart) / 50),
+                 most = s->option.delmax;
+    return (ana_tran_opt){.tstep = a->tstep,
+                          .tstop = a->tstop,
+                          .tstart = a->tstart,
+                          .tmax = most > 0 ? fmin(most, usual) : a->tmax,
+                          .uic = a->uic};
 }
 
 vs_status sim_tran_begin(sim *s, const flat_ana *a)
 {
     static const sim_axis axis = {"time", "time", "s"};
-    ana_tran_opt to = sim_tran_options(a);
+    ana_tran_opt to = sim_tran_options(s, a);
     const flat_trannoise *noise = a->noise.on ? &a->noise : &s->flat.trannoise;
     if (noise->on) {
         const uint64_t seed = noise->seed_given ? noise->seed : s->option.seed;

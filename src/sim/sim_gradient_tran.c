@@ -156,7 +156,7 @@ static vs_status run(tran_gradient *w)
     static const sim_axis axis = {"time", "time", "s"};
     sim *s = g->s;
     const flat_ana *a = &g->run;
-    const ana_tran_opt o = sim_tran_options(a);
+    const ana_tran_opt o = sim_tran_options(s, a);
     vs_status st = sim_plot_begin(s, "tran", "Transient Analysis", &axis, false);
     if (st == VS_OK)
         st = refuse_details(g);

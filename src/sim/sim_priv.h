@@ -351,7 +351,7 @@ vs_status sim_run_hbxf(sim *s, const flat_ana *a);
 
 /* -- sim_ana.c -- */
 /* Times of a transient; noise is none. */
-ana_tran_opt sim_tran_options(const flat_ana *a);
+ana_tran_opt sim_tran_options(const sim *s, const flat_ana *a);
 
 /* -- sim_checkpoint.c -- */
 /* In place of ana_tran_begin, for a transient that goes on from the checkpoint in sim_opt.take_up.

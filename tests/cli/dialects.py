@@ -60,6 +60,101 @@ class Dialects(Folder):
         self.close(v['v(a)'][0], 27)
         self.close(v['v(x1.b)'][0], 54)
 
+    def test_xyce_options(self):
+        """A package's options that have a meaning here are taken, one warning names the others."""
+        v, said = self.run_deck('packages\n.options device temp=77 debuglevel=-100\n'
+                                '.options timeint reltol=1e-4 method=8 delmax=1m breakpoints=1m,2m abstol=1e-7\n'
+                                '.options nonlin-tran maxstep=3\n'
+                                'v1 a 0 sin(0 1 10)\nr1 a b {temper}\nc1 b 0 1u\n.tran 0 50m\n.print tran v(b)\n.end\n')
+        self.assertIn("of the options of 'device' these have no effect here: debuglevel", said)
+        self.assertIn("of the options of 'timeint' these have no effect here: breakpoints", said)
+        self.assertIn("of the options of 'nonlin-tran' these have no effect here: maxstep", said)
+        self.assertIn("this card is Xyce's", said)
+        steps = [b - a for a, b in zip(v['time'], v['time'][1:])]
+        self.assertLessEqual(max(steps), 1.0001e-3)
+        self.assertEqual(v['time'][-1], 50e-3)
+        plain, said = self.run_deck('none of it\n.option temp=77 reltol=1e-4 method=gear delmax=1m vntol=1e-7\n'
+                                    'v1 a 0 sin(0 1 10)\nr1 a b {temper}\nc1 b 0 1u\n.tran 50u 50m 0 1m\n.end\n')
+        self.assertNotIn('Xyce', said)
+        self.assertEqual(plain['v(b)'], v['v(b)'])
+
+    def test_xyce_print(self):
+        """Braces, words about files, and what is not there: warnings, and the rest is printed."""
+        _, said = self.run_deck('printed\nv1 a 0 100\nr1 a 0 1k\nb1 c 0 v=log(v(a))\n'
+                                '.op\n.print op format=csv file = x.csv {v(a)} {log(v(a)) + 1} n(m1:gm) r1:r p(v7) v(c)\n'
+                                '.print homotopy v(a)\n.sens objfunc={v(a)} param=r1:r\n.preprocess replaceground true\n.end\n')
+        for text in ("'n(m1:gm)' is not known here", "'r1:r' is not known here", "'p(v7)' is not known here", 'the deck has no .homotopy analysis',
+                     "'.sens' is not supported", "'.preprocess' is not supported"):
+            self.assertIn(text, said)
+        values = [float(x) for x in re.findall(r'= *(\S+)', said[said.index('(v(a)) ='):])[:3]]
+        for got, want in zip(values, (100, 3, 2)):  # log() is to base 10
+            self.close(got, want)
+
+    def test_xyce_start_and_xor(self):
+        """ic= of a capacitor at ground holds the operating point of a transient; ^ of truth values is exclusive or."""
+        deck = ('start\n%sc1 1 0 1u ic=1\nr1 1 2 1k\nv1 2 0 0\nl1 3 0 1m ic=1\nr3 3 0 1\n'
+                'b1 4 0 v={if((v(1)>0.5) ^ (v(1)>2), 3, 1)}\nr4 4 0 1\n.tran 10u 1m\n.end\n')
+        v, said = self.run_deck(deck % '.options device tnom=27\n')
+        self.assertIn('l1: ic= of an inductor', said)
+        self.assertNotIn('c1: ic=', said)
+        for t, x, y in zip(v['time'], v['v(1)'], v['v(4)']):
+            self.assertAlmostEqual(x, math.exp(-t / 1e-3), delta=2e-3)  # reltol
+            if abs(x - 0.5) > 5e-3:  # 1 ^ 0, then 0 ^ 0
+                self.assertAlmostEqual(y, 3 if x > 0.5 else 1, delta=1e-3)
+        v, said = self.run_deck(deck % '')
+        self.assertNotIn('ic=', said)
+        self.assertLess(max(abs(x) for x in v['v(1)']), 1e-9)
+
+    def test_log_is_natural_elsewhere(self):
+        v, said = self.run_deck('natural\nv1 a 0 100\nr1 a 0 1k\nb1 c 0 v=log(v(a))\n.op\n.print op v(a)\n.end\n')
+        self.close(v['v(c)'][0], math.log(100))
+        self.assertNotIn('Xyce', said)
+
+    def test_xyce_level(self):
+        """Level 9 is BSIM3 there, MOS 9 elsewhere."""
+        deck = 'level\nvd d 0 1\nvg g 0 1\nm1 d g 0 0 nm w=1u l=1u\n.model nm nmos level=%s vth0=0.5\n.op\n%s.end\n'
+        is_9, said = self.run_deck(deck % ('9', '.preprocess replaceground true\n'))
+        bsim3, _ = self.run_deck(deck % ('49', ''))
+        self.assertIn("this card is Xyce's", said)
+        self.assertEqual(is_9['i(vd)'], bsim3['i(vd)'])
+        is_9, said = self.run_deck(deck % ('9', ''))
+        self.assertIn('it is taken as level 49', said)
+        self.assertEqual(is_9['i(vd)'], bsim3['i(vd)'])
+
+    def test_models_that_are_not_there(self):
+        """What another model or no value stands in for is told."""
+        v, said = self.run_deck('stands in\nv1 a 0 1\nr1 a b tc1=0.1\nr2 b 0 2k\nd1 b 0 dm\n.model dm d level=200\n.op\n.end\n')
+        self.assertIn("'r1' has no value: it is 1 mOhm", said)
+        self.assertIn("level 200 of type 'd' is not supported; it is taken as level 1", said)
+        self.write('bad.sp', 'files\nb1 a 0 v={table("x.dat", 1, 2)}\nr1 a 0 1\n.op\n.end\n')
+        r = subprocess.run([VSIM, 'check', 'bad.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn('bad.sp:2:17: error: tables in files are not read', r.stderr)
+        self.write('bad.sp', 'jfet\n.preprocess replaceground true\nv1 d 0 1\nj1 d 0 0 jm\n.model jm njf level=2\n.op\n.end\n')
+        r = subprocess.run([VSIM, 'check', 'bad.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("level 2 of type 'njf' is not supported", r.stderr)
+
+    def test_forms_in_front(self):
+        """.dc lin name start end step; .dc dec name start end points; .step element:parameter."""
+        v, _ = self.run_deck('front\nv1 a 0 1\nr1 a 0 1k\n.dc dec v1 1 100 1\n.end\n')
+        self.assertEqual(len(v['v(a)']), 3)
+        for got, want in zip(v['v(a)'], (1, 10, 100)):
+            self.close(got, want)
+        v, _ = self.run_deck('front\nv1 a 0 1\nr1 a 0 1k\n.dc lin v1 1 2 0.25\n.end\n')
+        self.assertEqual(v['v(a)'], [1, 1.25, 1.5, 1.75, 2])
+        v, _ = self.run_deck('front\nv1 a 0 1\nr1 a b 1k\nr2 b 0 1k\n.step r1:r 1k 3k 2k\n.op\n.end\n')
+        self.close(v['v(b)'][0], 0.5)
+        self.close(v['v(b)'][1], 0.25)
+
+    def test_step_of_zero(self):
+        """.tran 0 tstop: largest steps of a fiftieth, edges without a length of a thousandth of the run."""
+        v, _ = self.run_deck('zero\nv1 a 0 pulse(0 1 0.1 0 0 0.2 1)\nr1 a 0 1k\n.tran 0 1\n.end\n')
+        steps = [b - a for a, b in zip(v['time'], v['time'][1:])]
+        self.assertLessEqual(max(steps), 0.02 * (1 + 1e-9))
+        for t, a in zip(v['time'], v['v(a)']):
+            self.assertAlmostEqual(a, max(0, min(1, (t - 0.1) / 1e-3, 1 - (t - 0.301) / 1e-3)), delta=1e-9)
+
     def test_eight_values(self):
         v, _ = self.run_deck('waves\nv1 a 0 am(0.3 0.5 2 200 1500 1m 25 15)\nv2 b 0 sffm(0.2 2 1k 5 100 1m 20 10)\n'
                              'r1 a b 1k\n.tran 20u 5m\n.end\n')
