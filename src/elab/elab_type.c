@@ -336,7 +336,8 @@ static const char *level_list(elab *e, const char *type)
     int known[64];
     size_t n = 0;
     for (size_t i = 0; i < VS_COUNT(types); i++)
-        if (!strcmp(types[i].type, type) && n < VS_COUNT(known))
+        if (!strcmp(types[i].type, type) && n < VS_COUNT(known) &&
+            !(e->f->xyce && !strcmp(types[i].module, "jfet2")))
             known[n++] = types[i].level;
     for (size_t i = 0; i < VS_COUNT(levels); i++)
         for (size_t k = 0; k < VS_COUNT(levels[i].level) && levels[i].own; k++)

@@ -133,7 +133,7 @@ class Dialects(Folder):
         self.write('bad.sp', 'jfet\n.preprocess replaceground true\nv1 d 0 1\nj1 d 0 0 jm\n.model jm njf level=2\n.op\n.end\n')
         r = subprocess.run([VSIM, 'check', 'bad.sp'], cwd=self.tmp.name, capture_output=True, text=True)
         self.assertEqual(r.returncode, 1)
-        self.assertIn("level 2 of type 'njf' is not supported", r.stderr)
+        self.assertIn("level 2 of type 'njf' is not supported; 1 is", r.stderr)
 
     def test_forms_in_front(self):
         """.dc lin name start end step; .dc dec name start end points; .step element:parameter."""
