@@ -21,6 +21,9 @@
 /* Part of the largest such current of the circuit that another one counts as, at least: what flows
  * into the gates behind a control voltage is nothing beside the supply's. */
 #define FLOW_PART 0.1
+/* In large circuits all of them count as the largest, a supply's, and have so many times reltol: the
+ * currents of a hundred inputs would decide steps of which nothing else wants to know. */
+#define FLOW_LARGE 10
 /* Part of the largest voltage of its device that an inner voltage counts as, at least; and of the
  * supply's that each one does in a large circuit. */
 #define INNER_PART 0.1
@@ -155,10 +158,12 @@ static double without_zigzag(const tran *t, int32_t i)
 VS_HOT static void worst_flow(tran *t, double factor, const double *noise)
 {
     const double *w = t->pc.w, scale = factor / t->a->opt.trtol;
-    const double reltol = norm_max(t->a->opt.reltol, FLOW_RELTOL);
+    const bool large = t->a->n >= TRAN_LARGE;
+    const double part = large ? 1 : FLOW_PART;
+    const double reltol = norm_max((large ? FLOW_LARGE : 1) * t->a->opt.reltol, FLOW_RELTOL);
     double least = 0;
     for (int32_t k = 0; k < t->n_flow && t->n_flow > 1; k++)
-        least = norm_max(least, FLOW_PART * t->xmax[t->flow[k]]);
+        least = norm_max(least, part * t->xmax[t->flow[k]]);
     for (int32_t k = 0; k < t->n_flow; k++) {
         int32_t i = t->flow[k];
         double y = t->y[0][k] = t->n_piece >= 4 ? without_zigzag(t, i) : t->x[0][i];
