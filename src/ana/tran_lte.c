@@ -21,7 +21,7 @@
 /* Part of the largest such current of the circuit that another one counts as, at least: what flows
  * into the gates behind a control voltage is nothing beside the supply's. */
 #define FLOW_PART 0.1
-/* In large circuits all of them count as the largest, a supply's, and have so many times reltol: the
+/* In large circuits all of them count as the largest, a supply's, and have so many times reltol:
  * currents of a hundred inputs would decide steps of which nothing else wants to know. */
 #define FLOW_LARGE 10
 /* Part of the largest voltage of its device that an inner voltage counts as, at least; and of the
