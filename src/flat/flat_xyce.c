@@ -14,7 +14,6 @@ static const struct xyce_option {
     {"device", "defas", "defas"},    {"timeint", "reltol", "reltol"},
     {"timeint", "abstol", "vntol"},  {"timeint", "delmax", "delmax"},
     {"timeint", "maxord", "maxord"}, {"timeint", "method", "method"},
-    {"parser", "scale", "scale"},
 };
 
 static const char *ours_of(const char *package, const char *name)

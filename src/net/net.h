@@ -163,14 +163,15 @@ typedef struct net_tok {
     X(IGNORED, "mor") X(IGNORED, "lin") X(IGNORED, "initcond") X(IGNORED, "output")
 /* clang-format on */
 
-/* What only Xyce's decks have: dot words; packages, the first word of an .options card, whether
- * options of it have an effect here or not; words of .print that say how its file is written. */
+/* What only Xyce's decks have: dot words (.lin and .dcvolt are HSPICE's too); packages, the first
+ * word of an .options card, whether options of it have an effect here or not; words of .print that
+ * say how its file is written. */
 /* clang-format off */
 #define NET_XYCE_CARD_LIST(X)                                                                   \
     X("global_param") X("preprocess") X("result") X("sampling") X("embeddedsampling") X("pce")  \
-    X("mpde") X("mor") X("lin") X("initcond") X("dcvolt")
+    X("mpde") X("mor") X("initcond")
 #define NET_XYCE_PACKAGE_LIST(X)                                                                \
-    X("device") X("timeint") X("parser") X("nonlin") X("nonlin-tran") X("nonlin-hb")            \
+    X("device") X("timeint") X("nonlin") X("nonlin-tran") X("nonlin-hb")            \
     X("nonlin-twolevel") X("timeint-mpde") X("timeint-hb") X("loca") X("linsol") X("linsol-hb") \
     X("linsol-ac") X("linsol-es") X("linsol-pce") X("output") X("restart") X("sensitivity")     \
     X("hbint") X("samples") X("embeddedsamples") X("pces") X("measure") X("fft") X("mpdeint")   \
@@ -325,7 +326,8 @@ typedef struct net_deck {
                              of devices that commands save; interned lower case */
     diag_span *control;   /* vec; the lines of .control blocks, with what continues them */
     diag_span control_at; /* the first .control card; DIAG_NOWHERE: none */
-    bool xyce;            /* a card of it is Xyce's alone: some words mean what they mean there */
+    bool xyce;            /* a card of the deck's own file is Xyce's alone: some words mean what
+                             they mean there */
 } net_deck;
 
 typedef struct net_define { /* a parameter of the top level that is set from outside */
@@ -344,6 +346,7 @@ typedef struct net_opt {
     size_t n_section;
     int32_t alter; /* how many .alter blocks are applied; later ones are left out */
     bool no_title; /* the first line is a card (text from standard input) */
+    bool ngspice;  /* decks are ngspice's, whatever cards are in them */
 } net_opt;
 
 /* Whether the word is a package of Xyce's options, or one of its .print, lower case. */

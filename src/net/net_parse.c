@@ -264,10 +264,11 @@ static bool is_xyce(const net_lex *l, const net_card *c)
     return false;
 }
 
-/* A card that no other simulator has tells whose words the deck uses. */
+/* A card that no other simulator has tells whose words the deck uses. Included files do not: models
+ * are written for several simulators. */
 static void note_dialect(reader *r, const net_lex *l, const net_card *c)
 {
-    if (r->deck->xyce || !is_xyce(l, c))
+    if (r->deck->xyce || vec_len(r->chain) > 1 || (r->opt && r->opt->ngspice) || !is_xyce(l, c))
         return;
     r->deck->xyce = true;
     diag_note(r->d, net_card_span(c),

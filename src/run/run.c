@@ -206,7 +206,8 @@ static net_opt how_to_read(const run *r)
 {
     return (net_opt){.include = r->j->set.include,
                      .n_include = r->j->set.n_include,
-                     .init = r->j->set.start_files};
+                     .init = r->j->set.start_files,
+                     .ngspice = r->j->streams.ngspice};
 }
 
 static vs_status read_deck(run *r)

@@ -359,6 +359,10 @@ class Log(Folder):
         self.assertEqual(done.stderr.count('the run goes on without this card'), 4)
         for word in ('format', 'nowhere', 'elsewhere', 'n(m1'):
             self.assertRegex(done.stderr, r'Warning: d\.cir:\d+:\d+: .*\n.*' + re.escape(word))
+        said = self.call(VSIM, 'd.cir').stderr # where nothing else says whose the deck is, its words do
+        self.assertIn("this card is Xyce's", said)
+        self.assertIn('as with Xyce, the run goes on without this card', said)
+        self.deck(RC + '.tran 10n 4u\n.print tran v(nowhere)\n')
         self.call(VSIM, 'd.cir', code=1)
 
     def test_measures_without_their_analysis(self):
