@@ -67,6 +67,9 @@ typedef struct jit_opt {
      * returned; -1: it ended otherwise. NULL: the process is not the client's own, and LLVM is
      * loaded untried and unguarded (jit_load.c). */
     int (*apart)(int (*work)(const void *arg), const void *arg);
+    /* Lets abort() in this thread call leave(), which does not return; NULL: as before. With apart.
+     * false: it cannot. */
+    bool (*on_abort)(void (*leave)(void));
 } jit_opt;
 typedef struct jit_stat {
     int n_compiled, n_from_cache, n_cache_bad;

@@ -11,10 +11,8 @@
  * In a guest the handlers are the host's, and so is the process that ends. */
 #include <dlfcn.h>
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "io.h"
 #include "jit_build.h"
@@ -60,7 +58,7 @@ typedef void new_handler(void);
 typedef new_handler *new_handler_setter(new_handler *h);
 
 static new_handler_setter *set_new_handler; /* while the module is loaded; NULL: none */
-static struct sigaction abort_before;
+static bool (*on_abort)(void (*leave)(void));
 static bool left;
 
 static void be_as_before(void)
@@ -68,7 +66,7 @@ static void be_as_before(void)
     if (set_new_handler)
         (void)set_new_handler(NULL);
     set_new_handler = NULL;
-    (void)sigaction(SIGABRT, &abort_before, NULL);
+    (void)on_abort(NULL);
 }
 
 static void leave(void)
@@ -78,30 +76,19 @@ static void leave(void)
     vs_no_memory();
 }
 
-/* A call of abort() in this thread, never a signal of another process: then what was interrupted
- * may be anything. */
-static void on_abort(int sig, siginfo_t *info, void *context)
-{
-    (void)context;
-    if (info->si_code == SI_TKILL && info->si_pid == getpid())
-        leave();
-    be_as_before();
-    (void)raise(sig);
-}
-
 /* The C++ library comes first, so that its handler is set before LLVM's constructors run: the
  * exception that is thrown without one needs memory itself, of which ld.so ends the process. */
-static void *open_guarded(const char *dir)
+static void *open_guarded(const jit_opt *o)
 {
-    const struct sigaction sa = {.sa_sigaction = on_abort, .sa_flags = SA_SIGINFO | SA_NODEFER};
-    if (left || sigaction(SIGABRT, &sa, &abort_before))
+    on_abort = o->on_abort;
+    if (left || !on_abort(leave))
         vs_no_memory();
     void *cxx = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
     if (cxx)
         *(void **)&set_new_handler = dlsym(cxx, "_ZSt15set_new_handlerPFvvE");
     if (set_new_handler)
         (void)set_new_handler(leave);
-    void *module = open_module(dir);
+    void *module = open_module(o->plugin_dir);
     be_as_before();
     return module;
 }
@@ -111,7 +98,7 @@ void *jit_load(const jit_opt *o)
     if (o->apart && is_limited() && o->apart(try_it, o->plugin_dir))
         vs_no_memory();
     (void)dlerror();
-    void *module = o->apart ? open_guarded(o->plugin_dir) : open_module(o->plugin_dir);
+    void *module = o->apart ? open_guarded(o) : open_module(o->plugin_dir);
     if (!module && loader_lacks_memory())
         vs_no_memory();
     return module;

@@ -1,4 +1,4 @@
-/* run_apart.c - work in a child: what may end a process. */
+/* run_apart.c - what may end a process: work in a child, a way out of abort(). */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -38,4 +38,30 @@ int run_apart(int (*work)(const void *arg), const void *arg)
     if (WIFSIGNALED(how))
         return WTERMSIG(how) == SIGALRM ? 0 : -1;
     return WEXITSTATUS(how);
+}
+
+static struct sigaction before;
+static void (*way_out)(void); /* NULL: `before` is in place */
+
+/* A call of abort() in this thread, never a signal of another process: then what was interrupted
+ * may be anything. */
+static void aborted(int sig, siginfo_t *info, void *context)
+{
+    void (*leave)(void) = way_out;
+    (void)context;
+    if (leave && info->si_code == SI_TKILL && info->si_pid == getpid())
+        leave();
+    (void)run_on_abort(NULL);
+    (void)raise(sig);
+}
+
+bool run_on_abort(void (*leave)(void))
+{
+    const struct sigaction sa = {.sa_sigaction = aborted, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    if (leave && !way_out && sigaction(SIGABRT, &sa, &before))
+        return false;
+    if (!leave && way_out)
+        (void)sigaction(SIGABRT, &before, NULL);
+    way_out = leave;
+    return true;
 }

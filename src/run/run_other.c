@@ -39,6 +39,7 @@ vs_status run_open_models(mdl_lib **lib, diag *d, str_pool *names, const vsim_se
     mo.jit.note = s->notes ? print_note : NULL;
     mo.jit.user = s->log;
     mo.jit.apart = run_apart;
+    mo.jit.on_abort = run_on_abort;
     if (debug)
         mo.check_kernels = debug->check_kernels;
     if (debug && debug->dump_ir) {

@@ -1,6 +1,6 @@
 /* run_priv.h - between the files of the run of a deck:
  *     run.c         the run: reading, building, analyses, blocks, sweeps, result files
- *     run_apart.c     work in a child
+ *     run_apart.c     work in a child, a way out of abort()
  *     run_child.c     programs beside a run
  *     run_checkpoint.c  transients in a file, and runs that go on from it
  *     run_undo.c    what blocks add to files behind a checkpoint, taken away again
@@ -150,6 +150,7 @@ VS_MUST_USE vs_status run_open_models(mdl_lib **lib, diag *d, str_pool *names,
 
 /* -- run_apart.c: jit_opt.apart. What could not be tried, or found no end, returns 0. -- */
 int run_apart(int (*work)(const void *arg), const void *arg);
+bool run_on_abort(void (*leave)(void)); /* jit_opt.on_abort */
 
 /* -- run_child.c: programs beside a run -- */
 extern const child_host run_children;
