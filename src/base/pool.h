@@ -21,6 +21,7 @@ typedef enum pool_kind {
     POOL_STAMP,
     POOL_FACTOR,
     POOL_SOLVE,
+    POOL_VECTOR, /* loops over vectors of unknowns */
     POOL_N_KIND
 } pool_kind;
 

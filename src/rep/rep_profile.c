@@ -591,7 +591,9 @@ static rep_threads_of seconds_by_kind(const rep_profile *p)
         .phase = {[POOL_EVALUATE] = p->seconds[ROW_EVALUATE],
                   [POOL_STAMP] = p->seconds[ROW_STAMP],
                   [POOL_FACTOR] = p->seconds[ROW_FACTOR] + p->seconds[ROW_REFACTOR],
-                  [POOL_SOLVE] = p->seconds[ROW_SOLVE]}};
+                  [POOL_SOLVE] = p->seconds[ROW_SOLVE],
+                  [POOL_VECTOR] =
+                      p->seconds[ROW_TEST] + p->seconds[ROW_PREDICT] + p->seconds[ROW_LTE]}};
 }
 
 static void print_json(const rep_profile *p, FILE *out)

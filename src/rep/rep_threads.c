@@ -6,11 +6,10 @@
 #include "rep.h"
 #include "vec.h"
 
-static const char *const name_of[POOL_N_KIND] = {[POOL_OTHER] = "other",
-                                                 [POOL_EVALUATE] = "evaluate",
-                                                 [POOL_STAMP] = "stamp",
-                                                 [POOL_FACTOR] = "factor, refactor",
-                                                 [POOL_SOLVE] = "solve"};
+static const char *const name_of[POOL_N_KIND] = {
+    [POOL_OTHER] = "other", [POOL_EVALUATE] = "evaluate",
+    [POOL_STAMP] = "stamp", [POOL_FACTOR] = "factor, refactor",
+    [POOL_SOLVE] = "solve", [POOL_VECTOR] = "predict and test"};
 
 typedef struct of_kind {
     int64_t jobs;
