@@ -280,6 +280,7 @@ void ckt_restore_limits(ckt *c);
 /* -- a second opinion (ckt_verify.c) -- */
 typedef struct ckt_second {      /* [n+1], [nnz+1]; complete for the rows that were picked */
     double *f, *q, *fmax, *qmax; /* as ckt_load has them */
+    double *corner;              /* what held linearisations may be off by beyond a corner */
     double *qlo, *val;           /* scratch */
     int64_t n_eval;              /* devices evaluated by the interpreter */
 } ckt_second;

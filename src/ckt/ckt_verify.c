@@ -69,7 +69,7 @@ vs_status ckt_evaluate_again(ckt *c, const ckt_env *env, const double *x, uint8_
                              int32_t most, ckt_second *to)
 {
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
-    double *const v[] = {to->f, to->q, to->fmax, to->qmax, to->qlo};
+    double *const v[] = {to->f, to->q, to->fmax, to->qmax, to->qlo, to->corner};
     double *out = NULL;
     mdl_out *what = NULL;
     vs_status st = VS_OK;
@@ -90,6 +90,9 @@ vs_status ckt_evaluate_again(ckt *c, const ckt_env *env, const double *x, uint8_
         if (touches(c, (int32_t)i, pick))
             st = add_device(c, env, x, (int32_t)i, to, &out, &what);
     add_native(c, env, x, to);
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (c->group[i].lin)
+            dev_lin_corners(&c->group[i], x, env->alpha, to->corner);
     vec_free(out);
     vec_free(what);
     return st;

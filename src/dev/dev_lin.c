@@ -1043,6 +1043,35 @@ void dev_lin_sizes(const dev_group *g, bool all, double *fmax, double *qmax)
     }
 }
 
+static void corners_of(const dev_group *g, int32_t inst, const held_at *at, double alpha,
+                       double *by)
+{
+    const struct dev_lin *l = g->lin;
+    const dev_form *f = &g->form[MDL_TRAN];
+    const int32_t *slot = &f->slot[(size_t)inst * (size_t)f->n_out];
+    double d = 0;
+    for (int32_t c = 0; c < l->n_col; c++)
+        d = fmax(d, fabs(at->dv[c]));
+    for (int32_t k = 0; k < l->n_add[1]; k++) {
+        const dev_lin_out *o = &l->out[l->add[k]];
+        double slope = 0;
+        for (int32_t t = o->begin; t < o->end; t++)
+            slope += fabs(part_of(at, l->term[t].at));
+        const double off = (o->kind == IR_OUT_REACT ? alpha : 1) * slope * d;
+        by[slot[l->add[k]]] += isfinite(off) ? off : 0;
+    }
+}
+
+void dev_lin_corners(const dev_group *g, const double *x, double alpha, double *by)
+{
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t i = g->first[p]; i < g->first[p + 1]; i++) {
+            held_at at;
+            find_held(g, p, i - g->first[p], x, &at);
+            corners_of(g, i, &at, alpha, by);
+        }
+}
+
 void dev_lin_accept(dev_group *g)
 {
     struct dev_lin *l = g->lin;

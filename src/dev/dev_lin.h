@@ -174,6 +174,10 @@ void dev_homes_end(const dev_group *g, const dev_lin_sums *to);
  * instances, or of those evaluated since the last accepted point: the others had theirs before. */
 void dev_lin_sizes(const dev_group *g, bool all, double *fmax, double *qmax);
 void dev_lin_accept(dev_group *g);
+/* by [n+1]: adds to each row what the slopes that the instances hold, at alpha, give over their
+ * largest distance from where they hold. So far charges and currents with a corner in between may
+ * be off whose slope is no more than twice as large beyond it. */
+void dev_lin_corners(const dev_group *g, const double *x, double alpha, double *by);
 /* Resistances inside of instance i whose conductance no voltage changes and is at least `least`, S:
  * appends the unknowns of the circuit that each joins, two and two, to the vec *ends. */
 void dev_lin_resistances(const dev_group *g, int32_t i, double least, int32_t **ends);

@@ -54,10 +54,29 @@ r1 out 0 1k
 .end
 """
 
+# A charge with a corner at 0, crossed by moves that no linearisation is given up for.
+CORNER = """`include "disciplines.vams"
+module corner(a, b);
+  inout a, b; electrical a, b;
+  analog I(a, b) <+ ddt((V(a, b) > 0 ? 2f : 1f)*V(a, b));
+endmodule
+"""
+AT_CORNER = """charges with a corner
+.hdl "corner.va"
+.model mc corner
+v1 in 0 sin(0 0.1u 1g)
+r1 in out 1k
+n1 out 0 mc
+.options bypass=1
+.tran 1p 2n 0 1p
+.end
+"""
+
 
 class Verify(folder.Folder):
     def vsim(self, deck, *args):
         self.write('moody.va', MOODY)
+        self.write('corner.va', CORNER)
         self.write('deck.sp', deck)
         return subprocess.run([VSIM, '-n', 'deck.sp', '--no-output', *args], cwd=self.tmp.name,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
@@ -84,6 +103,10 @@ class Verify(folder.Folder):
         done = self.vsim(WRONG)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.passes(WRONG.replace('mood=0.05', 'mood=0'))
+
+    def test_a_linearisation_held_beyond_a_corner_passes(self):
+        self.passes(AT_CORNER)
+        self.passes(AT_CORNER.replace('bypass=1', 'bypass=0'))
 
     def test_a_run_without_transient_says_so(self):
         done = self.vsim(DECK.replace('.tran 1n 2u', '.op'), '--verify')
