@@ -75,7 +75,7 @@ static bool uses_instance(const lw *L, const va_expr *e)
     return false;
 }
 
-static void describe_param(lw *L, const va_sym *y, int32_t elem, const va_mod *owner)
+static void describe_param(lw *L, const va_sym *y, int32_t elem)
 {
     va_param p = {.name = elem_name(L, y, elem),
                   .type = (va_type)y->type,
@@ -86,23 +86,37 @@ static void describe_param(lw *L, const va_sym *y, int32_t elem, const va_mod *o
     p.unit = unit_text(y->attr);
     p.dflt = or_empty(y->text_dflt);
     p.range = or_empty(y->text_range);
-    for (size_t i = 0; !p.local && i < vec_len(owner->decl); i++)
-        if (owner->decl[i]->kind == SY_ALIAS && owner->decl[i]->alias_of == y && !y->array)
-            vec_push(p.alias, owner->decl[i]->name);
     vec_push(L->out->param, p);
     vec_push(L->pinst, p.inst || uses_instance(L, y->bound ? y->bound : y->init));
+}
+
+/* Parameters of a module or paramset, then the aliases of them: a generated module has thousands.
+ */
+static void describe_params_of(lw *L, const va_mod *owner)
+{
+    map at = {0};
+    for (size_t i = 0; i < vec_len(owner->param); i++) {
+        const va_sym *y = owner->param[i];
+        if (!y->array)
+            map_set(&at, map_key(y), (int32_t)vec_len(L->out->param));
+        for (int32_t k = 0; k < y->n; k++)
+            describe_param(L, y, k);
+    }
+    for (size_t i = 0; i < vec_len(owner->decl); i++) {
+        const va_sym *y = owner->decl[i];
+        const int32_t k = y->kind == SY_ALIAS ? map_get(&at, map_key(y->alias_of), -1) : -1;
+        if (k >= 0 && !L->out->param[k].local)
+            vec_push(L->out->param[k].alias, y->name);
+    }
+    map_free(&at);
 }
 
 static void describe_params(lw *L)
 {
     if (L->pset)
-        for (size_t i = 0; i < vec_len(L->pset->param); i++)
-            for (int32_t k = 0; k < L->pset->param[i]->n; k++)
-                describe_param(L, L->pset->param[i], k, L->pset);
+        describe_params_of(L, L->pset);
     L->param_base = (int32_t)vec_len(L->out->param);
-    for (size_t i = 0; i < vec_len(L->m->param); i++)
-        for (int32_t k = 0; k < L->m->param[i]->n; k++)
-            describe_param(L, L->m->param[i], k, L->m);
+    describe_params_of(L, L->m);
 }
 
 static ir_val equal(lw *L, ir_val a, ir_val b)

@@ -267,6 +267,34 @@ START_TEST(correlated_noise_adds_in_amplitude)
 }
 END_TEST
 
+/* A contribution to the potential discards what the branch had of flow, its noise too, whether the
+ * parameter decides (n1) or a voltage (n2); n3 stays a source of current. */
+START_TEST(noise_of_a_branch_that_becomes_a_voltage_source_is_none)
+{
+    char path[] = "/tmp/vsim-small-XXXXXX.va", text[512];
+    FILE *fp = fdopen(mkstemps(path, 3), "w");
+    fputs(
+        "`include \"disciplines.vams\"\nmodule taken(a, o, k);\n  inout a, o, k; electrical a, o, "
+        "k;\n  branch (a) br;\n  parameter integer s = 0;\n  analog begin\n"
+        "    I(br) <+ white_noise(1e-18, \"w\");\n"
+        "    if (s == 1 || V(k) > 0.5) V(br) <+ 0.0;\n    I(o) <+ -2.0 * I(br);\n"
+        "  end\nendmodule\n",
+        fp);
+    fclose(fp);
+    snprintf(text, sizeof text,
+             ".hdl \"%s\"\n.model m taken\n.model v taken s=1\nN1 a b 0 v\nN2 c b k m\nN3 e b 0 m\n"
+             "Vk k 0 1\nGa a 0 a 0 1\nGc c 0 c 0 1\nGe e 0 e 0 1\nGb b 0 b 0 1\nI1 0 b ac 1\n"
+             ".noise v(b) I1 lin 1 1meg 1meg 1",
+             path);
+    must_run(text);
+    unlink(path);
+    sim_plots(s)->current = sim_plots(s)->plot[0];
+    assert_near(value("onoise_n2_w", 0), 0, 0);
+    assert_near(value("onoise_n3_w", 0), 2e-9, 1e-9);
+    assert_near(value("onoise_spectrum", 0), 2e-9, 1e-9);
+}
+END_TEST
+
 START_TEST(summaries_thin_the_spectrum)
 {
     must_run("V1 in 0 ac 1\nR1 in out 1k\nC1 out 0 1p\n.noise v(out) V1 lin 11 1 101 5");
@@ -556,6 +584,7 @@ int main(void)
     tcase_add_test(t, flicker_noise_of_nlev);
     tcase_add_test(t, noise_of_a_transistor_stage);
     tcase_add_test(t, correlated_noise_adds_in_amplitude);
+    tcase_add_test(t, noise_of_a_branch_that_becomes_a_voltage_source_is_none);
     tcase_add_test(t, summaries_thin_the_spectrum);
     tcase_add_test(t, transfer_function_of_an_attenuator);
     tcase_add_test(t, transfer_function_of_a_current);
