@@ -158,6 +158,8 @@ static vs_status build(elab *e)
     add_node_ics(e);
     st = add_instances(e);
     if (st == VS_OK)
+        elab_check_couplings(e);
+    if (st == VS_OK)
         st = elab_digital_end(e);
     if (st == VS_OK)
         st = ckt_finish(e->c, e->opt.forms & ~(unsigned)ELAB_NOISE);
@@ -211,6 +213,7 @@ static void fini(elab *e)
     map_free(&e->damper_of);
     vec_free(e->made);
     vec_free(e->coupled);
+    vec_free(e->mutual);
     arena_fini(&e->mem);
 }
 
@@ -231,6 +234,8 @@ static vs_status start(elab *e, bool keep)
     for (size_t i = 0; i < vec_len(f->inst); i++) {
         const bool meter = elab_meter_letter(&f->inst[i]) != 0;
         e->metered |= meter;
+        if (f->inst[i].letter == 'k')
+            vec_push(e->mutual, (int32_t)i);
         if (keep && (meter || f->inst[i].letter == 'k'))
             vec_push(e->coupled, (int32_t)i);
     }
@@ -338,6 +343,8 @@ vs_status elab_redo_end(elab *e, ckt_redone *what)
 {
     for (size_t i = 0; e->couple && i < vec_len(e->coupled); i++)
         elab_redo(e, e->coupled[i]);
+    if (!e->failed)
+        elab_check_couplings(e);
     vs_status st = ckt_redo_end(e->c, elab_kelvin(e), e->simparam, what);
     if (elab_report_setup(e) != VS_OK && st == VS_OK)
         st = VS_EINPUT;

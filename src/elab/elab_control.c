@@ -1,4 +1,4 @@
-/* elab_control.c - independent sources, linear controlled sources, coupled inductors. */
+/* elab_control.c - independent sources, linear controlled sources. */
 #include "elab_priv.h"
 
 #include "draw.h"
@@ -210,71 +210,4 @@ vs_status elab_controlled(elab *e, const flat_inst *in)
         return VS_EINPUT;
     const mdl_given given = {elab_param(e, m, "gain"), gain, DIAG_NOWHERE};
     return elab_add(e, in, m, &given, 1, terminal, NULL, elab_kelvin(e), in->m);
-}
-
-/* -- coupled inductors -- */
-
-/* Inductance of the inductor `name` at tnom in henry; 0: it is no inductor, or has no fixed value.
- */
-static double inductance(elab *e, const flat_inst *in, const char *name, int32_t *unknown)
-{
-    const int32_t row = map_get(&e->row_of_inst, map_key(name), -1);
-    if (row < 0) {
-        diag_error(e->d, in->span,
-                   elab_find(e, name) < 0 ? "%s: there is no inductor '%s'"
-                                          : "%s: '%s' is not an inductor with a fixed value",
-                   in->name, name);
-        return 0;
-    }
-    if (!elab_control_branch(e, in, name, unknown))
-        return 0;
-    mdl_model *m = mdl_find(e->lib, "inductor");
-    const int32_t p = elab_param(e, m, "l"), scale = elab_param(e, m, "scale");
-    const double l = mdl_row_param(m, row, p) * (scale >= 0 ? mdl_row_param(m, row, scale) : 1);
-    if (l == 0)
-        diag_error(e->d, in->span, "%s: the inductance of '%s' is 0: nothing can be coupled",
-                   in->name, name);
-    if (l < 0)
-        diag_warning(e->d, in->span,
-                     "%s: the inductance of '%s' is negative: such inductors give energy", in->name,
-                     name);
-    return l;
-}
-
-static vs_status couple(elab *e, const flat_inst *in, const char *a, const char *b, double k)
-{
-    int32_t terminal[2];
-    const double la = inductance(e, in, a, &terminal[0]);
-    const double lb = la != 0 ? inductance(e, in, b, &terminal[1]) : 0;
-    mdl_model *m = lb != 0 ? elab_module(e, "mutual", in->span) : NULL;
-    if (!m)
-        return VS_EINPUT;
-    const mdl_given given = {elab_param(e, m, "m"), k * sqrt(fabs(la * lb)), DIAG_NOWHERE};
-    return elab_add(e, in, m, &given, 1, terminal, NULL, elab_kelvin(e), 1);
-}
-
-/* Any number of inductors: each pair is coupled. */
-vs_status elab_mutual(elab *e, const flat_inst *in)
-{
-    const double k = param_value(in, "value", "k", param_value(in, "coupling", "coef", NAN));
-    if (vec_len(in->rare->ref) < 2 || isnan(k)) {
-        diag_error(e->d, in->span, "%s: two inductors and a coefficient are needed", in->name);
-        return VS_EINPUT;
-    }
-    if (!(fabs(k) <= 1))
-        diag_warning(e->d, in->span,
-                     "%s: the coupling coefficient %g is outside -1 .. 1: such inductors give "
-                     "energy",
-                     in->name, k);
-    vs_status st = VS_OK;
-    for (size_t i = 0; i < vec_len(in->rare->ref) && st == VS_OK; i++)
-        for (size_t j = i + 1; j < vec_len(in->rare->ref) && st == VS_OK; j++) {
-            if (in->rare->ref[i] == in->rare->ref[j]) {
-                diag_error(e->d, in->span, "%s: '%s' is named twice", in->name, in->rare->ref[i]);
-                st = VS_EINPUT;
-            } else {
-                st = couple(e, in, in->rare->ref[i], in->rare->ref[j], k);
-            }
-        }
-    return st;
 }

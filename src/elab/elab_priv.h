@@ -97,6 +97,8 @@ struct elab {
     bool metered;                      /* there are cmeters or lmeters */
     flat_damper *damper;               /* vec */
     map damper_of;                     /* name of its capacitor -> index + 1 */
+    int32_t *mutual;                   /* vec; instances that are mutual inductances */
+    bool check_couplings;              /* one of them was added */
     double tstep, tstop;
     /* only of elab_circuit_bound, for elab_redo: */
     ckt_place *made;  /* vec; for each instance where its devices begin */
@@ -211,18 +213,23 @@ bool elab_is_limit(const char *module, const char *name);
 int32_t elab_param(elab *e, mdl_model *m, const char *name); /* -1: none */
 double elab_kelvin(const elab *e);
 
-/* elab_control.c: E F G H K and waveforms */
+/* elab_control.c: E F G H and waveforms */
 /* Whether all elements that `in` refers to have been added. */
 bool elab_ready(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_source(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_controlled(elab *e, const flat_inst *in);
-VS_MUST_USE vs_status elab_mutual(elab *e, const flat_inst *in);
 /* The unknown of the current through an element; -1 if it has none. */
 int32_t elab_branch(const elab *e, const char *element);
 
 /* Like elab_branch for the controlling source `name` of the element `in`. False: a message was
  * given. */
 bool elab_control_branch(elab *e, const flat_inst *in, const char *name, int32_t *unknown);
+
+/* elab_couple.c: K */
+VS_MUST_USE vs_status elab_mutual(elab *e, const flat_inst *in);
+/* Warns where inductors store negative energy by their couplings, if one was added since the last
+ * call. To call when all elements are there. */
+void elab_check_couplings(elab *e);
 
 /* elab_line.c: T O U */
 VS_MUST_USE vs_status elab_line(elab *e, const flat_inst *in);

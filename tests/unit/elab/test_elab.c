@@ -482,6 +482,35 @@ START_TEST(coupling_is_checked)
 }
 END_TEST
 
+/* Three equal couplings k make a matrix with the eigenvalues 1 - k, 1 - k, 1 + 2 k, a chain of two
+ * one with 1 - k sqrt 2, 1, 1 + k sqrt 2: -1/2 and 1 are the limits, and 1 / sqrt 2. */
+START_TEST(couplings_together_are_told_beyond_their_limits)
+{
+    static const struct {
+        const char *cards;
+        int told;
+    } of[] = {{"k1 l1 l2 l3 1\n", 0},
+              {"k1 l1 l2 l3 -0.5\n", 0},
+              {"k1 l1 l2 l3 -0.500001\n", 1},
+              {"k1 l1 l2 0.7071067\nk2 l2 l3 0.7071067\n", 0},
+              {"k1 l1 l2 0.7071068\nk2 l2 l3 0.7071068\n", 1},
+              {"k1 l1 l2 1\nk2 l2 l3 1\nk3 l1 l3 1\n", 0},
+              {"k1 l1 l2 1\nk2 l2 l3 1\nk3 l1 l3 -1\n", 1},
+              {"k1 l1 l2 0.5\nk2 l1 l2 0.5\n", 0},
+              {"k1 l1 l2 0.5\nk2 l2 l1 0.501\n", 1}};
+    for (size_t i = 0; i < VS_COUNT(of); i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "v1 a 0 1\nr1 a b 1\nr2 a c 1\nr3 a d 1\nl1 b 0 1m\nl2 c 0 1u\nl3 d 0 7m\n%s",
+                 of[i].cards);
+        const int before = d.n_warning;
+        must(text);
+        ck_assert_msg(d.n_warning - before == of[i].told, "%s: %d warnings", of[i].cards,
+                      d.n_warning - before);
+    }
+}
+END_TEST
+
 START_TEST(loop_of_sources_fails)
 {
     fails_with("v1 a 0 1\nv2 a 0 2\nr1 a 0 1\n", "closes a loop of voltage sources");
@@ -601,6 +630,7 @@ int main(void)
     tcase_add_test(t, unknown_instance_parameter_is_an_error);
     tcase_add_test(t, missing_control_is_named);
     tcase_add_test(t, coupling_is_checked);
+    tcase_add_test(t, couplings_together_are_told_beyond_their_limits);
     tcase_add_test(t, loop_of_sources_fails);
     tcase_add_test(t, options_are_honoured_or_named);
     tcase_add_test(t, bad_option_values_are_errors);
