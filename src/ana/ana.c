@@ -86,6 +86,24 @@ static int32_t share_from(const ckt *c)
     return ckt_pool(c) ? (int32_t)fmin(ckt_parallel_min(c) / SHARED, INT32_MAX) : INT32_MAX;
 }
 
+void ana_say_refused(const ana *a, const lu_solver *lu)
+{
+    const char *name = lu_kind_name(lu->opt.kind), *why = lu->stat.why;
+    const char *which = lu->opt.kind == LU_CHOLESKY
+                            ? " (it is for resistors and capacitors, with sources to ground)"
+                            : "";
+    if (why)
+        diag_error(a->d, DIAG_NOWHERE,
+                   "option lu=%s cannot solve this matrix of %d unknowns: %s%s; without the option "
+                   "a method is chosen, and lu=klu solves all",
+                   name, a->n, why, which);
+    else
+        diag_error(a->d, DIAG_NOWHERE,
+                   "option lu=%s: the library for it is not installed; without the option a method "
+                   "is chosen",
+                   name);
+}
+
 vs_status ana_new(ana **out, ckt *c, const option_set *opt, diag *d)
 {
     ana *a = *out = vs_calloc(1, sizeof *a);
@@ -121,10 +139,7 @@ vs_status ana_new(ana **out, ckt *c, const option_set *opt, diag *d)
     else if (st == VS_ESINGULAR)
         diag_error(d, DIAG_NOWHERE, "the equations do not determine all unknowns");
     else if (st == VS_EUNSUPPORTED)
-        diag_error(d, DIAG_NOWHERE,
-                   "option lu=%s: the library for it is not installed, or %d unknowns are too many "
-                   "for it; without the option a method is chosen",
-                   lu_kind_name((lu_kind)opt->lu), a->n);
+        ana_say_refused(a, &a->lu);
     if (st != VS_OK)
         ana_free(out);
     return st;

@@ -145,12 +145,16 @@ double near_error(const ana *a);
 /* Brings the voltages of x, an operating point, that sources alone give to rounding. */
 void op_settle_given(ana *a, const newton_eq *eq, double *x);
 
+/* The error that the method of option lu, after VS_EUNSUPPORTED, does not take a matrix. */
+void ana_say_refused(const ana *a, const lu_solver *lu);
+
 /* -- newton.c -- */
 /* x in: start, out: the last evaluated point (or see eq->fix); on VS_OK a->f, a->q belong to it.
  * Status: VS_OK; VS_NOCONV with *rep filled (also for a singular matrix). */
 VS_MUST_USE vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep);
 /* Factors of a->jac, whose alpha this is; the old pivots if they serve.
- * Status: VS_OK; VS_ESINGULAR: there are none; others end the run. */
+ * Status: VS_OK; VS_ESINGULAR: there are none; others end the run, VS_EUNSUPPORTED (no message yet)
+ * because of option lu. */
 VS_MUST_USE vs_status newton_factor(ana *a, double alpha);
 double *ana_vector(ana *a); /* zeroed, [m], lives as long as a */
 /* Tells how far an analysis is, at most 20 times a second: *next is when the next time may be (s,

@@ -548,6 +548,8 @@ static vs_status new_update(ana *a, const newton_eq *eq, bool tried, newton_repo
     const vs_status st = newton_factor(a, eq->env.alpha);
     if (st == VS_ESINGULAR)
         rep->singular = a->lu.stat.singular + 1;
+    if (st == VS_EUNSUPPORTED)
+        ana_say_refused(a, &a->lu);
     if (st != VS_OK)
         return st;
     if (!tried || coarse || a->lu.stat.n_reuse == reused)

@@ -94,6 +94,8 @@ static vs_status linearise(ana_shot *s, const shoot_stage *g, const double *x, b
     if (st == VS_REPIVOT)
         st = lu_factor(&l->lu, &l->m);
     l->factored = st == VS_OK;
+    if (st == VS_EUNSUPPORTED)
+        ana_say_refused(s->a, &l->lu);
     return st == VS_ESINGULAR ? singular(s, l, g->part) : st;
 }
 

@@ -306,7 +306,8 @@ static vs_status factor_somehow(lu_solver *lu, const csc *a)
     if (try_cholesky(lu, a))
         return VS_OK;
     st = lu->fac->method->factor(lu, lu->fac, a);
-    if (st == VS_ESINGULAR && lu->opt.kind == LU_AUTO && lu->fac->method == &lu_method_cholesky)
+    if ((st == VS_ESINGULAR || st == VS_EUNSUPPORTED) && lu->opt.kind == LU_AUTO &&
+        lu->fac->method == &lu_method_cholesky)
         st = back_to_klu(lu, a);
     return st;
 }

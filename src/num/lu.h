@@ -58,6 +58,8 @@ typedef struct lu_stat {
     int64_t n_column;                               /* columns of L and U that were made anew */
     double rcond;       /* min|u_kk|/max|u_kk| of the last factors: a crude estimate */
     int32_t singular;   /* after VS_ESINGULAR: column without pivot, from 0; -1 unknown */
+    const char *why;    /* after VS_EUNSUPPORTED: what of the matrix the method cannot take; NULL:
+                           its library is not installed */
     int32_t nnz_lu;     /* entries of L and U of the last full factorisation */
     double work;        /* multiplications of it */
     const char *method; /* of the present factors: "klu", "klu/tiny", "klu/supernodes", "umfpack",
@@ -84,7 +86,8 @@ void lu_fini(lu_solver *lu);
 
 /* Ordering for the pattern of `a`, which must stay unchanged and alive until lu_fini. Allocates.
  * Status: VS_OK; VS_ESINGULAR: no set of pivots exists whatever the values (stat.singular);
- * VS_EUNSUPPORTED: the library for opt.kind is not installed, or the matrix is too large for it.
+ * VS_EUNSUPPORTED: the library for opt.kind is not installed, or the method cannot take the matrix
+ * (stat.why).
  */
 VS_MUST_USE vs_status lu_analyze(lu_solver *lu, const csc *a);
 
@@ -106,7 +109,8 @@ bool lu_can_restart(const lu_solver *lu); /* whether lu_restart would return tru
 
 /* New values, new pivots. Allocates.
  * Status: VS_OK; VS_ESINGULAR (stat.singular), also for values that are not finite; VS_NOCONV: see
- * opt.refuse_fill. */
+ * opt.refuse_fill; VS_EUNSUPPORTED: opt.kind is LU_CHOLESKY, and the values are not symmetric or
+ * not positive definite (stat.why). */
 VS_MUST_USE vs_status lu_factor(lu_solver *lu, const csc *a);
 
 /* New values, old pivots. Values equal to those of the present factors cost a comparison; with

@@ -157,9 +157,9 @@ static void make_blocks(chol *c)
 
 static vs_status chol_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
 {
-    (void)lu;
     const size_t n = (size_t)a->n;
     const lu_chol_calls *lib = lu_load_cholmod();
+    lu->stat.why = NULL;
     if (!lib)
         return VS_EUNSUPPORTED;
     chol *c = vs_calloc(1, sizeof *c);
@@ -173,7 +173,11 @@ static vs_status chol_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     c->y = vs_malloc((n + 1) * sizeof *c->y);
     c->b = vs_malloc((n + 1) * sizeof *c->b);
     heap_own(&c->own, drop, c);
-    return find_block(c) && make_half(c) ? VS_OK : VS_EUNSUPPORTED;
+    if (!find_block(c))
+        lu->stat.why = "it is not one symmetric block beside rows of one unknown";
+    else if (!make_half(c))
+        lu->stat.why = "it is not symmetric";
+    return lu->stat.why ? VS_EUNSUPPORTED : VS_OK;
 }
 
 /* CHOLMOD's order and supernodes, for the first matrix whose values suit. */
@@ -189,21 +193,37 @@ static vs_status begin_factors(chol *c)
     return VS_OK;
 }
 
-/* Whether the values are symmetric, the block's diagonal positive and no other pivot 0. */
-static bool values_suit(const chol *c, const csc *a)
+/* Whether the values are symmetric, the block's diagonal positive and no other pivot 0. Status:
+ * VS_OK; VS_EUNSUPPORTED, with stat.why; VS_ESINGULAR. */
+static vs_status values_suit(lu_solver *lu, const chol *c, const csc *a)
 {
+    const char *why = NULL;
     for (size_t k = 0; k < c->s.nzmax; k++) {
         const double v = a->val[c->from[k]], m = a->val[c->mirror[k]];
-        if (!(fabs(v - m) <= SYMMETRIC * fabs(v)) || (c->from[k] == c->mirror[k] && !(v > 0)))
-            return false;
+        if (!isfinite(v) || !isfinite(m))
+            return VS_ESINGULAR;
+        if (!(fabs(v - m) <= SYMMETRIC * fabs(v)))
+            why = "it is not symmetric";
+        else if (c->from[k] == c->mirror[k] && !(v > 0) && !why)
+            why = "it is not positive definite";
     }
+    lu->stat.why = why;
+    if (why)
+        return VS_EUNSUPPORTED;
     for (int32_t k = 0; k < c->n; k++) /* pivots of one unknown */
         if (k < c->begin || k >= c->end) {
             const int32_t at = csc_find(a, c->row[k], c->col[k]);
             if (at < 0 || !(fabs(a->val[at]) > 0))
-                return false;
+                return VS_ESINGULAR;
         }
-    return true;
+    return VS_OK;
+}
+
+/* The values suit, and their factors do not exist. */
+static vs_status not_definite(lu_solver *lu)
+{
+    lu->stat.why = "it is not positive definite";
+    return VS_EUNSUPPORTED;
 }
 
 /* Values of the lower half. */
@@ -222,22 +242,24 @@ static vs_status factor_blocks(lu_solver *lu, chol *c, const csc *a)
         c->head.made = 0;
         return VS_OK;
     }
-    if (!values_suit(c, a))
-        return VS_ESINGULAR;
+    const vs_status st = values_suit(lu, c, a);
+    if (st != VS_OK)
+        return st;
     take_values(c, a);
     lu_blas_begin(c->lib->blas);
     const bool ok = lu_ll_factor(&c->ll, &lu->stat.rcond);
     lu_blas_end(c->lib->blas);
     if (!ok)
-        return VS_ESINGULAR;
+        return not_definite(lu);
     lu_kept_made(&c->kept, a->val, c->ll.val, lu->stat.rcond);
     return VS_OK;
 }
 
 static vs_status factor_sparse(lu_solver *lu, chol *c, const csc *a)
 {
-    if (!values_suit(c, a))
-        return VS_ESINGULAR;
+    const vs_status st = values_suit(lu, c, a);
+    if (st != VS_OK)
+        return st;
     take_values(c, a);
     const int levels = lu_team_begin(c->lib->team);
     lu_blas_begin(c->lib->blas);
@@ -247,7 +269,7 @@ static vs_status factor_sparse(lu_solver *lu, chol *c, const csc *a)
     if (c->common.status == CHOLMOD_OUT_OF_MEMORY)
         return VS_ENOMEM;
     if (c->common.status != CHOLMOD_OK || c->l->minor < c->l->n)
-        return VS_ESINGULAR;
+        return not_definite(lu);
     lu->stat.rcond = c->lib->rcond(c->l, &c->common);
     return VS_OK;
 }
@@ -255,7 +277,9 @@ static vs_status factor_sparse(lu_solver *lu, chol *c, const csc *a)
 static vs_status chol_factor(lu_solver *lu, lu_fac *fac, const csc *a)
 {
     chol *c = (chol *)fac;
-    vs_status st = c->started ? VS_OK : values_suit(c, a) ? begin_factors(c) : VS_ESINGULAR;
+    vs_status st = c->started ? VS_OK : values_suit(lu, c, a);
+    if (st == VS_OK && !c->started)
+        st = begin_factors(c);
     if (st != VS_OK)
         return st;
     st = c->has_ll ? factor_blocks(lu, c, a) : factor_sparse(lu, c, a);

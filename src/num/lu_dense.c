@@ -28,9 +28,9 @@ static void dense_free(lu_fac *fac)
 
 static vs_status dense_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
 {
-    (void)lu;
     const size_t n = (size_t)a->n;
     const lu_lapack *lib = lu_load_lapack();
+    lu->stat.why = lib && a->n > MAX_N ? "it has too many unknowns" : NULL;
     if (!lib || a->n > MAX_N)
         return VS_EUNSUPPORTED;
     dense *d = vs_calloc(1, sizeof *d);

@@ -60,6 +60,7 @@ static vs_status umf_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
 {
     const size_t n = (size_t)a->n;
     const lu_umf_calls *lib = lu_load_umfpack();
+    lu->stat.why = NULL;
     if (!lib)
         return VS_EUNSUPPORTED;
     umfpack *u = vs_calloc(1, sizeof *u);

@@ -419,10 +419,22 @@ class Methods(Folder):
         self.assertIn('option lu=sparse: auto, klu, tiny, umfpack, dense or cholesky is needed', text)
         self.vsim(RESISTORS, '--lu', 'sparse', code=2)
 
+    def test_cholesky_says_which_matrices_it_cannot_solve(self):
+        stage = '* one transistor\nv1 a 0 5\nr1 a c 1k\nq1 c b 0 m\nr2 a b 100k\n.model m npn\n%s.op\n.end\n'
+        coil = '* a coil\nv1 a 0 pulse(0 1 0 1n)\nr1 a b 1k\nl1 b c 1u\nr2 c 0 1\n%s.tran 1n 20n\n.end\n'
+        for deck, why in ((stage, 'not symmetric'), (coil, 'not positive definite')):
+            self.vsim(deck % '')
+            text, _, _ = self.vsim(deck % '.option lu=cholesky\n', code=1)
+            self.assertRegex(text, r'error: option lu=cholesky cannot solve this matrix of \d unknowns: it is %s .*'
+                             'resistors and capacitors.*lu=klu' % why)
+            self.assertNotIn('no operating point', text)
+            self.assertEqual(text.count('error:'), 1, text)
+
     def test_a_matrix_too_large_for_the_method_is_an_error(self):
         deck = generated('large.py', 'ladder', '25000').replace('.tran 1n 20n', '.op\n.option lu=dense')
         text, _, _ = self.vsim(deck, code=1)
-        self.assertIn('option lu=dense', text)
+        self.assertIn('option lu=dense cannot solve this matrix of 25', text)
+        self.assertIn('too many unknowns', text)
 
 
 def mesh(n, tran):

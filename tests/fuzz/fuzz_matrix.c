@@ -813,7 +813,8 @@ static void check_status(const trio *t, const csc *a, vs_status st)
         finding("%s: a matrix with an empty column has factors", lu->stat.method);
     if (st == VS_ESINGULAR && (lu->stat.singular < -1 || lu->stat.singular >= a->n))
         finding("%s: column %d is singular", lu->stat.method, lu->stat.singular);
-    if (st != VS_OK && st != VS_ESINGULAR && st != VS_NOCONV)
+    const bool refused = st == VS_EUNSUPPORTED && lu->opt.kind == LU_CHOLESKY;
+    if (st != VS_OK && st != VS_ESINGULAR && st != VS_NOCONV && !refused)
         finding("%s: status %d", lu->stat.method, st);
     if (st == VS_OK && !lu_is_cholesky(lu) && !(lu_weakest(lu) >= 0 && lu_weakest(lu) < a->n))
         finding("%s: the weakest pivot is of column %d", lu->stat.method, lu_weakest(lu));
