@@ -78,14 +78,6 @@ static void allocate(ana *a)
     a->gdiag = arena_array(&a->mem, double *, a->n + 1);
 }
 
-/* A loop over some vectors takes as long as some SHARED operations of a kernel for an element, and
- * to hand it over some 1,000 elements. */
-static int32_t share_from(const ckt *c)
-{
-    enum { SHARED = 250 };
-    return ckt_pool(c) ? (int32_t)fmin(ckt_parallel_min(c) / SHARED, INT32_MAX) : INT32_MAX;
-}
-
 void ana_say_refused(const ana *a, const lu_solver *lu)
 {
     const char *name = lu_kind_name(lu->opt.kind), *why = lu->stat.why;
@@ -111,7 +103,6 @@ vs_status ana_new(ana **out, ckt *c, const option_set *opt, diag *d)
     a->opt = *opt;
     a->d = d;
     a->n_all = ckt_n(c);
-    a->share_from = share_from(c);
     ana_set_size(a, a->n_all, VOP_PADDED(a->n_all));
     a->u = ckt_unknowns(c);
     a->jac = ckt_pattern(c);

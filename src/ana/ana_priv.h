@@ -72,8 +72,7 @@ struct ana {
     arena mem;
     int32_t n, m;         /* unknowns; elements of vectors, VOP_PADDED(n); see `latent` */
     int32_t n_all;        /* unknowns */
-    int32_t share_from;   /* elements, from which on threads share loops over vectors: */
-    bool shares;          /* m is as large */
+    bool shares;          /* threads share loops over vectors of m elements */
     const ckt_unknown *u; /* [n+1], the circuit's */
     const csc *jac;       /* the circuit's */
     lu_solver lu;
@@ -124,7 +123,7 @@ static inline void ana_set_size(ana *a, int32_t n, int32_t m)
 {
     a->n = n;
     a->m = m;
-    a->shares = m >= a->share_from;
+    a->shares = ckt_shares_vectors(a->c, m);
 }
 
 /* -- near.c: updates by the factors of an older matrix -- */

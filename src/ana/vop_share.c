@@ -16,7 +16,7 @@ typedef struct shared {
 
 static int32_t begin_of(const shared *s, int32_t i)
 {
-    return i == s->n_part ? s->m : (int32_t)((int64_t)s->m * i / s->n_part) / LINE * LINE;
+    return i == s->n_part ? s->m : pool_part(s->m, i, s->n_part) / LINE * LINE;
 }
 
 static void run_part(void *user, int32_t i, int worker)

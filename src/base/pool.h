@@ -36,6 +36,11 @@ pool *pool_new(int threads);
 void pool_free(pool **p);
 /* Threads that can work at the same time; 1 for NULL. */
 int pool_size(const pool *p);
+/* Where part i of n elements begins, that are cut into n_part alike; part n_part: the end. */
+static inline int32_t pool_part(int32_t n, int32_t i, int32_t n_part)
+{
+    return (int32_t)((int64_t)n * i / n_part);
+}
 /* Calls fn(user, 0 .. n-1), in ascending order of start, and returns when all have returned. Not to
  * be called from inside a job, nor from two threads at a time. Allocates nothing after the first
  * call. */

@@ -99,6 +99,14 @@ struct pool *ckt_pool(const ckt *c) { return c->pool; }
 
 double ckt_parallel_min(const ckt *c) { return c->parallel_min; }
 
+/* A loop over some vectors takes as long as some OPERATIONS of a kernel for an element, and to hand
+ * it over some 1,000 elements. */
+bool ckt_shares_vectors(const ckt *c, int32_t m)
+{
+    enum { OPERATIONS = 250 };
+    return c->pool && (double)m * OPERATIONS >= c->parallel_min;
+}
+
 static void say_if_heard(void *user, const char *text)
 {
     const ckt *c = user;

@@ -210,6 +210,8 @@ struct pool *ckt_pool(const ckt *c); /* the threads of this circuit; NULL: one *
 /* The rows of ckt_pattern for these threads; NULL: the matrix is too small to share. */
 const struct csc_cut *ckt_cut(const ckt *c);
 double ckt_parallel_min(const ckt *c); /* operations from which on threads share work */
+/* Whether they share loops over vectors of m elements. */
+bool ckt_shares_vectors(const ckt *c, int32_t m);
 /* all: each load is timed, group by group. Otherwise small circuits time one load in 16, and no
  * groups. */
 void ckt_time_all(ckt *c, bool all);

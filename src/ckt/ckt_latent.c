@@ -585,14 +585,11 @@ typedef struct job {
     double *f, *q, *fmax, *qmax;
 } job;
 
-/* By the circuit's threads if it is large enough for that: such a loop takes as long as some
- * OPERATIONS of a kernel for an unknown. */
+/* By the circuit's threads if it is large enough for that. */
 static void run(job *j, pool_fn fn)
 {
-    enum { OPERATIONS = 250 };
     const ckt *c = j->c;
-    const bool many =
-        c->rows && (double)c->latent->n_awake * CKT_CELL * OPERATIONS >= c->parallel_min;
+    const bool many = c->rows && ckt_shares_vectors(c, c->latent->n_awake * CKT_CELL);
     j->n_part = many ? pool_size(c->pool) : 1;
     pool_run(many ? c->pool : NULL, POOL_STAMP, j->n_part, fn, j);
 }
@@ -604,8 +601,7 @@ typedef struct range {
 /* Of n, those of a part. */
 static range part_of(const job *j, int32_t n, int32_t part)
 {
-    return (range){(int32_t)((int64_t)n * part / j->n_part),
-                   (int32_t)((int64_t)n * (part + 1) / j->n_part)};
+    return (range){pool_part(n, part, j->n_part), pool_part(n, part + 1, j->n_part)};
 }
 
 /* Places in vectors: whole slots, each with its own unknowns. */

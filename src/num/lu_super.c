@@ -742,20 +742,15 @@ static void take_above(lu_super *s, const double *restrict val, int32_t begin, i
     }
 }
 
-static int32_t begin_of(int32_t n, int32_t i, int32_t n_part)
-{
-    return (int32_t)((int64_t)n * i / n_part);
-}
-
 static void end_factors(void *user, int32_t i, int worker)
 {
     const tail *t = user;
     lu_super *s = t->s;
-    const int32_t begin = begin_of(s->n, i, t->n_part), end = begin_of(s->n, i + 1, t->n_part);
+    const int32_t begin = pool_part(s->n, i, t->n_part), end = pool_part(s->n, i + 1, t->n_part);
     int32_t made = 0;
     (void)worker;
-    take_above(s, t->val, begin_of(s->fp[s->n], i, t->n_part),
-               begin_of(s->fp[s->n], i + 1, t->n_part));
+    take_above(s, t->val, pool_part(s->fp[s->n], i, t->n_part),
+               pool_part(s->fp[s->n], i + 1, t->n_part));
     for (int32_t k = begin; k < end; k++)
         made += s->changed[k];
     const pivot_range r = measure_pivots(s->diag + begin, s->scale + begin, end - begin);

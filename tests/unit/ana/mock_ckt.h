@@ -480,6 +480,13 @@ double ckt_parallel_min(const ckt *c)
     return INFINITY;
 }
 
+bool ckt_shares_vectors(const ckt *c, int32_t m)
+{
+    (void)c;
+    (void)m;
+    return false;
+}
+
 bool ckt_has_delays(const ckt *c)
 {
     (void)c;
