@@ -56,6 +56,8 @@ void files_confine(void);
 void files_allow(const char *folder);
 void files_trust(const char *folder);
 bool files_trusted(const char *path);
+#define FILES_TRUST_HOW \
+    "--allow-native lets it; so does the name of its folder in ~/.config/vsim/trust"
 /* Is the folder `path` this one, or one above it? */
 bool files_above(const char *folder, const char *path);
 /* Both names lead to one regular file. */

@@ -193,8 +193,8 @@ static bool is_told(const coils *c, int32_t begin, int32_t end)
     return false;
 }
 
-typedef struct
-    rows { /* the lower half of a matrix, each row from its first entry to the diagonal */
+/* The lower half of a matrix, each row from its first entry to the diagonal. */
+typedef struct rows {
     int32_t n;
     int32_t *first;
     size_t *from; /* [n + 1] where rows begin in v */

@@ -664,8 +664,7 @@ static bool may_use(const digital *x, const char *path, int how, diag_span at)
         return true;
     diag_error(d, at, "%s: '%s' is %s, which a deck does not %s by itself", x->in->name, path,
                how == X_OK ? "a program" : "a pipe to a program", how == X_OK ? "start" : "use");
-    diag_note(d, DIAG_NOWHERE,
-              "--allow-native lets it; so does the name of its folder in ~/.config/vsim/trust");
+    diag_note(d, DIAG_NOWHERE, FILES_TRUST_HOW);
     return false;
 }
 
@@ -694,11 +693,11 @@ static const char *const *read_program(const digital *x)
     if (pipes)
         path = elab_printf(e, "%.*s|", (int)strlen(path) - 3, path);
     vec_push(program, path);
-    for (size_t k = 0; (p = text_of(x, k || !text_of(x, "process_params")
-                                           ? elab_printf(e, "process_params[%zu]", k)
-                                           : "process_params"));
-         k++)
+    p = text_of(x, "process_params"); /* one, or the first of a list */
+    for (size_t k = 0; p || (p = text_of(x, elab_printf(e, "process_params[%zu]", k))); k++) {
         vec_push(program, p->str);
+        p = NULL;
+    }
     vec_push(program, NULL);
     const char **own = arena_array(&e->mem, const char *, vec_len(program));
     memcpy(own, program, vec_len(program) * sizeof *own);

@@ -1,5 +1,6 @@
 /* evt_child.h - a program beside that answers packets: the other end of the model d_process.
- * Use:    evt_child_new, evt_child_ask in turn, evt_child_back, evt_child_free.
+ * Use:    evt_child_new; evt_child_begin at the start of a run, then evt_child_ask in turn;
+ *         evt_child_free.
  * Source: ngspice manual, section on d_process; the protocol is that of its examples: three bytes
  *         (version 1, number of inputs, of outputs), which the program sends back; then for each
  *         clock edge the time as a double, negative during a reset, and the inputs, eight a byte,

@@ -376,8 +376,7 @@ vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at)
         }
     if (!files_trusted(full)) {
         diag_error(d, at, "'%s' is native code, which a deck does not load by itself", path);
-        diag_note(d, DIAG_NOWHERE,
-                  "--allow-native lets it; so does the name of its folder in ~/.config/vsim/trust");
+        diag_note(d, DIAG_NOWHERE, FILES_TRUST_HOW);
         return VS_EINPUT;
     }
     const char *fault = osdi_elf_fault(full);
