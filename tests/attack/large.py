@@ -96,12 +96,9 @@ class Chip:
     # -- gates --
 
     def gates(self):
-        psp = self.model == 'psp103'
-        mos = lambda name, nodes, kind, w: (
-            '%s%s %s %smos w={%g*wn*w*1u} l=0.2u' % ('x', name, nodes, kind) if psp else
-            'm%s %s %sm w={%g*wn*w*1u} l=%s' % (name, nodes, kind, w_of(w), '0.13u' if self.model == 'bsim4' else '0.18u')
-        ) if not psp else 'x%s %s %smos w={%g*wn*w*1u} l=0.2u' % (name, nodes, kind, w_of(w))
-        w_of = lambda w: w
+        shape = ('x%s %s %smos w={%g*wn*w*1u} l=0.2u' if self.model == 'psp103' else
+                 'm%s %s %sm w={%g*wn*w*1u} l=' + ('0.13u' if self.model == 'bsim4' else '0.18u'))
+        mos = lambda *what: shape % what   # name, nodes, n or p, width
         inner = lambda name: '%s 0 {cs*0.3f}' % name
         return ['.subckt inv y a vdd vss w=1', mos('p', 'y a vdd vdd', 'p', 1), mos('n', 'y a vss vss', 'n', 0.5), '.ends',
                 '.subckt nand y a b vdd vss w=1', mos('p', 'y a vdd vdd', 'p', 1), mos('q', 'y b vdd vdd', 'p', 1),
@@ -565,8 +562,7 @@ def restart(r):
         os.unlink(file)
     for hop in range(r.draw.randint(1, 3) + 1):
         on = ['--restart', 'cut.raw.checkpoint'] if os.path.exists(file) else []
-        text = r.text
-        command = r.command('kept', text)   # the deck alone: its name is in the results
+        r.command('kept', r.text)   # writes the deck, whose name is in the results
         command = [r.vsim, '-n', '-r', 'cut.raw', *args, *on, '--threads', r.draw.choice(['1', '2', '3']), 'kept.sp']
         if not on and os.path.exists(r.path('cut.raw')):
             os.unlink(r.path('cut.raw'))

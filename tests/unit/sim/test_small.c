@@ -73,6 +73,18 @@ static void must_run(const char *text)
     ck_assert_int_eq(st, VS_OK);
 }
 
+/* Runs a deck with a Verilog-A module; deck: with one %s, for the module's file. */
+static void run_module(const char *module, const char *deck)
+{
+    char path[] = "/tmp/vsim-small-XXXXXX.va", text[512];
+    FILE *fp = fdopen(mkstemps(path, 3), "w");
+    fputs(module, fp);
+    fclose(fp);
+    snprintf(text, sizeof text, deck, path);
+    must_run(text);
+    unlink(path);
+}
+
 static bool said(const char *text)
 {
     for (size_t i = 0; i < vec_len(d.msg); i++)
@@ -243,22 +255,14 @@ END_TEST
 /* One source through an internal node into two branches: amplitudes add with their signs. */
 START_TEST(correlated_noise_adds_in_amplitude)
 {
-    char path[] = "/tmp/vsim-small-XXXXXX.va", text[512];
-    FILE *fp = fdopen(mkstemps(path, 3), "w");
-    fputs(
+    run_module(
         "`include \"disciplines.vams\"\nmodule corr(a, b);\n  inout a, b; electrical a, b, x;\n  "
         "analog begin\n"
         "    I(x) <+ V(x) + white_noise(1e-18, \"common\");\n    I(a) <+ 3.0 * V(x);\n    I(b) <+ "
         "-2.0 * V(x);\n"
         "    I(b) <+ ddt(1n * V(x));\n    I(a) <+ white_noise(4e-18, \"own\");\n  end\nendmodule\n",
-        fp);
-    fclose(fp);
-    snprintf(text, sizeof text,
-             ".hdl \"%s\"\n.model m corr\nN1 a b m\nG1 a 0 a 0 1\nG2 b 0 b 0 1\nI1 0 a ac 1\n"
-             ".noise v(a,b) I1 lin 1 1meg 1meg 1",
-             path);
-    must_run(text);
-    unlink(path);
+        ".hdl \"%s\"\n.model m corr\nN1 a b m\nG1 a 0 a 0 1\nG2 b 0 b 0 1\nI1 0 a ac 1\n"
+        ".noise v(a,b) I1 lin 1 1meg 1meg 1");
     sim_plots(s)->current = sim_plots(s)->plot[0];
     const double w = 2 * M_PI * 1e6;
     assert_near(value("onoise_n1_common", 0), 1e-9 * hypot(5, w * 1e-9), 1e-9);
@@ -271,23 +275,15 @@ END_TEST
  * parameter decides (n1) or a voltage (n2); n3 stays a source of current. */
 START_TEST(noise_of_a_branch_that_becomes_a_voltage_source_is_none)
 {
-    char path[] = "/tmp/vsim-small-XXXXXX.va", text[512];
-    FILE *fp = fdopen(mkstemps(path, 3), "w");
-    fputs(
+    run_module(
         "`include \"disciplines.vams\"\nmodule taken(a, o, k);\n  inout a, o, k; electrical a, o, "
         "k;\n  branch (a) br;\n  parameter integer s = 0;\n  analog begin\n"
         "    I(br) <+ white_noise(1e-18, \"w\");\n"
         "    if (s == 1 || V(k) > 0.5) V(br) <+ 0.0;\n    I(o) <+ -2.0 * I(br);\n"
         "  end\nendmodule\n",
-        fp);
-    fclose(fp);
-    snprintf(text, sizeof text,
-             ".hdl \"%s\"\n.model m taken\n.model v taken s=1\nN1 a b 0 v\nN2 c b k m\nN3 e b 0 m\n"
-             "Vk k 0 1\nGa a 0 a 0 1\nGc c 0 c 0 1\nGe e 0 e 0 1\nGb b 0 b 0 1\nI1 0 b ac 1\n"
-             ".noise v(b) I1 lin 1 1meg 1meg 1",
-             path);
-    must_run(text);
-    unlink(path);
+        ".hdl \"%s\"\n.model m taken\n.model v taken s=1\nN1 a b 0 v\nN2 c b k m\nN3 e b 0 m\n"
+        "Vk k 0 1\nGa a 0 a 0 1\nGc c 0 c 0 1\nGe e 0 e 0 1\nGb b 0 b 0 1\nI1 0 b ac 1\n"
+        ".noise v(b) I1 lin 1 1meg 1meg 1");
     sim_plots(s)->current = sim_plots(s)->plot[0];
     assert_near(value("onoise_n2_w", 0), 0, 0);
     assert_near(value("onoise_n3_w", 0), 2e-9, 1e-9);
