@@ -52,7 +52,7 @@ typedef struct vsim_session_options {
      * NULL: the commands are refused. */
     int (*shell)(void *user, const char *command);
     int (*folder)(void *user, const char *path);
-    bool ngspice;        /* names in tables and files, and refused commands, are as ngspice's */
+    bool ngspice;        /* names in tables and files, refused commands, decks: as ngspice's */
     const char *version; /* what `version` prints; NULL: "vsim" and vsim_version */
     void *user;
 } vsim_session_options;

@@ -24,6 +24,7 @@ typedef struct reading {
     const char *name, *text; /* text NULL: a file */
     size_t len;
     const vsim_read *how;
+    bool ngspice;
 } reading;
 
 static const char *ask_file(void *user, const char *path, size_t *len)
@@ -59,7 +60,8 @@ static vs_status read_cards(const reading *a)
     const net_opt no = {.include = set->include,
                         .n_include = set->n_include,
                         .init = set->start_files,
-                        .no_title = a->how && a->how->no_title};
+                        .no_title = a->how && a->how->no_title,
+                        .ngspice = a->ngspice};
     const int32_t file = a->text ? (int32_t)vec_len(a->s->d.file) : -1; /* that it will be */
     if (a->how) {
         add_defines(d, a->how);
@@ -102,9 +104,9 @@ static vs_status do_read(void *arg)
 }
 
 vs_status api_read_deck(vsim *s, const char *name, const char *text, size_t len,
-                        const vsim_read *how, vsim_deck **d)
+                        const vsim_read *how, bool ngspice, vsim_deck **d)
 {
-    reading a = {.s = s, .name = name, .text = text, .len = len, .how = how};
+    reading a = {.s = s, .name = name, .text = text, .len = len, .how = how, .ngspice = ngspice};
     const vs_status st = do_read(&a);
     *d = a.d;
     return st;

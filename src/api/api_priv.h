@@ -163,9 +163,10 @@ VS_MUST_USE vs_status api_take_back(vsim_deck *d, vs_status st);
 void api_free_deck(vsim_deck *d);
 /* The same inside a call. */
 vs_status api_drop_deck(vsim_deck *d);
-/* Inside a call. text NULL: `name` is a file. *d: also after an error, NULL or to be dropped. */
+/* Inside a call. text NULL: `name` is a file; ngspice: it is of ngspice's language, whatever cards
+ * are in it. *d: also after an error, NULL or to be dropped. */
 VS_MUST_USE vs_status api_read_deck(vsim *s, const char *name, const char *text, size_t len,
-                                    const vsim_read *how, vsim_deck **d);
+                                    const vsim_read *how, bool ngspice, vsim_deck **d);
 
 /* -- api_value.c -- */
 /* Before a change: what holds now, in case the circuit cannot be built with it. false: `what` is

@@ -331,7 +331,7 @@ static vs_status load(vsim_session *p, const char *name, const char *text, size_
     vsim_deck *d = NULL;
     circuit c = {.file_from = vec_len(p->s->d.file)};
     const int errors = p->s->d.n_error;
-    vs_status st = api_read_deck(p->s, name, text, len, how, &d);
+    vs_status st = api_read_deck(p->s, name, text, len, how, p->o.ngspice, &d);
     c.file_to = vec_len(p->s->d.file);
     if (!st) {
         d->session = p;
