@@ -44,7 +44,8 @@ static void spread(const csc_cut *r, const csc *a, int32_t from, bool *seen, int
 }
 
 /* All blocks, those side by side that are near each other: in each piece of the graph from one that
- * is far from the others. */
+ * is far from the others. From there not all is reached again where entries stand on one side of
+ * the diagonal alone. */
 static void order_blocks(const csc_cut *r, const csc *a, int32_t *order)
 {
     const int32_t blocks = n_block(r, a->n);
@@ -59,6 +60,8 @@ static void order_blocks(const csc_cut *r, const csc *a, int32_t *order)
         for (; n > first; n--)
             seen[order[n - 1]] = false;
         spread(r, a, far, seen, order, &n);
+        if (!seen[b])
+            spread(r, a, b, seen, order, &n);
     }
     vs_free(seen);
 }
