@@ -363,8 +363,9 @@ void ir_ad(ir_fn *to, const ir_fn *from, const int32_t *seed, int n_seed, const 
 /* Reverse automatic differentiation of straight code: with the weights w_k, inputs STATE k, OUT BY
  * c is d/d(CACHE c) of the sum of w_a RES_a + w_(n_row+a) REACT_a over all rows a. Setup values of
  * F64 alone; one on which the sum does not depend has no output. Kinks as in ir_ad.
- *   from  in   no branches, no inputs STATE
- * false: a derivative passes through a loop; `to` has no outputs. */
+ *   from  in   no branches
+ * false: a derivative passes through a loop, or `from` has hidden state, inputs STATE of its own;
+ *        `to` has no outputs. */
 bool ir_reverse(ir_fn *to, const ir_fn *from, int32_t n_row);
 
 /* One reciprocal per denominator: x/d becomes x * (1/d) where several divisions use d, or where d

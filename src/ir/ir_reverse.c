@@ -1,6 +1,7 @@
 /* ir_reverse.c - reverse automatic differentiation: one sweep gives a weighted sum's derivatives by
  * all setup values, whatever their number.
  * Requires: no branch.  Keeps: nothing; outputs are new.  Breaks: small.
+ * Refuses:  derivatives through a loop, hidden state.
  * Method: 1. active: the values that a setup value moves, and that move an output;
  *         2. the code is copied; 3. from the last value to the first, each active value's adjoint
  *         (the sum's derivative by it) times the operation's slopes goes to its operands.
@@ -223,6 +224,15 @@ static void differentiate(reverse *r, int32_t n_row)
             ir_out_add(r->to, IR_OUT_BY, f->in[f->inst[i].a].k, 0, r->adj[i]);
 }
 
+/* Whether it has hidden state: inputs STATE of the result are weights. */
+static bool has_state(const ir_fn *f)
+{
+    for (size_t k = 0; k < vec_len(f->in); k++)
+        if (f->in[k].kind == IR_IN_STATE)
+            return true;
+    return false;
+}
+
 bool ir_reverse(ir_fn *to, const ir_fn *from, int32_t n_row)
 {
     const size_t n = vec_len(from->inst) + 1;
@@ -236,8 +246,8 @@ bool ir_reverse(ir_fn *to, const ir_fn *from, int32_t n_row)
         r.adj[i] = IR_NONE;
     ir_fn_init(&raw, from->name);
     mark_moved(&r);
-    const bool straight = keep_needed(&r);
-    if (straight)
+    const bool can = keep_needed(&r) && !has_state(from);
+    if (can)
         differentiate(&r, n_row);
     ir_opt(to, &raw, (ir_opt_flags){0});
     ir_fn_fini(&raw);
@@ -245,5 +255,5 @@ bool ir_reverse(ir_fn *to, const ir_fn *from, int32_t n_row)
     vs_free(r.adj);
     vs_free(r.active);
     vs_free(r.open);
-    return straight;
+    return can;
 }

@@ -25,7 +25,7 @@ typedef enum mdl_form_kind {
     MDL_APART, /* RES, REACT, G, C: transients that hold linearisations (dev_lin.h) */
     MDL_BACK,  /* BY: derivatives of a weighted sum of RES and REACT (ir_reverse); its kernels take
                 * the weights as states, of row a at a, of its charge at mdl_n_unknown + a; no
-                * outputs: the module has loops that they would go through */
+                * outputs: the module has loops that they would go through, or hidden state */
     MDL_FULL,  /* everything with OPVAR: interpreter only */
     MDL_N_FORM
 } mdl_form_kind;

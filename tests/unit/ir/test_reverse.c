@@ -152,6 +152,22 @@ START_TEST(derivatives_through_loops_are_refused)
 }
 END_TEST
 
+/* Its inputs would be taken for weights. */
+START_TEST(hidden_state_is_refused)
+{
+    static const char text[] = "fn f x = in f64 cache 0 s = in f64 state %d v = in f64 probe 0 "
+                               "y = mul x, v z = add y, s r = mul x, %s out res 0 0 r";
+    ir_fn f, g;
+    for (int k = 0; k < 200; k += 100) {
+        f = fn_of(arena_printf(&test_mem, text, k, "z"));
+        ck_assert(!ir_reverse(&g, &f, N_ROW));
+        ck_assert_uint_eq(vec_len(g.out), 0);
+        ir_fn_fini(&f);
+        ir_fn_fini(&g);
+    }
+}
+END_TEST
+
 /* Each of n values is a product of two: with n inputs, forward code has n derivatives of each. */
 START_TEST(cost_does_not_grow_with_the_number_of_inputs)
 {
@@ -215,6 +231,7 @@ int main(void)
                                  rows_and_charges_count_with_their_weights,
                                  arms_that_are_not_taken_give_nothing,
                                  derivatives_through_loops_are_refused,
+                                 hidden_state_is_refused,
                                  cost_does_not_grow_with_the_number_of_inputs,
                                  random_code_has_the_derivatives_of_forward_differentiation};
     return run_tests("ir/reverse", test, VS_COUNT(test));
