@@ -285,6 +285,9 @@ typedef union ir_num {
 /* Pure operations only (NEG..SELECT). min is a < b ? a : b, max is a > b ? a : b. Shifts are
  * logical; a count outside 0..31 gives 0. imod: sign of the dividend, x mod 0 is 0. */
 ir_num ir_eval_op(ir_op op, ir_num a, ir_num b, ir_num c);
+/* The angle of (x, y), of interpreter and kernels. A zero has no sign here: `fold_zero` does not
+ * keep it, and the angle at y = 0, x < 0 must not depend on what was folded. It is pi. */
+double ir_atan2(double y, double x);
 
 /* Interpreter: runs fn once.
  *   input  in   value of each fn->in entry, in its type   [vec_len(fn->in)]

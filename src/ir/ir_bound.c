@@ -144,8 +144,7 @@ static range of_pow(number x, number y, double v)
 static range of_atan2(number y, number x, double v)
 {
     const double r = hypot(x.v.f, y.v.f), e = x.e + y.e;
-    const bool cut =
-        x.r.lo < 0 && y.r.lo <= 0 && y.r.hi >= 0; /* pi on one side, -pi on the other */
+    const bool cut = x.r.lo < 0 && y.r.lo < 0 && y.r.hi >= 0; /* pi from 0 on, -pi below */
     return cut || !(e < r) ? ANY : around(v, e / (r - e));
 }
 

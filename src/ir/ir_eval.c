@@ -29,6 +29,8 @@ static int32_t ishr(int32_t a, int32_t b)
     return (uint32_t)b > 31 ? 0 : (int32_t)((uint32_t)a >> b);
 }
 
+double ir_atan2(double y, double x) { return atan2(y + 0.0, x + 0.0); /* -0 + 0 is 0 */ }
+
 /* P1: of a; P2: of a and b. (op, member of ir_num that has the result, expression) */
 /* clang-format off */
 #define PURE_LIST(P1, P2)                                                                          \
@@ -38,7 +40,7 @@ static int32_t ishr(int32_t a, int32_t b)
     P2(FMOD, f, fmod(a.f, b.f)) P1(SQRT, f, sqrt(a.f)) P1(EXP, f, exp(a.f)) P1(LN, f, log(a.f))    \
     P2(POW, f, pow(a.f, b.f)) P1(LOG10, f, log10(a.f)) P1(SIN, f, sin(a.f)) P1(COS, f, cos(a.f))   \
     P1(TAN, f, tan(a.f)) P1(ASIN, f, asin(a.f)) P1(ACOS, f, acos(a.f)) P1(ATAN, f, atan(a.f))      \
-    P2(ATAN2, f, atan2(a.f, b.f)) P1(SINH, f, sinh(a.f)) P1(COSH, f, cosh(a.f))                    \
+    P2(ATAN2, f, ir_atan2(a.f, b.f)) P1(SINH, f, sinh(a.f)) P1(COSH, f, cosh(a.f))                 \
     P1(TANH, f, tanh(a.f)) P1(ASINH, f, asinh(a.f)) P1(ACOSH, f, acosh(a.f))                       \
     P1(ATANH, f, atanh(a.f)) P2(HYPOT, f, hypot(a.f, b.f)) P1(EXPM1, f, expm1(a.f))                \
     P1(LOG1P, f, log1p(a.f)) P2(FLT, i, a.f < b.f) P2(FLE, i, a.f <= b.f) P2(FEQ, i, a.f == b.f)   \

@@ -83,7 +83,7 @@ enum { JIT_LOOP_LIMIT = 10000000 };
 #define JIT_MATH_LIST(X)                                                                           \
     X(FMOD, fmod, 2) X(EXP, exp, 1) X(LN, log, 1) X(POW, pow, 2) X(LOG10, log10, 1)                \
     X(SIN, sin, 1) X(COS, cos, 1) X(TAN, tan, 1) X(ASIN, asin, 1) X(ACOS, acos, 1)                 \
-    X(ATAN, atan, 1) X(ATAN2, atan2, 2) X(SINH, sinh, 1) X(COSH, cosh, 1) X(TANH, tanh, 1)         \
+    X(ATAN, atan, 1) X(ATAN2, ir_atan2, 2) X(SINH, sinh, 1) X(COSH, cosh, 1) X(TANH, tanh, 1)      \
     X(ASINH, asinh, 1) X(ACOSH, acosh, 1) X(ATANH, atanh, 1) X(HYPOT, hypot, 2)                    \
     X(EXPM1, expm1, 1) X(LOG1P, log1p, 1)
 /* clang-format on */

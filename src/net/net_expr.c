@@ -690,7 +690,7 @@ static bool apply_fn(net_fn fn, const double *x, int32_t n, double *y, char *why
         *y = fn == NET_FN_ASIN ? asin(a) : acos(a);
         break;
     case NET_FN_ATAN: *y = atan(a); break;
-    case NET_FN_ATAN2: *y = atan2(a, x[1]); break;
+    case NET_FN_ATAN2: *y = atan2(a + 0.0, x[1] + 0.0); break; /* a zero has no sign: ir_atan2 */
     case NET_FN_SINH: *y = sinh(a); break;
     case NET_FN_COSH: *y = cosh(a); break;
     case NET_FN_TANH: *y = tanh(a); break;

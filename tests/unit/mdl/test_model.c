@@ -195,6 +195,31 @@ START_TEST(variants_are_right_for_each_row)
 }
 END_TEST
 
+/* -0 is lost where a parameter switches a term off. The angle there must be that of all rows: pi,
+ * and not -pi where k times a negative voltage was computed. */
+START_TEST(angles_do_not_depend_on_what_was_folded)
+{
+    static const char text[] = "`include \"disciplines.vams\"\n"
+                               "module angle(a, c); inout a, c; electrical a, c;\n"
+                               "parameter real k = 0;\n"
+                               "analog I(a,c) <+ atan2(k * V(a,c), -1) + atan2(0, k * V(a,c));\n"
+                               "endmodule\n";
+    const bench kept = b;
+    for (int mode = 0; mode < 4; mode++) {
+        inst s;
+        bench_open(&b, mode & 1, mode & 2);
+        mdl_model *m = model("angle", text);
+        inst_open(&s, m, row_with(&b, m, standard_env(), 0, NULL, NULL), MDL_DC);
+        s.x[1] = -2;
+        inst_eval(&s);
+        ck_assert_double_eq(inst_out(&s, IR_OUT_RES, 0, 0), M_PI);
+        inst_close(&s);
+        bench_close(&b);
+    }
+    b = kept;
+}
+END_TEST
+
 START_TEST(multiplier_of_one_costs_nothing)
 {
     mdl_model *m = model("poly", POLY);
@@ -559,6 +584,7 @@ int main(void)
     tcase_add_test(t, inductance_keeps_its_flux_in_the_current_row);
     tcase_add_test(t, variants_follow_decisions_not_numbers);
     tcase_add_test(t, variants_are_right_for_each_row);
+    tcase_add_test(t, angles_do_not_depend_on_what_was_folded);
     tcase_add_test(t, multiplier_of_one_costs_nothing);
     tcase_add_test(t, messages_of_static_code_belong_to_the_row);
     tcase_add_test(t, effects_of_dynamic_code_run_on_request);
