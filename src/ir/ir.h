@@ -303,12 +303,15 @@ VS_MUST_USE vs_status ir_interp(const ir_fn *fn, const ir_num *input, ir_num *va
                                 const ir_host *host);
 
 /* How far the values of a machine's code may be from the interpreter's, when both compute fn with
- * roundings of their own (ir_bound.c). fn has no branches.
- *   val  out  as ir_interp                                            [vec_len(fn->inst)]
- *   err  out  bound of the difference; 0: none; infinity: any. Of integers and conditions 0 or
- *             infinity                                                [vec_len(fn->inst)]
+ * roundings of their own (ir_bound.c), and the machine perhaps with other inputs. fn has no
+ * branches.
+ *   moved  in   how far F64 inputs may be from `input`; NULL: all are the same [vec_len(fn->in)]
+ *   val    out  as ir_interp                                             [vec_len(fn->inst)]
+ *   err    out  bound of the difference; 0: none; infinity: any. Of integers and conditions 0 or
+ *               infinity                                                 [vec_len(fn->inst)]
  * Status: VS_OK, VS_NOCONV (loop limit). */
-VS_MUST_USE vs_status ir_bound(const ir_fn *fn, const ir_num *input, ir_num *val, double *err);
+VS_MUST_USE vs_status ir_bound(const ir_fn *fn, const ir_num *input, const double *moved,
+                               ir_num *val, double *err);
 
 /* -- passes: each writes a new function `to` (initialised by the pass) from `from` -- */
 

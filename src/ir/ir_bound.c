@@ -352,7 +352,7 @@ static bool goes_on(bound *s, ir_val i)
     return s->val[inst[i].a].i != 0;
 }
 
-static vs_status run(bound *s, const ir_num *input)
+static vs_status run(bound *s, const ir_num *input, const double *moved)
 {
     const ir_inst *inst = s->fn->inst;
     for (ir_val i = 0; i < (ir_val)vec_len(inst); i++) {
@@ -380,19 +380,22 @@ static vs_status run(bound *s, const ir_num *input)
         case IR_EFFECT: break;
         default: assert(p->op == IR_LIMIT || ir_op_pure(p->op)); compute(s, i);
         }
-        if (p->op == IR_CONST || p->op == IR_IN || p->op == IR_LOOP)
+        if (p->op == IR_IN && p->type == IR_F64 && moved)
+            set_f64(s, i, around(s->val[i].f, moved[p->a]));
+        else if (p->op == IR_CONST || p->op == IR_IN || p->op == IR_LOOP)
             set_exact(s, i);
     }
     return VS_OK;
 }
 
-vs_status ir_bound(const ir_fn *fn, const ir_num *input, ir_num *val, double *err)
+vs_status ir_bound(const ir_fn *fn, const ir_num *input, const double *moved, ir_num *val,
+                   double *err)
 {
     const size_t n = vec_len(fn->inst) + 1;
     bound s = {.fn = fn, .val = val, .err = err};
     s.loose = vs_calloc(n, sizeof *s.loose);
     s.ends = vs_calloc(n, sizeof *s.ends);
-    const vs_status st = run(&s, input);
+    const vs_status st = run(&s, input, moved);
     vs_free(s.loose);
     vs_free(s.ends);
     return st;

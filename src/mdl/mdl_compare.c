@@ -139,7 +139,7 @@ static bool evaluate(mdl_compare *c, const mdl_variant *v, const jit_layout *lay
     if (ir_interp(eval, c->input, c->val, NULL, NULL) != VS_OK)
         return false;
     jit_inputs(kernel, lay, b, i, c->input);
-    return ir_bound(kernel, c->input, c->val_bound, c->err) == VS_OK;
+    return ir_bound(kernel, c->input, NULL, c->val_bound, c->err) == VS_OK;
 }
 
 static void compare_instance(mdl_compare *c, const mdl_variant *v, const jit_layout *lay,

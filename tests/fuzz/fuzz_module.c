@@ -6,8 +6,9 @@
  *         draws; without bytes it draws 0.
  * At random points: exact machine code gives the interpreter's bits, whatever the lanes and rows;
  * fast code gives the same bits in all lanes, within the bound of mdl_compare.h; a specialised
- * function is the whole one within the bounds of both (ir_bound); derivatives are those that
- * differences from both sides agree on. */
+ * function is the whole one within the bounds of both (ir_bound); where a function is continuous,
+ * the slope between two points is in the range of its derivative between them (intervals of
+ * ir_bound). */
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -691,7 +692,7 @@ static bool bounds(const bank *b, double *value, double *bound)
     ir_num *val = vs_calloc(vec_len(fn->inst) + 1, sizeof *val);
     double *err = vs_calloc(vec_len(fn->inst) + 1, sizeof *err);
     jit_inputs(fn, &l, &a.b, 0, input);
-    const bool ok = ir_bound(fn, input, val, err) == VS_OK;
+    const bool ok = ir_bound(fn, input, NULL, val, err) == VS_OK;
     for (size_t o = 0; o < vec_len(fn->out) && ok; o++) {
         const ir_out *w = &fn->out[o];
         if (w->kind == IR_OUT_STATE || w->kind == IR_OUT_LIMNEW)
@@ -763,7 +764,102 @@ static void check_whole(const lab *l, const mdl_variant *v, const lab *of_all, c
     close_bank(&c);
 }
 
+/* -- a function where an unknown moves -- */
+
+/* What instance 0 computes where its unknown u may be anywhere within `by` of its value: how far
+ * each value of fn may be from the one at the middle, rounding included. Probes are rounded, too.
+ * jumps: it may be no continuous function of u there. */
+typedef struct tube {
+    ir_num *val;  /* [n_inst] at the middle */
+    double *err;  /* [n_inst] */
+    bool *jumps;  /* [n_inst] */
+    bool is_open; /* false: a loop does not end */
+} tube;
+
+/* Where rounding or u decides. What a loop hands out has none of it, or may jump: conditions of its
+ * last round say nothing about those before. */
+static void mark_jumps(const ir_fn *fn, tube *t)
+{
+    for (size_t i = 0; i < vec_len(fn->inst); i++) {
+        const ir_inst *p = &fn->inst[i];
+        const bool moves = t->err[i] > 0;
+        switch (p->op) {
+        case IR_CONST:
+        case IR_IN: break;
+        case IR_FLOOR:
+        case IR_CEIL:
+        case IR_LPHI: t->jumps[i] = moves; break;
+        case IR_SELECT:
+            t->jumps[i] = t->err[p->a] > 0 || t->jumps[t->val[p->a].i ? p->b : p->c];
+            break;
+        default:
+            for (int k = 0; k < ir_op_arity(p->op) && p->type != IR_VOID; k++) {
+                const ir_val x = k == 0 ? p->a : k == 1 ? p->b : p->c;
+                t->jumps[i] |= t->jumps[x] || (fn->inst[x].type != IR_F64 && t->err[x] > 0);
+            }
+        }
+    }
+}
+
+static tube tube_of(const bank *b, const ir_fn *fn, int32_t u, double by)
+{
+    arrays a;
+    jit_layout l = b->v->lay;
+    const size_t n = vec_len(fn->inst) + 1, n_in = vec_len(fn->in);
+    l.lanes = 1;
+    pack(&a, b, &l);
+    ir_num *input = vs_calloc(n_in + 1, sizeof *input);
+    double *moved = vs_calloc(n_in + 1, sizeof *moved);
+    tube t = {vs_calloc(n, sizeof *t.val), vs_calloc(n, sizeof *t.err), vs_calloc(n, 1), false};
+    jit_inputs(fn, &l, &a.b, 0, input);
+    for (size_t k = 0; k < n_in; k++)
+        if (fn->in[k].kind == IR_IN_PROBE) {
+            const int32_t hi = l.probe_hi[fn->in[k].k], lo = l.probe_lo[fn->in[k].k];
+            moved[k] = (hi == u || lo == u ? by : 0) + DBL_EPSILON * (fabs(input[k].f) + by);
+        }
+    t.is_open = ir_bound(fn, input, moved, t.val, t.err) == VS_OK;
+    if (t.is_open)
+        mark_jumps(fn, &t);
+    vs_free(input);
+    vs_free(moved);
+    drop_arrays(&a);
+    return t;
+}
+
+static void drop_tube(tube *t)
+{
+    vs_free(t->val);
+    vs_free(t->err);
+    vs_free(t->jumps);
+}
+
+/* The value of an output of fn; IR_NONE: there is none, it is 0. */
+static ir_val out_of(const ir_fn *fn, int kind, int32_t a, int32_t b)
+{
+    for (size_t o = 0; o < vec_len(fn->out); o++)
+        if (fn->out[o].kind == kind && fn->out[o].a == a &&
+            (fn->out[o].b == b || kind == IR_OUT_RES || kind == IR_OUT_REACT))
+            return fn->out[o].v;
+    return IR_NONE;
+}
+
+/* Of an output, or 0 if v is IR_NONE. */
+static double error_of(const tube *t, ir_val v) { return v == IR_NONE ? 0 : t->err[v]; }
+
 /* -- derivatives -- */
+
+enum { N_STEP = 4 };
+static const double step[N_STEP] = {1e-5, -1e-5, 2.5e-6, -2.5e-6};
+
+/* The mean value theorem: between x and x + h, where f is continuous, it changes by h times a value
+ * that its derivative g has there. So the slope is within `range` of g, g's range around its value
+ * at x, whatever f is: sin(1e6 x) too. noise: how far f may be wrong, at both ends together. */
+static bool fits(double f, double there, double h, double noise, double g, double range)
+{
+    const double slope = (there - f) / h,
+                 most = range + (noise + DBL_MIN) / fabs(h) + 4 * DBL_EPSILON * fabs(slope);
+    return !isfinite(g) || !isfinite(slope) || !isfinite(most) || fabs(slope - g) <= most;
+}
 
 typedef struct at_point {
     double *value; /* vec */
@@ -779,11 +875,21 @@ static double value_of(const at_point *p, int kind, int32_t a, int32_t b)
     return 0;
 }
 
-static at_point point(const lab *l, const mdl_at *at)
+/* Limiting off, no hidden state yet. */
+static at_point point(const lab *l, const bank *b)
 {
     at_point p = {NULL, NULL};
-    if (mdl_point(l->m, l->row, -1, 0, at, &p.value, &p.what) == VS_EINPUT)
+    const size_t n = (size_t)b->v->lay.n_u;
+    double *x = vs_calloc(n + 1, sizeof *x);
+    int32_t *place = vs_calloc(n + 1, sizeof *place);
+    memcpy(x + 1, b->x, n * sizeof *x);
+    for (size_t u = 0; u < n; u++)
+        place[u] = (int32_t)u + 1;
+    const mdl_at at = {x, place, b->dyn, NULL};
+    if (mdl_point(l->m, l->row, -1, 0, &at, &p.value, &p.what) == VS_EINPUT)
         MODULE_FINDING("a point is refused");
+    vs_free(x);
+    vs_free(place);
     return p;
 }
 
@@ -793,150 +899,102 @@ static void drop_point(at_point *p)
     vec_free(p->what);
 }
 
-/* Slopes to both sides by two steps, of a number whose rounding has a bound. */
-enum { N_STEP = 4 };
-static const double step[N_STEP] = {1e-5, -1e-5, 2.5e-6, -2.5e-6};
-typedef struct slopes {
-    double low, high, noise;
+typedef struct slopes { /* how outputs change with unknown u */
+    const lab *l;
+    bank *b;
+    const ir_fn *fn;
+    int32_t u;
+    at_point here, there;
+    tube at, to, between;
+    double h;
 } slopes;
 
-static slopes slopes_of(double f, const double *there, const double *h, double bound)
+static void check_slope(const slopes *s, int kind, int32_t row)
 {
-    slopes s = {INFINITY, -INFINITY, 0};
-    for (int k = 0; k < N_STEP; k++) {
-        const double slope = (there[k] - f) / h[k];
-        s.low = fmin(s.low, slope);
-        s.high = fmax(s.high, slope);
-        s.noise += isfinite(slope)
-                       ? 8 * (bound + DBL_EPSILON * (fabs(f) + fabs(there[k]))) / fabs(h[k])
-                       : INFINITY;
-    }
-    return s;
+    const int derivative = kind == IR_OUT_RES ? IR_OUT_G : IR_OUT_C;
+    const ir_val f = out_of(s->fn, kind, row, -1), g = out_of(s->fn, derivative, row, s->u);
+    const double before = value_of(&s->here, kind, row, -1),
+                 after = value_of(&s->there, kind, row, -1),
+                 is = value_of(&s->here, derivative, row, s->u);
+    if (f != IR_NONE && s->between.jumps[f])
+        return;
+    if (!fits(before, after, s->h, error_of(&s->at, f) + error_of(&s->to, f), is,
+              error_of(&s->between, g) + error_of(&s->at, g)))
+        MODULE_FINDING("d%s(%d)/dx(%d) is %.9g within %g, slope %.9g over %g",
+                       kind == IR_OUT_RES ? "RES" : "REACT", row, s->u, is,
+                       error_of(&s->between, g), (after - before) / s->h, s->h);
 }
 
-/* Where the slopes agree, so must the derivative; its own rounding has a bound, too. */
-static bool fits(const slopes *s, double g, double bound)
+static void check_step(slopes *s, double by)
 {
-    const double size = fmax(fabs(s->low), fabs(s->high)), left = s->noise + 2 * bound;
-    return !isfinite(g) || !isfinite(left) || s->high - s->low > 1e-3 * size + s->noise ||
-           fabs(g - (s->high + s->low) / 2) <= 1e-2 * size + left + 1e-12;
+    double *x = &s->b->x[s->u];
+    const double old = *x;
+    *x = old + by * fmax(1, fabs(old));
+    s->h = *x - old;
+    s->there = point(s->l, s->b);
+    s->to = tube_of(s->b, s->fn, s->u, 0);
+    *x = old;
+    s->between = tube_of(s->b, s->fn, s->u, fabs(s->h));
+    for (int32_t row = 0; row < s->b->v->lay.n_u; row++)
+        if (s->at.is_open && s->to.is_open && s->between.is_open) {
+            check_slope(s, IR_OUT_RES, row);
+            check_slope(s, IR_OUT_REACT, row);
+        }
+    drop_point(&s->there);
+    drop_tube(&s->to);
+    drop_tube(&s->between);
 }
 
-typedef struct rounding { /* of the outputs of a variant */
-    const mdl_variant *v;
-    double *value, *bound;
-    bool known;
-} rounding;
-
-static double bound_of(const rounding *r, int kind, int32_t a, int32_t b)
-{
-    const mdl_out w = {(uint8_t)kind, 0, a, b};
-    const int32_t at = find_out(r->v, &w);
-    return !r->known ? INFINITY : at < 0 ? 0 : r->bound[at];
-}
-
-/* At x [n], of a function that is not specialised. */
-static rounding rounding_at(const lab *whole, const double *x, const double *dyn)
+/* Of a function that is not specialised. */
+static void check_derivatives(const lab *whole)
 {
     mdl_variant *v;
     bank b;
     if (mdl_variant_get(whole->m, whole->row, MDL_APART, &v))
         MODULE_FINDING("no variant");
     open_bank(&b, v, whole->row);
-    memcpy(b.x, x, sizeof *x * (size_t)v->lay.n_u);
-    memcpy(b.dyn, dyn, sizeof b.dyn);
-    rounding r = {.v = v, .value = vs_calloc(2 * (size_t)v->lay.n_out + 1, sizeof(double))};
-    r.bound = r.value + v->lay.n_out;
-    r.known = bounds(&b, r.value, r.bound);
-    close_bank(&b);
-    return r;
-}
-
-static void check_slope(const rounding *r, const at_point *here, const at_point *to,
-                        const double *h, int kind, int32_t row, int32_t u)
-{
-    const int derivative = kind == IR_OUT_RES ? IR_OUT_G : IR_OUT_C;
-    const double g = value_of(here, derivative, row, u);
-    double there[N_STEP];
-    for (int k = 0; k < N_STEP; k++)
-        there[k] = value_of(&to[k], kind, row, -1);
-    const slopes s = slopes_of(value_of(here, kind, row, -1), there, h, bound_of(r, kind, row, -1));
-    if (!fits(&s, g, bound_of(r, derivative, row, u)))
-        MODULE_FINDING("d%s(%d)/dx(%d) is %.9g, differences %.9g to %.9g",
-                       kind == IR_OUT_RES ? "RES" : "REACT", row, u, g, s.low, s.high);
-}
-
-static void check_derivatives(const lab *l, const lab *whole)
-{
-    const int32_t n = mdl_n_unknown(l->m);
-    double *x = some((size_t)n + 1), dyn[IR_N_DYN] = {0};
-    double *kept = vs_calloc((size_t)mdl_module(l->m)->n_state + 1, sizeof *kept);
-    int32_t *place = vs_calloc((size_t)n + 1, sizeof *place);
-    dyn[IR_DYN_GMIN] = 1e-12;
-    dyn[IR_DYN_SRCFACT] = 1;
-    dyn[IR_DYN_IS_TRAN] = 1;
-    dyn[IR_DYN_ITER] = 2;
-    x[0] = 0;
-    for (int32_t u = 0; u < n; u++)
-        place[u] = u + 1;
-    const mdl_at at = {x, place, dyn, kept};
-    rounding r = rounding_at(whole, x + 1, dyn);
-    at_point here = point(l, &at), to[N_STEP];
-    for (int32_t u = 0; u < n; u++) {
-        const double old = x[u + 1];
-        double h[N_STEP];
-        for (int k = 0; k < N_STEP; k++) {
-            x[u + 1] = old + step[k] * fmax(1, fabs(old));
-            h[k] = x[u + 1] - old;
-            to[k] = point(l, &at);
-        }
-        x[u + 1] = old;
-        for (int32_t row = 0; row < n; row++) {
-            check_slope(&r, &here, to, h, IR_OUT_RES, row, u);
-            check_slope(&r, &here, to, h, IR_OUT_REACT, row, u);
-        }
+    b.dyn[IR_DYN_LIMIT] = 0;
+    memset(b.state, 0, sizeof(double) * (size_t)v->lay.n_state * N_INST);
+    slopes s = {.l = whole, .b = &b, .fn = mdl_kernel_fn(v)};
+    s.here = point(whole, &b);
+    for (s.u = 0; s.u < v->lay.n_u; s.u++) {
+        s.at = tube_of(&b, s.fn, s.u, 0);
         for (int k = 0; k < N_STEP; k++)
-            drop_point(&to[k]);
+            check_step(&s, step[k]);
+        drop_tube(&s.at);
     }
-    drop_point(&here);
-    vs_free(r.value);
-    vs_free(x);
-    vs_free(kept);
-    vs_free(place);
+    drop_point(&s.here);
+    close_bank(&b);
 }
 
 /* -- curvature -- */
 
-/* Whether a value turns round many times within the least step, as the slope of sin(limexp(x)) far
- * out: differences see nothing of it. */
-static bool is_unresolved(double value, const double *there, const double *h)
+/* How an output of instance 0 changes with unknown u of the curve; g: the derivative in `curve`. */
+static void check_curve(bank *b, const ir_fn *curve, const mdl_curve *c, ir_val g)
 {
-    double most = 0, least = INFINITY;
-    for (int s = 0; s < N_STEP; s++) {
-        most = fmax(most, fabs(there[s]));
-        least = fmin(least, fabs(h[s]));
-    }
-    return fabs(value) * least > 1e6 * most;
-}
-
-/* How output k of instance 0 changes with an unknown. */
-static void check_curve(bank *b, const mdl_curve *c, int32_t k, const double *bound)
-{
-    double *x = &b->x[c->by], there[N_STEP], h[N_STEP];
+    const ir_fn *fn = mdl_kernel_fn(b->v);
+    const ir_val f = out_of(fn, c->of.kind, c->of.a, c->of.b);
+    double *x = &b->x[c->by];
     const double old = *x;
-    for (int s = 0; s < N_STEP; s++) {
+    tube at = tube_of(b, fn, c->by, 0);
+    for (int s = 0; s < N_STEP && f != IR_NONE; s++) {
         *x = old + step[s] * fmax(1, fabs(old));
-        h[s] = *x - old;
-        evaluate(b, NULL, 1, false, 0, false);
-        there[s] = b->out[0][k];
+        const double h = *x - old;
+        tube to = tube_of(b, fn, c->by, 0);
+        *x = old;
+        tube between = tube_of(b, fn, c->by, fabs(h)), of = tube_of(b, curve, c->by, fabs(h));
+        const double before = at.val[f].f, after = to.val[f].f;
+        if (at.is_open && to.is_open && between.is_open && of.is_open && !between.jumps[f] &&
+            !fits(before, after, h, at.err[f] + to.err[f], c->value, of.err[g]))
+            MODULE_FINDING("output of kind %d, %d %d, changes with unknown %d by %.9g within %g, "
+                           "slope %.9g over %g",
+                           c->of.kind, c->of.a, c->of.b, c->by, c->value, of.err[g],
+                           (after - before) / h, h);
+        drop_tube(&to);
+        drop_tube(&between);
+        drop_tube(&of);
     }
-    *x = old;
-    evaluate(b, NULL, 1, false, 0, false);
-    const slopes s = slopes_of(b->out[0][k], there, h, bound[k]);
-    if (!fits(&s, c->value, 0) && !is_unresolved(c->value, there, h))
-        MODULE_FINDING("output %d (kind %d, %d %d) changes with unknown %d by %.9g, differences "
-                       "%.9g to %.9g",
-                       k, c->of.kind, c->of.a, c->of.b, c->by, c->value, s.low, s.high);
+    drop_tube(&at);
 }
 
 enum { MOST_CURVES = 12 };
@@ -951,16 +1009,14 @@ static void check_curves(const lab *l, const mdl_variant *v)
     open_bank(&b, v, l->row);
     lay.lanes = 1;
     pack(&a, &b, &lay);
-    double *value = vs_calloc(2 * (size_t)lay.n_out + 1, sizeof *value);
-    double *bound = value + lay.n_out;
-    if (bounds(&b, value, bound) && mdl_curves(v, false, &a.b, 0, &curve) == VS_OK)
-        for (size_t k = 0; k < vec_len(curve) && k < MOST_CURVES; k++) {
-            const int32_t at = find_out(v, &curve[k].of);
-            if (at >= 0)
-                check_curve(&b, &curve[k], at, bound);
-        }
+    if (mdl_curves(v, false, &a.b, 0, &curve) == VS_OK && vec_len(curve)) {
+        ir_fn straight;
+        ir_ifconv(&straight, &((const variant_data *)v)->curve, NULL);
+        for (size_t k = 0; k < vec_len(curve) && k < MOST_CURVES; k++)
+            check_curve(&b, &straight, &curve[k], straight.out[k].v);
+        ir_fn_fini(&straight);
+    }
     drop_arrays(&a);
-    vs_free(value);
     vec_free(curve);
     close_bank(&b);
 }
@@ -1022,7 +1078,7 @@ void fuzz_module(const char *text, size_t n)
     check_code(&special, v, h);
     if (form != MDL_BACK)
         check_whole(&special, v, &whole, w);
-    check_derivatives(&special, &whole);
+    check_derivatives(&whole);
     if (form == MDL_AC)
         check_curves(&special, v);
     check_kin(&special, g.text, form, h);

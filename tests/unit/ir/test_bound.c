@@ -8,23 +8,27 @@ typedef struct answer {
     double value, err;
 } answer;
 
-static answer bound_of(const char *text, double v, double w)
+static answer bound_moved(const char *text, double v, double w, double by)
 {
     ir_fn f = fn_of(text), g;
     values in = {.probe = {v, w}};
     ir_ifconv(&g, &f, NULL);
     ir_num *input = arena_array(&test_mem, ir_num, vec_len(g.in) + 1),
            *val = arena_array(&test_mem, ir_num, vec_len(g.inst) + 1);
-    double *err = arena_array(&test_mem, double, vec_len(g.inst) + 1);
-    for (size_t k = 0; k < vec_len(g.in); k++)
+    double *err = arena_array(&test_mem, double, vec_len(g.inst) + 1),
+           *moved = arena_array(&test_mem, double, vec_len(g.in) + 1);
+    for (size_t k = 0; k < vec_len(g.in); k++) {
         input[k] = value_of_input(&g.in[k], &in);
-    ck_assert_int_eq(ir_bound(&g, input, val, err), VS_OK);
+        moved[k] = by;
+    }
+    ck_assert_int_eq(ir_bound(&g, input, by ? moved : NULL, val, err), VS_OK);
     const ir_val o = g.out[0].v;
     const answer a = {g.inst[o].type == IR_F64 ? val[o].f : val[o].i, err[o]};
     ir_fn_fini(&f);
     ir_fn_fini(&g);
     return a;
 }
+static answer bound_of(const char *text, double v, double w) { return bound_moved(text, v, w, 0); }
 #define INPUTS "fn f v = in f64 probe 0 w = in f64 probe 1 "
 
 START_TEST(one_operation_has_the_roundings_of_two_machines)
@@ -89,6 +93,24 @@ START_TEST(guards_hold)
 }
 END_TEST
 
+START_TEST(inputs_that_may_move_carry_it_on)
+{
+    static const char text[] = INPUTS "s = mul v, v r = sub s, w out res 0 0 r";
+    const answer a = bound_moved(text, 3, 1, 0.5); /* 2.5^2 - 1.5 .. 3.5^2 - 0.5, at 8 */
+    ck_assert_double_ge(a.err, 3.75);
+    ck_assert_double_le(a.err, 3.75 + 1e-12);
+    ck_assert(isinf(bound_moved(INPUTS "r = div w, v out res 0 0 r", 1, 1, 1).err));
+    const answer c =
+        bound_moved(INPUTS "c = flt v, w r = select c, 1.0, 2.0 out res 0 0 r", 1, 2, 0.75);
+    ck_assert_double_eq(c.value, 1);
+    ck_assert_double_eq(c.err, 1);
+    /* the angle at y = 0, x < 0 is pi, and -pi just below */
+    static const char angle[] = INPUTS "r = atan2 v, w out res 0 0 r";
+    ck_assert_double_le(bound_moved(angle, 0.05, -1, 0.05).err, 0.12);
+    ck_assert(isinf(bound_moved(angle, 0.04, -1, 0.05).err));
+}
+END_TEST
+
 START_TEST(a_loop_whose_end_is_uncertain_has_no_bound)
 {
     static const char text[] =
@@ -147,12 +169,18 @@ START_TEST(another_machine_stays_within_the_bound)
         const size_t n = vec_len(g.inst) + 1;
         ir_num *input = arena_array(&test_mem, ir_num, vec_len(g.in) + 1),
                *val = arena_array(&test_mem, ir_num, n), *other = arena_array(&test_mem, ir_num, n);
-        double *err = arena_array(&test_mem, double, n);
+        double *err = arena_array(&test_mem, double, n),
+               *moved = arena_array(&test_mem, double, vec_len(g.in) + 1);
         for (uint64_t j = 0; j < 4 && !count_op(&g, IR_LOOP); j++) {
             values v = random_values(seed * 50 + j, seed % 3 != 0);
-            for (size_t k = 0; k < vec_len(g.in); k++)
+            for (size_t k = 0; k < vec_len(g.in); k++) {
                 input[k] = value_of_input(&g.in[k], &v);
-            ck_assert_int_eq(ir_bound(&g, input, val, err), VS_OK);
+                moved[k] = j < 2 || g.in[k].type != IR_F64 ? 0 : 1e-5 * fabs(input[k].f);
+            }
+            ck_assert_int_eq(ir_bound(&g, input, j ? moved : NULL, val, err), VS_OK);
+            for (size_t k = 0; k < vec_len(g.in); k++) /* anywhere in its range, at the ends too */
+                if (moved[k] > 0)
+                    input[k].f += moved[k] * ((double)((seed + k) % 5) - 2) / 2;
             run_machine(&g, input, seed + j, other);
             for (size_t k = 0; k < vec_len(g.inst); k++) {
                 const bool real = g.inst[k].type == IR_F64;
@@ -181,6 +209,7 @@ int main(void)
                            errors_grow_by_the_condition,
                            what_rounding_decides_may_be_either,
                            guards_hold,
+                           inputs_that_may_move_carry_it_on,
                            a_loop_whose_end_is_uncertain_has_no_bound,
                            another_machine_stays_within_the_bound};
     return run_tests("ir_bound", test, VS_COUNT(test));
