@@ -4,11 +4,11 @@
  * derivatives, specialisation, hoisting and code generator.
  * Input:  a head of 12 bytes (form, lanes, parameters, seed of the points), then what the generator
  *         draws; without bytes it draws 0.
- * At random points: exact machine code gives the interpreter's bits, whatever the lanes and rows;
- * fast code gives the same bits in all lanes, within the bound of mdl_compare.h; a specialised
- * function is the whole one within the bounds of both (ir_bound); where a function is continuous,
- * the slope between two points is in the range of its derivative between them (intervals of
- * ir_bound). */
+ * At random points: exact machine code gives the interpreter's bits, whatever the lanes, rows and
+ * pieces; fast code gives the same bits in all lanes and pieces, within the bound of mdl_compare.h;
+ * a specialised function is the whole one within the bounds of both (ir_bound); where a function is
+ * continuous, the slope between two points is in the range of its derivative between them
+ * (intervals of ir_bound). */
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -499,6 +499,7 @@ static void open_bank(bank *b, const mdl_variant *v, int32_t row)
     b->dyn[IR_DYN_GMIN] = 1e-12;
     b->dyn[IR_DYN_SRCFACT] = 1;
     b->dyn[IR_DYN_ITER] = 1 + rnd(3);
+    b->dyn[IR_DYN_LIMIT] = rnd(2);
     b->dyn[IR_DYN_ABSTIME] = 1e-6;
     b->dyn[IR_DYN_ALPHA] = v->form == MDL_TRAN ? 1e9 : 0;
     b->dyn[IR_DYN_IS_TRAN] = v->form == MDL_TRAN || v->form == MDL_APART || v->form == MDL_BACK;
@@ -577,6 +578,14 @@ static const char *nobody(const void *user, int32_t which)
     return "x1";
 }
 
+/* In two calls: each runs its packs together as far as it has some (jit_cut.c). */
+static void call_parts(jit_kernel kernel, const jit_batch *b, int64_t n)
+{
+    const int64_t first = n - n / 4;
+    kernel(b, 0, first);
+    kernel(b, first, n);
+}
+
 /* kernel NULL: by the interpreter. What is written goes to b->out[to], by instance. */
 static void evaluate(bank *b, jit_kernel kernel, int lanes, bool per_lane, int to, bool compare)
 {
@@ -586,7 +595,7 @@ static void evaluate(bank *b, jit_kernel kernel, int lanes, bool per_lane, int t
     l.row_per_lane = per_lane;
     pack(&a, b, &l);
     if (kernel)
-        kernel(&a.b, 0, N_INST / lanes);
+        call_parts(kernel, &a.b, N_INST / lanes);
     else if (jit_interpret(&b->v->eval, &l, &a.b, 0, N_INST / lanes))
         MODULE_FINDING("a loop does not end");
     double *out = b->out[to];
@@ -612,20 +621,26 @@ static void check_same(const bank *b, int one, int other, const char *what, int 
 
 /* -- machine code -- */
 
-enum { MOST_KERNELS = 60 };
-static jit *exact_code, *fast_code;
-static int n_kernel;
+enum { MOST_KERNELS = 60, EXACT = 0, FAST = 1 };
+static const int piece_of[] = {-1, 0, 24, 90}; /* instructions in a piece, jit.h: no piece, ... */
+static jit *code[2][VS_COUNT(piece_of)];       /* of EXACT, FAST */
+static int n_kernel, told;
 
-static void open_code(void)
+static jit *open_code(int kind, size_t piece)
 {
-    if (n_kernel < MOST_KERNELS && exact_code)
-        return;
-    jit_close(&exact_code);
-    jit_close(&fast_code);
-    exact_code =
-        jit_open(&(jit_opt){.no_cache = true, .opt_level = 2, .exact = true, .threads = 1});
-    fast_code = jit_open(&(jit_opt){.no_cache = true, .opt_level = 2, .threads = 1});
-    n_kernel = 0;
+    jit **j = &code[kind][piece];
+    if (n_kernel >= MOST_KERNELS) {
+        for (size_t k = 0; k < 2 * VS_COUNT(piece_of); k++)
+            jit_close(&code[k % 2][k / 2]);
+        n_kernel = 0;
+    }
+    if (!*j)
+        *j = jit_open(&(jit_opt){.no_cache = true,
+                                 .opt_level = 2,
+                                 .exact = kind == EXACT,
+                                 .piece = piece_of[piece],
+                                 .threads = 1});
+    return *j;
 }
 
 static jit_kernel compile(jit *j, const mdl_variant *v, int lanes, bool per_lane)
@@ -638,6 +653,8 @@ static jit_kernel compile(jit *j, const mdl_variant *v, int lanes, bool per_lane
     l.row_per_lane = per_lane;
     n_kernel++;
     const vs_status st = jit_compile(j, mdl_kernel_fn(v), &l, &kernel, &bytes, &why);
+    if (st == VS_EUNSUPPORTED && !told++) /* a build without LLVM: the rest is compared */
+        fprintf(stderr, "fuzz: machine code is not compared: %s\n", why ? why : "");
     if (st && st != VS_EUNSUPPORTED)
         MODULE_FINDING("no code: %s", why ? why : vs_status_text(st));
     return st ? NULL : kernel;
@@ -647,23 +664,23 @@ static void check_code(lab *l, mdl_variant *v, const unsigned char *h)
 {
     const int lanes = 2 << h[1] % 3;
     const bool per_lane = h[2] & 1;
+    const size_t piece = (h[2] >> 1) % VS_COUNT(piece_of);
     bank b;
-    open_code();
     open_bank(&b, v, l->row);
     evaluate(&b, NULL, 1, false, 0, false);
     evaluate(&b, NULL, lanes, per_lane, 1, false);
     check_same(&b, 0, 1, "interpreter", lanes);
-    jit_kernel kernel = compile(exact_code, v, lanes, per_lane);
+    jit_kernel kernel = compile(open_code(EXACT, piece), v, lanes, per_lane);
     if (kernel) {
         evaluate(&b, kernel, lanes, per_lane, 1, false);
         check_same(&b, 0, 1, "exact code", lanes);
     }
-    kernel = compile(fast_code, v, 1, false);
+    kernel = compile(open_code(FAST, 0), v, 1, false);
     if (kernel) {
         v->kernel[0] = kernel;
         evaluate(&b, kernel, 1, false, 1, true);
         v->kernel[0] = NULL;
-        kernel = compile(fast_code, v, lanes, per_lane);
+        kernel = compile(open_code(FAST, piece), v, lanes, per_lane);
         evaluate(&b, kernel, lanes, per_lane, 2, false);
         check_same(&b, 1, 2, "fast code", lanes);
         const mdl_compared found = mdl_compare_report(l->lib, NULL);
@@ -749,7 +766,7 @@ static void check_whole(const lab *l, const mdl_variant *v, const lab *of_all, c
     open_bank(&b, v, l->row);
     state = from;
     open_bank(&c, w, of_all->row);
-    c.dyn[IR_DYN_ITER] = b.dyn[IR_DYN_ITER];
+    memcpy(c.dyn, b.dyn, sizeof c.dyn);
     const size_t n = (size_t)v->lay.n_out, n_all = (size_t)w->lay.n_out;
     double *x = vs_calloc(2 * (n + n_all) + 4, sizeof *x), *y = x + 2 * n + 2;
     if (bounds(&b, x, x + n) && bounds(&c, y, y + n_all))
