@@ -12,8 +12,6 @@
  * n^3/3. */
 enum { DENSE_MIN_N = 100, DENSE_MAX_N = 5000 };
 static const double DENSE_SHARE = 0.2;
-/* From so many unknowns on Cholesky saves more than its ordering and loading cost. */
-enum { CHOLESKY_MIN_N = 5000 };
 /* From so many on entries of 0 are left out at rest. */
 enum { REST_MIN_N = 1000 };
 
@@ -39,7 +37,8 @@ void lu_init(lu_solver *lu, const lu_opt *opt)
                               .rcond_drop = 1e-3,
                               .growth_min = 1e-8,
                               .share_from = 2e5,
-                              .coarse_from = 2e6}};
+                              .coarse_from = 2e6,
+                              .cholesky_from = 5000}};
     if (opt)
         lu->opt = *opt;
     lu->stat.singular = -1;
@@ -224,7 +223,7 @@ static bool try_cholesky(lu_solver *lu, const csc *a)
 {
     lu_fac *f = lu->fac, *other;
     if (lu->opt.kind != LU_AUTO || f->method != &lu_method_klu || f->no_chol || lu->opt.lopsided ||
-        a->n < CHOLESKY_MIN_N)
+        a->n < lu->opt.cholesky_from)
         return false;
     f->no_chol = true; /* tried */
     if (!may_be_definite(a) || start_method(lu, &lu_method_cholesky, a, &other) != VS_OK)
@@ -368,7 +367,7 @@ static vs_status factor_again(lu_solver *lu, lu_fac *f, const csc *a)
     const vs_status st = f->method->factor(lu, f, a);
     if (st == VS_ENOMEM)
         vs_no_memory();
-    return st == VS_ESINGULAR ? VS_REPIVOT : st;
+    return st == VS_OK ? VS_OK : VS_REPIVOT; /* lu_factor says why, or takes another method */
 }
 
 /* The factors of a, whose values are taken. */

@@ -37,9 +37,11 @@ typedef struct lu_opt {
     /* Factors that serve few solutions, one of thousands with the same pattern: AUTO is KLU where a
      * list of operations, which would not pay, could be made (up to 4096 unknowns) */
     bool brief;
-    struct pool *pool;  /* for large matrices; NULL: one thread. Results do not depend on it */
-    double share_from;  /* entries of L and U from which on threads share a solution; 2e5 */
-    double coarse_from; /* and from which on lu_solve_coarse rounds them; 2e6 */
+    struct pool *pool;     /* for large matrices; NULL: one thread. Results do not depend on it */
+    double share_from;     /* entries of L and U from which on threads share a solution; 2e5 */
+    double coarse_from;    /* and from which on lu_solve_coarse rounds them; 2e6 */
+    int32_t cholesky_from; /* unknowns from which on AUTO tries Cholesky: it saves more than its
+                              ordering and loading cost; 5000 */
     /* lu_factor gives VS_NOCONV instead of factors that pivots beside the diagonal make much larger
      * than those with pivots on it, if the matrix is large; see LU_REFUSE_FROM. KLU only. */
     bool refuse_fill;

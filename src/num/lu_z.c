@@ -25,7 +25,7 @@ struct lu_z_fac {
     heap_owned own; /* sym, num, umf_sym, umf_num */
 };
 
-void lu_z_init(lu_z *lu) { *lu = (lu_z){.singular = -1}; }
+void lu_z_init(lu_z *lu) { *lu = (lu_z){.singular = -1, .umfpack_from = LU_UMFPACK_WORK}; }
 
 /* What the libraries allocated, in the memory of the process. */
 static void drop(void *what, size_t n)
@@ -145,7 +145,7 @@ vs_status lu_z_analyze(lu_z *lu, const csc *a)
         vs_no_memory();
     if (!f->sym || (f->sym->structural_rank >= 0 && f->sym->structural_rank < a->n))
         return VS_ESINGULAR;
-    if (expected_work(f) > LU_UMFPACK_WORK * (f->sym->lnz + f->sym->unz))
+    if (expected_work(f) > lu->umfpack_from * (f->sym->lnz + f->sym->unz))
         start_umfpack(f);
     return VS_OK;
 }

@@ -16,6 +16,7 @@ typedef struct lu_z {
     /* To set after lu_z_init; as lu_opt has them. */
     void (*long_work)(void *user, bool begins); /* NULL: nobody is told */
     void *long_user;
+    double umfpack_from; /* expected multiplications per entry of the factors; LU_UMFPACK_WORK */
 } lu_z;
 
 void lu_z_init(lu_z *lu);

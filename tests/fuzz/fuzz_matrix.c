@@ -752,6 +752,8 @@ static void set_up(lu_solver *lu, pool *p, unsigned options)
     lu->opt.lopsided = options & 32;
     lu->opt.share_from = 0;
     lu->opt.coarse_from = 0;
+    if (options & 64)
+        lu->opt.cholesky_from = 2;
     lu->opt.pool = p;
 }
 
@@ -1070,12 +1072,13 @@ static void check_complex(const csc *a, const double *val, const double *b, cons
     vs_free(left);
 }
 
-static void run_complex(matrix *x, const unsigned char *c, size_t n_change)
+static void run_complex(matrix *x, bool by_umfpack, const unsigned char *c, size_t n_change)
 {
     const csc *a = &x->m;
     const size_t n = (size_t)a->n, nnz = (size_t)csc_nnz(a);
     lu_z lu;
     lu_z_init(&lu);
+    lu.umfpack_from = by_umfpack ? 0 : lu.umfpack_from;
     const vs_status begun = lu_z_analyze(&lu, a);
     if (begun != (has_pivots(a) ? VS_OK : VS_ESINGULAR))
         finding("complex: analysis gives %d", begun);
@@ -1126,7 +1129,7 @@ void fuzz_matrix(const char *text, size_t n)
     if (h[5] % 3 == 0 && !large)
         run_given(&x, h[4] & 2, !(h[4] & 4), c, n_change);
     else if (h[5] % 3 == 1)
-        run_complex(&x, c, n_change);
+        run_complex(&x, h[6] & 1, c, n_change);
     else
         run_trio(&x, h[6], c, n_change);
     drop_matrix(&x);
