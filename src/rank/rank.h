@@ -85,6 +85,9 @@ typedef struct rank_relay_opt {
     double silence; /* s */
 } rank_relay_opt;
 typedef int rank_relay(const rank_relay_opt *o); /* exit code */
+/* The same, for tests with an MPI of their own: returns what vsim_rank_relay would.
+ *   at_once  out  whether the process must end by _exit: MPI was not finalized */
+int rank_relay_run(const rank_relay_opt *o, bool *at_once);
 #define RANK_RELAY_SYMBOL "vsim_rank_relay"
 #define RANK_VERSION_SYMBOL "vsim_rank_version"
 

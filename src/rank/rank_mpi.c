@@ -6,6 +6,7 @@
  * wait for ever for a rank that is gone), else to leave without. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <mpi.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,7 +22,7 @@
 #include "rank_build.h"
 #include "vec.h"
 
-enum { EXIT_LOST = 4 /* of a rank that lost rank 0 (vsim.1) */ };
+enum { EXIT_LOST = 4 /* of a rank that lost rank 0 */, EXIT_MEMORY = 7 }; /* vsim.1 */
 enum {
     TAG = 1,
     SENDS = 8,             /* at a time, of a simulator's results */
@@ -36,6 +37,7 @@ static const double PULSE = 1, GRACE = 2; /* s between signs of life; before an 
 typedef struct sending {
     MPI_Request request;
     char *bytes;
+    int to;
 } sending;
 
 /* A message of which the first part has arrived. Its sender may end before it has sent the rest, so
@@ -120,48 +122,13 @@ static void start_mpi(const rank_relay_opt *o)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 }
 
-/* -- to other ranks -- */
+/* -- what fails -- */
 
-static void send_to(relay *r, int to, rank_kind kind, const void *data, size_t n)
+static void no_memory(void)
 {
-    const rank_frame f = {.kind = kind, .rank = r->rank, .n = (int64_t)n};
-    sending s = {.bytes = malloc(sizeof f + n)};
-    if (to == r->rank || r->gone[to] || !s.bytes) {
-        free(s.bytes);
-        return;
-    }
-    memcpy(s.bytes, &f, sizeof f);
-    if (n)
-        memcpy(s.bytes + sizeof f, data, n);
-    if (MPI_Isend(s.bytes, (int)(sizeof f + n), MPI_BYTE, to, TAG, MPI_COMM_WORLD, &s.request) ==
-        MPI_SUCCESS)
-        vec_push(r->send, s);
-    else
-        free(s.bytes);
+    fputs("vsim: out of memory for messages between ranks\n", stderr);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_MEMORY);
 }
-
-static void send_all(relay *r, rank_kind kind, const void *data, size_t n)
-{
-    for (int i = 0; i < r->size; i++)
-        send_to(r, i, kind, data, n);
-}
-
-static void finish_sends(relay *r)
-{
-    for (size_t i = 0; i < vec_len(r->send);) {
-        int done = 0;
-        if (MPI_Test(&r->send[i].request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
-            i++;
-            continue;
-        }
-        free(r->send[i].bytes);
-        r->send[i] = vec_last(r->send);
-        (void)vec_pop(r->send);
-        r->idle = 0;
-    }
-}
-
-/* -- the simulator -- */
 
 static void to_simulator(relay *r, int from, rank_kind kind, const void *data, size_t n)
 {
@@ -174,6 +141,80 @@ static void to_simulator(relay *r, int from, rank_kind kind, const void *data, s
     if (n)
         memcpy(r->out + at + sizeof f, data, n);
 }
+
+static void drop(relay *r, size_t i)
+{
+    size_t *n = &vec_head_of(r->recv)->len;
+    memmove(r->recv + i, r->recv + i + 1, (--*n - i) * sizeof *r->recv);
+}
+
+/* To call when a rank is gone. Buffers of messages that it had begun to send stay: a rank that only
+ * seems to be gone may still write there. */
+static void lose(relay *r, int rank, const char *why)
+{
+    if (r->gone[rank])
+        return;
+    r->gone[rank] = true;
+    for (size_t i = vec_len(r->recv); i-- > 0;)
+        if (r->recv[i].from == rank)
+            drop(r, i);
+    to_simulator(r, rank, RANK_GONE, why, strlen(why));
+}
+
+/* Somebody waits for ever for a message that does not arrive, so its rank counts as gone. */
+static const char lost_message[] = "MPI lost a message to it or of it\n";
+
+/* -- to other ranks -- */
+
+static void send_to(relay *r, int to, rank_kind kind, const void *data, size_t n)
+{
+    const rank_frame f = {.kind = kind, .rank = r->rank, .n = (int64_t)n};
+    if (to == r->rank || r->gone[to])
+        return;
+    if (n > INT_MAX - sizeof f) {
+        lose(r, to, "a message to it has more than 2 GiB\n");
+        return;
+    }
+    sending s = {.to = to, .bytes = malloc(sizeof f + n)};
+    if (!s.bytes)
+        no_memory();
+    memcpy(s.bytes, &f, sizeof f);
+    if (n)
+        memcpy(s.bytes + sizeof f, data, n);
+    if (MPI_Isend(s.bytes, (int)(sizeof f + n), MPI_BYTE, to, TAG, MPI_COMM_WORLD, &s.request) ==
+        MPI_SUCCESS) {
+        vec_push(r->send, s);
+        return;
+    }
+    free(s.bytes);
+    lose(r, to, lost_message);
+}
+
+static void send_all(relay *r, rank_kind kind, const void *data, size_t n)
+{
+    for (int i = 0; i < r->size; i++)
+        send_to(r, i, kind, data, n);
+}
+
+static void finish_sends(relay *r)
+{
+    for (size_t i = 0; i < vec_len(r->send);) {
+        int done = 0;
+        const bool ok = MPI_Test(&r->send[i].request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+        if (ok && !done) {
+            i++;
+            continue;
+        }
+        if (!ok)
+            lose(r, r->send[i].to, lost_message);
+        free(r->send[i].bytes);
+        r->send[i] = vec_last(r->send);
+        (void)vec_pop(r->send);
+        r->idle = 0;
+    }
+}
+
+/* -- the simulator -- */
 
 static void write_out(relay *r)
 {
@@ -285,25 +326,6 @@ static void read_in(relay *r)
 
 /* -- from other ranks -- */
 
-static void drop(relay *r, size_t i)
-{
-    size_t *n = &vec_head_of(r->recv)->len;
-    memmove(r->recv + i, r->recv + i + 1, (--*n - i) * sizeof *r->recv);
-}
-
-/* To call when a rank is gone. Buffers of messages that it had begun to send stay: a rank that only
- * seems to be gone may still write there. */
-static void lose(relay *r, int rank, const char *why)
-{
-    if (r->gone[rank])
-        return;
-    r->gone[rank] = true;
-    for (size_t i = vec_len(r->recv); i-- > 0;)
-        if (r->recv[i].from == rank)
-            drop(r, i);
-    to_simulator(r, rank, RANK_GONE, why, strlen(why));
-}
-
 static void take(relay *r, const rank_frame *f, const char *data)
 {
     r->heard[f->rank] = vs_seconds();
@@ -335,10 +357,11 @@ static void begin_receives(relay *r)
         MPI_Get_count(&st, MPI_BYTE, &x.n);
         x.bytes = malloc((size_t)x.n + 1);
         if (!x.bytes)
-            MPI_Abort(MPI_COMM_WORLD, 4);
-        if (MPI_Imrecv(x.bytes, x.n, MPI_BYTE, &message, &x.request) != MPI_SUCCESS)
+            no_memory();
+        if (MPI_Imrecv(x.bytes, x.n, MPI_BYTE, &message, &x.request) != MPI_SUCCESS) {
             free(x.bytes);
-        else if (r->gone[x.from])
+            lose(r, x.from, lost_message);
+        } else if (r->gone[x.from])
             MPI_Request_free(&x.request);
         else
             vec_push(r->recv, x);
@@ -371,15 +394,20 @@ static void receive(relay *r)
     for (size_t i = 0; i < vec_len(r->recv);) {
         receiving *x = &r->recv[i];
         int done = 0;
-        if (is_behind(r, i) ||
-            (MPI_Test(&x->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done)) {
+        const bool behind = is_behind(r, i),
+                   ok = behind || MPI_Test(&x->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+        if (!ok) {
+            lose(r, x->from, lost_message);
+            return; /* the list is another */
+        }
+        if (!done) {
             i++;
             continue;
         }
-        if (done)
-            take_bytes(r, x);
-        free(x->bytes);
+        const receiving whole = *x;
         drop(r, i);
+        take_bytes(r, &whole);
+        free(whole.bytes);
         r->idle = 0;
     }
 }
@@ -464,10 +492,40 @@ static void work(relay *r)
     leave(r);
 }
 
-__attribute__((visibility("default"))) const char vsim_rank_version[] = RANK_VERSION;
-__attribute__((visibility("default"))) rank_relay vsim_rank_relay;
+static void set_up(relay *r)
+{
+    const rank_relay_opt *o = r->o;
+    MPI_Comm_rank(MPI_COMM_WORLD, &r->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &r->size);
+    if (o->rank >= 0 && (o->rank != r->rank || o->size != r->size)) {
+        fprintf(stderr,
+                "vsim: the launcher started rank %d of %d, MPI says %d of %d: is libvsim-mpi.so "
+                "built for another MPI?\n",
+                o->rank, o->size, r->rank, r->size);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    r->heard = calloc((size_t)r->size, sizeof *r->heard);
+    r->gone = calloc((size_t)r->size, sizeof *r->gone);
+    r->bye = calloc((size_t)r->size, sizeof *r->bye);
+    if (!r->heard || !r->gone || !r->bye)
+        no_memory();
+    for (int i = 0; i < r->size; i++)
+        r->heard[i] = vs_seconds();
+}
 
-int vsim_rank_relay(const rank_relay_opt *o)
+/* Messages under way keep their buffers. */
+static void free_lists(relay *r)
+{
+    vec_free(r->in);
+    vec_free(r->out);
+    vec_free(r->send);
+    vec_free(r->recv);
+    free(r->heard);
+    free(r->gone);
+    free(r->bye);
+}
+
+int rank_relay_run(const rank_relay_opt *o, bool *at_once)
 {
     relay r = {.o = o, .fd = o->fd};
     struct sigaction sa = {.sa_handler = hand_on};
@@ -476,22 +534,7 @@ int vsim_rank_relay(const rank_relay_opt *o)
     sigaction(SIGTERM, &sa, NULL);
     signal(SIGPIPE, SIG_IGN);
     start_mpi(o);
-    MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &r.size);
-    if (o->rank >= 0 && (o->rank != r.rank || o->size != r.size)) {
-        fprintf(stderr,
-                "vsim: the launcher started rank %d of %d, MPI says %d of %d: is libvsim-mpi.so "
-                "built for another MPI?\n",
-                o->rank, o->size, r.rank, r.size);
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
-    r.heard = calloc((size_t)r.size, sizeof *r.heard);
-    r.gone = calloc((size_t)r.size, sizeof *r.gone);
-    r.bye = calloc((size_t)r.size, sizeof *r.bye);
-    if (!r.heard || !r.gone || !r.bye)
-        MPI_Abort(MPI_COMM_WORLD, 4);
-    for (int i = 0; i < r.size; i++)
-        r.heard[i] = vs_seconds();
+    set_up(&r);
     if (o->rank < 0)
         to_simulator(&r, 0, RANK_PLACE, (int32_t[]){r.rank, r.size}, 2 * sizeof(int32_t));
     work(&r);
@@ -500,8 +543,19 @@ int vsim_rank_relay(const rank_relay_opt *o)
                 "vsim: rank %d of %d lost rank 0, which writes: the results are not complete "
                 "(--resume goes on)\n",
                 r.rank, r.size);
-    const int code = r.lost ? EXIT_LOST : r.rank ? 0 : r.code;
-    if (r.abandon)
+    *at_once = r.abandon;
+    free_lists(&r);
+    return r.lost ? EXIT_LOST : r.rank ? 0 : r.code;
+}
+
+__attribute__((visibility("default"))) const char vsim_rank_version[] = RANK_VERSION;
+__attribute__((visibility("default"))) rank_relay vsim_rank_relay;
+
+int vsim_rank_relay(const rank_relay_opt *o)
+{
+    bool at_once;
+    const int code = rank_relay_run(o, &at_once);
+    if (at_once)
         _exit(code);
     return code;
 }

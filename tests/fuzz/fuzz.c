@@ -2,7 +2,7 @@
  * Verilog-A, .control blocks, raw, CSV and Matrix Market files, their indices, journals of sweeps,
  * expressions and measures, kept models, heads of HTTP requests, changes of a circuit, checkpoints,
  * sweeps that go on, pictures and comparisons of results, reports of runs, matrices, messages of
- * ranks, runs without memory, modules and their machine code.
+ * ranks, runs without memory, modules and their machine code, the relay of a rank.
  * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER... -k keeps
  *         inputs that reach new code. An input alone (-n 0) is run as it is.
  * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal
@@ -719,7 +719,7 @@ static const struct target {
                {"sweep", fuzz_sweep, true},      {"results", fuzz_results, false},
                {"reports", fuzz_reports, false}, {"matrix", fuzz_matrix, true},
                {"rank", fuzz_rank, true},        {"memory", fuzz_memory, false},
-               {"module", fuzz_module, true}};
+               {"module", fuzz_module, true},    {"relay", fuzz_relay, true}};
 
 /* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or
  * bracket, or before a blank, bracket or digit, where it divides. "~" is the folder itself, see

@@ -39,6 +39,7 @@ void fuzz_sweep(const char *text, size_t n);
 void fuzz_results(const char *text, size_t n);
 void fuzz_reports(const char *text, size_t n);
 void fuzz_rank(const char *text, size_t n);
+void fuzz_relay(const char *text, size_t n);
 void fuzz_memory(const char *text, size_t n);
 void fuzz_module(const char *text, size_t n);
 void fuzz_matrix(const char *text, size_t n);
