@@ -48,11 +48,44 @@ static answer answers[POINTS];
 
 /* -- a sweep of this process -- */
 
+/* How often a text stands in another. */
+static int64_t count(const char *s, const char *part)
+{
+    int64_t n = 0;
+    for (; (s = strstr(s, part)); s += strlen(part))
+        n++;
+    return n;
+}
+
+/* Nothing fails silently: a sweep that fails as a whole has an error, and each point that the table
+ * says has failed was told. */
+static void check_told(vs_status st, int n_error, const char *said, const char *table)
+{
+    const int64_t told = count(said, ") failed: ");
+    if (st < 0 && !n_error && !told)
+        finding("status %d without a message", st);
+    if (!table || n_error)
+        return;
+    kept_file now = {table, NULL, 0};
+    read_back(&now);
+    if (now.bytes)
+        now.bytes[now.n] = 0;
+    const int64_t failed = now.bytes ? count(now.bytes, ",failed\n") : 0;
+    if (failed != told)
+        finding("%lld points failed, %lld were told", (long long)failed, (long long)told);
+    free(now.bytes);
+}
+
 static vs_status run_sweep(const char *out, const char *table, rank_link *link, int shard,
                            int n_shard)
 {
+    char *said = NULL;
+    size_t n_said = 0;
+    FILE *say = open_memstream(&said, &n_said);
+    if (!say)
+        finding("no stream for messages");
     const swp_opt o = {.log = nowhere(),
-                       .say = nowhere(),
+                       .say = say,
                        .out = out,
                        .measures = table,
                        .link = link,
@@ -61,8 +94,9 @@ static vs_status run_sweep(const char *out, const char *table, rank_link *link, 
                        .redo = true};
     int n_error;
     const vs_status st = run_swept(rank_deck, sizeof rank_deck - 1, &o, &(sim_hook){0}, &n_error);
-    if (st < 0 && !n_error)
-        finding("status %d without a message", st);
+    fclose(say);
+    check_told(st, n_error, said, link && link->rank ? NULL : table);
+    free(said);
     return st;
 }
 
