@@ -103,15 +103,17 @@ static bool make_half(chol *c)
 {
     const csc *a = c->a;
     const size_t size = (size_t)(c->end - c->begin), most = (size_t)csc_nnz(a) + 1;
-    int32_t *p = c->s.p = vs_calloc(size + 1, sizeof *p), nnz = 0;
+    int32_t *p = c->s.p = vs_calloc(size + 1, sizeof *p), nnz = 0, above = 0, below = 0;
     int32_t *i = c->s.i = vs_malloc(most * sizeof *i);
     c->from = vs_malloc(most * sizeof *c->from);
     c->mirror = vs_malloc(most * sizeof *c->mirror);
     for (int32_t j = c->begin; j < c->end; j++) {
         for (int32_t k = a->colptr[c->col[j]]; k < a->colptr[c->col[j] + 1]; k++) {
             const int32_t r = c->place[a->row[k]];
+            above += r >= c->begin && r < j;
             if (r < j || r >= c->end)
                 continue;
+            below += r > j;
             const int32_t m = csc_find(a, c->col[j], c->col[r]);
             if (m < 0)
                 return false;
@@ -121,6 +123,8 @@ static bool make_half(chol *c)
         }
         p[j - c->begin + 1] = nnz;
     }
+    if (above != below) /* each below has its mirror; some above have none */
+        return false;
     c->s.x = vs_malloc(((size_t)nnz + 1) * sizeof(double));
     c->s.nrow = c->s.ncol = size;
     c->s.nzmax = (size_t)nnz;

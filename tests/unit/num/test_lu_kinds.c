@@ -393,6 +393,28 @@ START_TEST(large_meshes_are_left_to_cholesky_as_long_as_it_can)
 }
 END_TEST
 
+/* Whichever half has it: CHOLMOD reads one half alone. */
+START_TEST(cholesky_refuses_an_entry_without_a_mirror)
+{
+    for (int upper = 0; upper < 3; upper++) { /* in the lower half, in the upper half, none */
+        entry e[20];
+        lu_solver lu;
+        int32_t k = 0;
+        for (int32_t at = 0; at < 4; at++)
+            k = conductance(e, k, at, at < 3 ? at + 1 : -1, 1);
+        if (upper < 2)
+            e[k++] = upper ? (entry){0, 3, 0.5} : (entry){3, 0, 0.5};
+        system_t s = system_of("path", 4, e, k);
+        lu_init(&lu, &(lu_opt){.kind = LU_CHOLESKY, .pivot_tol = 1e-3});
+        ck_assert_int_eq(lu_analyze(&lu, &s.a), upper < 2 ? VS_EUNSUPPORTED : VS_OK);
+        if (upper < 2)
+            ck_assert_str_eq(lu.stat.why, "it is not symmetric");
+        lu_fini(&lu);
+        drop(&s);
+    }
+}
+END_TEST
+
 /* Two matrices in turn: as soon as one has come back their factors are kept, with the same bits; a
  * third one is made, and the kept ones stay. */
 START_TEST(cholesky_keeps_factors_of_matrices_that_come_back)
@@ -1129,6 +1151,7 @@ int main(void)
     tcase_add_test(t, brief_factors_have_no_list);
     tcase_add_test(t, great_fill_is_left_to_umfpack);
     tcase_add_test(t, large_meshes_are_left_to_cholesky_as_long_as_it_can);
+    tcase_add_test(t, cholesky_refuses_an_entry_without_a_mirror);
     tcase_add_test(t, cholesky_keeps_factors_of_matrices_that_come_back);
     tcase_add_test(t, what_is_0_at_rest_is_left_out);
     tcase_add_test(t, at_rest_matrices_without_zeros_or_factors_are_as_always);
