@@ -37,6 +37,7 @@ struct jit {
     char *why; /* last text handed out, owned */
     int lanes;
     bool fma;      /* what kernels are made for has fused multiply-add */
+    bool scalef;   /* and AVX-512 for all widths */
     char cpu[256]; /* jit_cpu_text: asking the processor is slow in a virtual machine */
 };
 
@@ -95,10 +96,22 @@ static bool has_fma(const char *cpu)
 #endif
 }
 
+static bool has_scalef(const char *cpu)
+{
+    if (cpu)
+        return !strcmp(cpu, "x86-64-v4");
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}
+
 static void choose_machine(jit *j)
 {
     j->lanes = lanes_allowed(j->opt.lanes) ? j->opt.lanes : lanes_of_machine();
     j->fma = has_fma(j->opt.cpu);
+    j->scalef = has_scalef(j->opt.cpu);
 }
 
 int jit_lanes(const jit *j) { return j->lanes; }
@@ -239,10 +252,12 @@ static hash128 key_of(const jit *j, hash128 fn_key, size_t n_out, const jit_layo
     add_bytes(&v, j->cpu, strlen(j->cpu) + 1);
     if (j->opt.cpu)
         add_bytes(&v, j->opt.cpu, strlen(j->opt.cpu) + 1);
-    const int32_t w[] = {
-        j->opt.opt_level, j->opt.exact,      j->fma,     j->opt.piece, for_small_groups(j, lay),
-        lay->lanes,       lay->row_per_lane, IR_N_OP,    IR_N_DYN,     lay->n_u,
-        lay->n_cache,     lay->n_state,      lay->n_lim, lay->n_out,   lay->n_probe};
+    const int32_t w[] = {j->opt.opt_level, j->opt.exact,      j->fma,
+                         j->scalef,        j->opt.piece,      for_small_groups(j, lay),
+                         lay->lanes,       lay->row_per_lane, IR_N_OP,
+                         IR_N_DYN,         lay->n_u,          lay->n_cache,
+                         lay->n_state,     lay->n_lim,        lay->n_out,
+                         lay->n_probe};
     add_bytes(&v, w, sizeof w);
     add_bytes(&v, lay->probe_hi, (size_t)lay->n_probe * sizeof(int32_t));
     add_bytes(&v, lay->probe_lo, (size_t)lay->n_probe * sizeof(int32_t));
@@ -406,6 +421,7 @@ static void emit_one(void *user, int32_t i, int worker)
                               .cpu = o->cpu,
                               .exact = o->exact,
                               .fma = t->j->fma,
+                              .scalef = t->j->scalef,
                               .room = vs_try_realloc};
     object_task *p = &t->object[i];
     const emit_task *k = p->of;

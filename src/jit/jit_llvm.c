@@ -1142,7 +1142,7 @@ static void emit_begin(emitter *g)
     vec_extend(g->out_ptr, n_out);
     vec_extend(g->unknown, (size_t)g->lay->n_u + 1);
     make_alias_scope(g);
-    g->vec = (jit_vec){g->cx, g->mod, g->b, g->lanes, g->vec.fma};
+    g->vec = (jit_vec){g->cx, g->mod, g->b, g->lanes, g->vec.fma, g->vec.scalef};
 }
 
 /* A text for the caller; without memory for it there is none. */
@@ -1301,7 +1301,8 @@ int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, i
                         .object = q,
                         .lanes = lay->lanes,
                         .exact = opt->exact,
-                        .vec.fma = opt->fma},
+                        .vec.fma = opt->fma,
+                        .vec.scalef = opt->scalef},
                   .opt = opt,
                   .obj = obj,
                   .size = size,

@@ -15,6 +15,7 @@
 #include "jit_ln_table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef jit_vec *M;
@@ -203,12 +204,25 @@ static V power_of_2(M m, V kbits)
 {
     return of_bits(m, iadd(m, shl(m, kbits, 52), (uint64_t)1023 << 52));
 }
-/* a 2^k, in two steps so that the result may be infinite or denormal, with one rounding */
+/* a 2^k with one rounding, infinite or denormal where it must be, in one instruction */
+static V scaled(M m, V a, V k)
+{
+    char name[] = "llvm.x86.avx512.mask.scalef.pd.000";
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(m->cx), i32 = LLVMInt32TypeInContext(m->cx);
+    V arg[] = {a, k, a, LLVMConstInt(i8, 0xff, 0), LLVMConstInt(i32, 4, 0)}; /* 4: as MXCSR says */
+    snprintf(name + sizeof name - 4, 4, "%d", 64 * m->lanes);
+    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    V f = LLVMGetIntrinsicDeclaration(m->mod, id, NULL, 0);
+    return LLVMBuildCall2(m->b, LLVMGlobalGetValueType(f), f, arg, m->lanes == 8 ? 5 : 4, "");
+}
+/* (1 + a) 2^k with two roundings; else in two steps of half of k, of which the first is exact */
 static V scale(M m, V a, V k)
 {
+    if (m->scalef && m->lanes > 1)
+        return scaled(m, addc(m, a, 1), k);
     V t = madc(m, k, 0.5, num(m, MAGIC)), k1 = sub(m, t, num(m, MAGIC));
-    V k2 = addc(m, sub(m, k, k1), MAGIC);
-    return mul(m, mul(m, a, power_of_2(m, to_bits(m, t))), power_of_2(m, to_bits(m, k2)));
+    V k2 = addc(m, sub(m, k, k1), MAGIC), half = power_of_2(m, to_bits(m, t));
+    return mul(m, mad(m, a, half, half), power_of_2(m, to_bits(m, k2)));
 }
 /* e^r - 1 - r */
 static V exp_tail(M m, V r) { return mul(m, mul(m, r, r), POLY(m, r, EXP)); }
@@ -217,7 +231,7 @@ static V vec_exp(M m, V x)
 {
     reduced e = reduce(m, at_least(m, at_most(m, x, 720), -760));
     V q = mad(m, mul(m, e.r, e.r), POLY(m, e.r, EXP), e.lo);
-    return scale(m, addc(m, add(m, e.r, q), 1), e.k);
+    return scale(m, add(m, e.r, q), e.k);
 }
 
 /* (e^x - 1) / 2 for -40 <= x <= 710 */
@@ -366,7 +380,7 @@ static V exp_dd(M m, dd a)
     reduced e = reduce(m, pick(m, far, with_sign(m, num(m, 800), a.hi), a.hi));
     dd r = sum(m, e.r, add(m, e.lo, pick(m, far, num(m, 0), a.lo)));
     V q = mad(m, mul(m, r.hi, r.hi), POLY(m, r.hi, EXP), r.lo);
-    return scale(m, addc(m, add(m, r.hi, q), 1), e.k);
+    return scale(m, add(m, r.hi, q), e.k);
 }
 
 /* C11 F.10.4.4: signs, zeros, infinities; y = 0 or x = 1 gives 1 whatever the other is. */
@@ -486,13 +500,19 @@ static dd table_ln(M m, V x)
     V p = m->fma ? NULL : mul(m, z, col[0]);
     V r = p ? add(m, addc(m, p, -1), product_error(m, z, col[0], p))
             : fused(m, z, col[0], num(m, -1));
-    dd t = sum_big(m, madc(m, k, LN2[0], col[1]), r); /* its product and sum are exact */
-    V half = mulc(m, r, -0.5), square = mul(m, r, half);
-    dd h = sum_big(m, t.hi, square);
-    V lo = add(m, add(m, t.lo, h.lo), product_error(m, r, half, square));
-    lo = add(m, lo, madc(m, k, LN2[1], col[2]));
-    lo = mad(m, mul(m, r, mul(m, r, r)), POLY(m, r, LN_1P), lo);
-    return sum_big(m, h.hi, lo);
+    dd t = sum_big(m, madc(m, k, LN2[0], col[1]), r);  /* its product and sum are exact */
+    V rr = mul(m, r, r), hi = madc(m, rr, -0.5, t.hi); /* and so are halves */
+    V t_lo = add(m, t.lo, madc(m, rr, -0.5, sub(m, t.hi, hi)));
+    V lo = madc(m, product_error(m, r, r, rr), -0.5, madc(m, k, LN2[1], col[2]));
+    lo = add(m, t_lo, mad(m, mul(m, r, rr), POLY(m, r, LN_1P), lo));
+    return sum_big(m, hi, lo);
+}
+
+/* e^r to 2^-14 of it, |r| <= ln(2)/2 */
+static V exp_coarse(M m, V r, V rr)
+{
+    V half = mad(m, rr, num(m, 1.0 / 24), madc(m, r, 1.0 / 6, num(m, 0.5)));
+    return mad(m, rr, half, addc(m, r, 1));
 }
 
 V jit_math_pow(jit_vec *m, V x, V y, V *sure)
@@ -500,13 +520,14 @@ V jit_math_pow(jit_vec *m, V x, V y, V *sure)
     dd l = table_ln(m, x);
     V p = mul(m, y, l.hi), p_lo = mad(m, y, l.lo, product_error(m, y, l.hi, p));
     reduced e = reduce(m, p);
-    dd r = sum_big(m, e.r, add(m, e.lo, p_lo));
-    V q = mad(m, mul(m, r.hi, r.hi), POLY(m, r.hi, EXP), r.lo);
+    /* e^(r + lo) = e^r + lo e^r: |lo| < 2^-42, and r need not wait for it */
+    V rr = mul(m, e.r, e.r), lo = mul(m, add(m, e.lo, p_lo), exp_coarse(m, e.r, rr));
+    V a = add(m, e.r, mad(m, rr, POLY(m, e.r, EXP), lo)), b = power_of_2(m, e.kbits);
     V normal = both(m, LLVMBuildNot(m->b, lt(m, x, 0x1p-1022), ""), lt(m, x, INFINITY));
     if (!m->fma) /* product_error multiplies y by 2^27 */
         normal = both(m, normal, lt(m, absolute(m, y), 0x1p900));
     *sure = both(m, normal, lt(m, absolute(m, p), 700)); /* a NaN in x or y makes one in p */
-    return mul(m, addc(m, add(m, r.hi, q), 1), power_of_2(m, e.kbits));
+    return mad(m, a, b, b);
 }
 
 V jit_math_all(jit_vec *m, V c)

@@ -11,8 +11,9 @@ typedef struct jit_vec { /* where code goes */
     LLVMContextRef cx;
     LLVMModuleRef mod;
     LLVMBuilderRef b;
-    int lanes; /* 1: scalars */
-    bool fma;  /* the processor has fused multiply-add */
+    int lanes;   /* 1: scalars */
+    bool fma;    /* the processor has fused multiply-add */
+    bool scalef; /* and vscalefpd for all widths (AVX-512), which changes no result */
 } jit_vec;
 
 /* Code for op(a, b), b only where the operation has two operands. Each lane's result depends on its

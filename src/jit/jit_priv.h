@@ -49,6 +49,7 @@ typedef struct jit_emit_opt {
     const char *cpu; /* NULL: this machine */
     bool exact;
     bool fma;                         /* the processor has fused multiply-add */
+    bool scalef;                      /* and AVX-512 for all widths */
     void *(*room)(void *p, size_t n); /* vs_try_realloc of the caller: for *obj and *err */
 } jit_emit_opt;
 enum { JIT_NO_MEMORY = 2 };
