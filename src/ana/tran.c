@@ -480,15 +480,17 @@ static void note_bare(tran *t)
 VS_HOT static vs_status accept(tran *t, double best)
 {
     ana *a = t->a;
-    ckt_env env = t->eq.env;
-    env.limit = false;
-    env.weight = NULL;
-    env.reltol = a->opt.reltol;
-    vs_status st = t->verify ? tran_verify_point(t, &env) : VS_OK;
+    ckt_env *env = &t->eq.env; /* in place: its time was stored just now, and a copy would wait */
+    env->limit = false;
+    env->weight = NULL;
+    env->reltol = a->opt.reltol;
+    vs_status st = t->verify ? tran_verify_point(t, env) : VS_OK;
     if (st == VS_OK && t->tape)
         tran_tape_before(t);
     if (st == VS_OK)
-        st = ckt_accept(a->c, &env, t->x[0]);
+        st = ckt_accept(a->c, env, t->x[0]);
+    env->limit = true;
+    env->reltol = 0;
     if (st < 0)
         return st;
     best = t->lte.order == 0 ? t->h : norm_min(best, a->opt.maxgrowth * t->h);
@@ -501,7 +503,8 @@ VS_HOT static vs_status accept(tran *t, double best)
         tran_latent_rest(t);
     else if (t->latent)
         tran_latent_again(t);
-    wrap_unknowns(t);
+    if (t->wraps)
+        wrap_unknowns(t);
     t->n_piece++;
     t->euler_left -= t->euler_left > 0;
     t->newton_fails = t->lte_fails = 0;
@@ -828,6 +831,9 @@ VS_HOT vs_status ana_tran_go(ana *a, double until)
     const double t0 = vs_seconds();
     vs_status st = VS_OK;
     const bool first = !t->begun;
+    double by;
+    t->plain = tran_is_plain(t);
+    t->wraps = ckt_wrapped(a->c, 0, t->x[1], &by) >= 0;
     t->mark = first_mark(t);
     if (first) {
         t->begun = true;

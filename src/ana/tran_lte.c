@@ -184,9 +184,9 @@ VS_HOT static void worst_flow(tran *t, double factor, const double *noise)
 
 const double *tran_seen(const tran *t) { return t->lte_weight[t->n_piece > t->pc.order + 1]; }
 
-VS_HOT double tran_unseen_miss(const tran *t)
+double tran_unseen_miss(const tran *t, double factor)
 {
-    return unseen_ratio(t) / (integ_lte_factor(&t->cc, &t->pc) / t->a->opt.trtol);
+    return unseen_ratio(t) / (factor / t->a->opt.trtol);
 }
 
 static bool is_unseen(const tran *t, const double *weight, double limit)
@@ -254,7 +254,7 @@ VS_HOT void tran_estimate(tran *t)
         c = &line;
     }
     bool corner_gone = t->n_piece > order + 1;
-    double factor = integ_lte_factor(c, &t->pc);
+    double factor = t->same_rule ? t->factor : integ_lte_factor(c, &t->pc);
     const int seen = corner_gone ? LTE_ALGEBRAIC : LTE_STATE;
     t->lte.order = order;
     if (!t->unseen)

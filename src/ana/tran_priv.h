@@ -84,7 +84,10 @@ typedef struct tran {
     tran_kind last_kind; /* and the kind */
     newton_eq eq;        /* of the attempt; what no step changes is set once */
     newton_report rep;
-    bool unseen; /* the attempt's truncation error is below what could change the next step */
+    bool unseen;    /* the attempt's truncation error is below what could change the next step */
+    bool same_rule; /* factor and unseen_miss are those of cc and pc: since the last step that was
+                     * not the usual one */
+    double factor, unseen_miss; /* integ_lte_factor, tran_unseen_miss */
     tran_lte lte;
     int newton_fails, lte_fails; /* in a row */
     bool gets_breaks;            /* breakpoints appear while time goes on (ckt.h) */
@@ -97,6 +100,8 @@ typedef struct tran {
     double bare_h, bare_end;   /* the same of the first that something without memory rejected */
     double next_progress;      /* s, clock */
     bool begun;                /* the first point was delivered */
+    bool plain;                /* tran_is_plain */
+    bool wraps;                /* there are unknowns that count modulo something */
     bool imaged;               /* an image was taken or given: what follows is the same in both */
     struct ana_latent *latent; /* made at its first use; in use while a->latent is set */
     tran_noise *noise;         /* NULL: devices are without noise */
@@ -115,6 +120,9 @@ void tran_begin_equations(tran *t);
 /* Solves the equations at t->t_new with the step t->h. On VS_OK x[0], q[0], dq[0] are those of the
  * new point. Status: VS_OK, VS_NOCONV (t->rep). Allocates nothing but new pivots. */
 VS_MUST_USE vs_status tran_solve(tran *t);
+/* Nothing of the run asks for more than the equations; a->latent and a->watch, which come and go,
+ * are not looked at. */
+bool tran_is_plain(const tran *t);
 /* Sets t->weight, the bound on what bypassed instances may leave out of each row, from the largest
  * terms so far. */
 void tran_weigh(tran *t);
@@ -245,7 +253,7 @@ void tran_widen(tran *t);
 void tran_estimate(tran *t);
 /* Of the attempt, if it is of kind TRAN_MAIN and pc and cc have the same order: the largest miss,
  * in tolerances, that is not seen, and the unknowns that the test looks at (as weights). */
-double tran_unseen_miss(const tran *t);
+double tran_unseen_miss(const tran *t, double factor);
 const double *tran_seen(const tran *t);
 /* Step that would have had an error equal to the tolerance, no more than maxgrowth h; +inf if
  * there is no estimate. */

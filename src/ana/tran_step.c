@@ -99,15 +99,15 @@ static const double *start_weights(const tran *t, int order)
 }
 
 /* r of the extrapolated point, see improve_prediction. */
-static void predicted_residual(tran *t, int order)
+static void predicted_residual(tran *t, int order, double *r)
 {
     const double *w = start_weights(t, order);
     if (ana_shares(t->a))
-        vop_share_predicted_residual(ckt_pool(t->a->c), t->a->r, w, order + 1, t->f + 1, t->q + 1,
+        vop_share_predicted_residual(ckt_pool(t->a->c), r, w, order + 1, t->f + 1, t->q + 1,
                                      t->qlo + 1, t->src, t->hist, t->cc.alpha, t->a->m);
     else
-        vop_predicted_residual(t->a->r, w, order + 1, t->f + 1, t->q + 1, t->qlo + 1, t->src,
-                               t->hist, t->cc.alpha, t->a->m);
+        vop_predicted_residual(r, w, order + 1, t->f + 1, t->q + 1, t->qlo + 1, t->src, t->hist,
+                               t->cc.alpha, t->a->m);
 }
 
 typedef struct start_job {
@@ -143,7 +143,7 @@ VS_HOT static bool improve_prediction(tran *t)
         const int most = highest_start(t);
         order = t->start_order < most ? t->start_order : most;
     }
-    predicted_residual(t, order);
+    predicted_residual(t, order, a->r);
     watch_phase(a->watch, ANA_IN_SOLVE);
     ana_solve(a, a->r, a->dx);
     const bool good = !a->near.stale || a->latent || near_update(a, &t->eq);
@@ -166,12 +166,10 @@ VS_HOT static bool improve_prediction(tran *t)
     return true;
 }
 
-/* Nothing of the run asks for more than the equations. */
-static bool is_plain(const tran *t)
+bool tran_is_plain(const tran *t)
 {
     const ana *a = t->a;
-    return !a->latent && !t->noise && !a->watch && !t->verify && !t->tape && !vec_len(a->far) &&
-           !(a->opt.rshunt > 0);
+    return !t->noise && !t->verify && !t->tape && !vec_len(a->far) && !(a->opt.rshunt > 0);
 }
 
 /* The usual step: as long as the last one, both of one matrix, and all past points in the piece. It
@@ -180,7 +178,7 @@ static bool is_usual(const tran *t)
 {
     return t->n_piece >= 3 && t->euler_left <= 0 && same_grid(t) && t->pc.order == LEAST_ORDER &&
            t->last_kind == TRAN_MAIN && t->cc.order == 2 && !t->a->near.stale && same_alpha(t) &&
-           is_plain(t);
+           t->plain && !t->a->latent && !t->a->watch;
 }
 
 /* x of such a start, from what vop_begin left. */
@@ -236,22 +234,34 @@ static inline __attribute__((always_inline)) void start_usual(tran *t, const boo
     t->x[0][0] = 0;
 }
 
-/* How good the start of this order was: its residual to first order, J (x_start - x), as the
- * largest part of a row's tolerance. x and J are those of the point that Newton found, x_start =
- * x_pred - A^-1 r_pred. */
-static double start_miss(tran *t, int order)
+/* The starts of the two orders beside each other. How good one was: its residual to first order,
+ * J (x_start - x), as the largest part of a row's tolerance. x and J are those of the point that
+ * Newton found, x_start = x_pred - A^-1 r_pred. */
+enum { N_START = MOST_ORDER - LEAST_ORDER + 1 };
+typedef struct start_try {
+    double *off; /* x_pred - x */
+    double *r;   /* r_pred, less J off */
+} start_try;
+
+static void subtract_products(const ana *a, const start_try s[N_START])
 {
-    ana *a = t->a;
     const csc *j = a->jac;
-    double *restrict off = a->size, *restrict r = a->r, worst = 0;
-    extrapolate(t, start_weights(t, order), order + 1, off);
-    vop_move(off, t->x[0], 1, a->m);
-    predicted_residual(t, order);
-    if (a->latent)
-        ckt_latent_subtract(a->c, off, r);
-    for (int32_t c = 0; !a->latent && c < j->n; c++)
-        for (int32_t k = j->colptr[c]; k < j->colptr[c + 1]; k++)
-            r[j->row[k] + 1] -= j->val[k] * off[c + 1];
+    const double *off = s[0].off, *off2 = s[1].off;
+    double *restrict r = s[0].r, *restrict r2 = s[1].r;
+    for (int32_t c = 0, k = 0; c < j->n; c++) {
+        const double x = off[c + 1], x2 = off2[c + 1];
+        for (const int32_t end = j->colptr[c + 1]; k < end; k++) {
+            const double v = j->val[k];
+            const int32_t i = j->row[k] + 1;
+            r[i] -= v * x;
+            r2[i] -= v * x2;
+        }
+    }
+}
+
+static double largest_part_of_tolerance(const ana *a, const double *r)
+{
+    double worst = 0;
     for (int32_t i = 1; i <= a->n; i++)
         worst = norm_max(worst, fabs(r[i]) / (a->opt.reltol * a->ref[i] + a->tol_r[i]));
     return worst;
@@ -260,13 +270,26 @@ static double start_miss(tran *t, int order)
 /* A start was not good enough: the next ones have the order that would have been the best here. */
 VS_HOT static void choose_start(tran *t)
 {
-    const int most = highest_start(t);
+    ana *a = t->a;
+    const start_try s[N_START] = {{a->size, a->r}, {t->stage, t->k1}}; /* of SDIRK's steps */
+    if (highest_start(t) == LEAST_ORDER)
+        return;
+    for (int k = 0; k < N_START; k++) {
+        const int order = LEAST_ORDER + k;
+        extrapolate(t, start_weights(t, order), order + 1, s[k].off);
+        vop_move(s[k].off, t->x[0], 1, a->m);
+        predicted_residual(t, order, s[k].r);
+        if (a->latent)
+            ckt_latent_subtract(a->c, s[k].off, s[k].r);
+    }
+    if (!a->latent)
+        subtract_products(a, s);
     double least = INFINITY;
-    for (int order = LEAST_ORDER; order <= most && most > LEAST_ORDER; order++) {
-        const double miss = start_miss(t, order);
+    for (int k = 0; k < N_START; k++) {
+        const double miss = largest_part_of_tolerance(a, s[k].r);
         if (miss < least) {
             least = miss;
-            t->start_order = order;
+            t->start_order = LEAST_ORDER + k;
         }
     }
 }
@@ -465,6 +488,11 @@ static vs_status solve_multistep(tran *t)
 static inline __attribute__((always_inline)) void finish_usual(tran *t, const bool shared)
 {
     ana *a = t->a;
+    if (!t->same_rule) {
+        t->factor = integ_lte_factor(&t->cc, &t->pc);
+        t->unseen_miss = tran_unseen_miss(t, t->factor);
+        t->same_rule = true;
+    }
     const vop_end e = {.dx = t->rep.left ? a->dx : NULL,
                        .r = a->r,
                        .fix = t->rep.updated && !t->rep.left ? t->fix : NULL,
@@ -480,7 +508,7 @@ static inline __attribute__((always_inline)) void finish_usual(tran *t, const bo
                        .weight = tran_seen(t),
                        .alpha = t->cc.alpha,
                        .reltol = a->opt.reltol,
-                       .limit = tran_unseen_miss(t),
+                       .limit = t->unseen_miss,
                        .x = t->x[0],
                        .f = a->f,
                        .q_new = t->q[0],
@@ -519,6 +547,7 @@ VS_HOT vs_status tran_solve(tran *t)
     watch_phase(t->a->watch, ANA_IN_PREDICT);
     if (is_usual(t))
         return ana_shares(t->a) ? solve_usual_shared(t) : solve_usual(t, false);
+    t->same_rule = false;
     t->kind = t->euler_left > 0 ? TRAN_EULER : t->n_piece <= 1 ? TRAN_SDIRK : TRAN_MAIN;
     if (t->a->latent)
         tran_latent_due(t);

@@ -62,7 +62,7 @@ struct ckt_small {
     double *base;             /* [n_val] */
     double base_alpha, base_gmin;
     double dyn[IR_N_DYN];
-    ckt_env env; /* what dyn was filled from */
+    ckt_env env; /* what dyn was filled from, its time, alpha and iteration apart */
     straight *pair_line, *f_line, *q_line, *j_line;
     straight_fn pair_fn, f_fn, q_fn, j_fn; /* NULL: loops */
     double *value;                         /* [pairs] for pair_fn: those of g, then of c */
@@ -588,12 +588,13 @@ static bool same_but_iteration(const ckt_env *a, const ckt_env *b)
 
 static void fill_dyn(ckt_small *sm, const ckt_env *env)
 {
-    if (!same_but_iteration(env, &sm->env))
+    if (!same_but_iteration(env, &sm->env)) {
         ckt_fill_dyn(sm->dyn, env);
+        sm->env = *env;
+    }
     sm->dyn[IR_DYN_ALPHA] = env->alpha;
     sm->dyn[IR_DYN_ITER] = env->iter;
     sm->dyn[IR_DYN_ABSTIME] = env->time;
-    sm->env = *env;
 }
 
 static vs_status load_whole(ckt *c, dev_group *g, const ckt_env *env, const double *x, double *v)
