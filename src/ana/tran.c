@@ -184,6 +184,7 @@ static vs_status initial_point(tran *t)
     ana *a = t->a;
     double *x = t->x[1];
     if (!t->o.uic) {
+        lu_plan(&a->lu, a->jac); /* of the first step, whose matrix is another than those at rest */
         const ana_step done = {.is_static = true, .columns = a->lu.stat.n_column};
         vs_status st = op_of_tran(a, x);
         if (st == VS_OK)

@@ -54,9 +54,12 @@ struct pool {
     bool watched;        /* changes between jobs */
     pool_kind kind;      /* of the job, while it is watched */
     pool_time spent[POOL_N_KIND];
-    tally *busy; /* [size]; NULL: was never watched */
-    void *block; /* that holds it */
-    int n_seat;  /* of homes, as many as threads at first; of pieces before them; and behind */
+    tally *busy;       /* [size]; NULL: was never watched */
+    void *block;       /* that holds it */
+    _Atomic int aside; /* how far it is, */
+    pool_fn aside_fn;  /* and what it calls */
+    void *aside_user;
+    int n_seat; /* of homes, as many as threads at first; of pieces before them; and behind */
     seat *seat;
     void *seats;  /* that holds them */
     as_if *as_if; /* NULL: real threads */
@@ -65,6 +68,9 @@ struct pool {
     pthread_mutex_t lock; /* for sleeping */
     pthread_cond_t wake;
 };
+
+/* Of pool_aside. */
+enum { ASIDE_NONE, ASIDE_WAITS, ASIDE_RUNS, ASIDE_DONE, ASIDE_FAILED };
 
 typedef struct start {
     pool *p;
@@ -160,18 +166,42 @@ static void work(pool *p, int worker)
     }
 }
 
-/* Until the job after `seen` begins, or the end. */
+static vs_status call_aside(void *user)
+{
+    const shift *s = user;
+    s->p->aside_fn(s->p->aside_user, 0, s->worker);
+    return VS_OK;
+}
+
+/* What waits aside, unless another thread has taken it. */
+static void take_aside(pool *p, int worker)
+{
+    shift s = {p, worker};
+    int waits = ASIDE_WAITS;
+    if (atomic_load_explicit(&p->aside, memory_order_relaxed) != ASIDE_WAITS ||
+        !atomic_compare_exchange_strong(&p->aside, &waits, ASIDE_RUNS))
+        return;
+    const vs_status st = guard_run(p->heap, call_aside, &s);
+    atomic_store(&p->aside, st == VS_OK ? ASIDE_DONE : ASIDE_FAILED);
+}
+
+/* Is there nothing to do: no job after `seen`, nothing aside, and not the end? */
+static bool idle(pool *p, uint64_t seen)
+{
+    return atomic_load(&p->ticket) >> 32 == seen && atomic_load(&p->aside) != ASIDE_WAITS &&
+           !atomic_load(&p->stop);
+}
+
 static void await_job(pool *p, uint64_t seen)
 {
     for (int round = 0; round < SLEEP_ROUNDS; round++) {
-        if (atomic_load_explicit(&p->ticket, memory_order_acquire) >> 32 != seen ||
-            atomic_load_explicit(&p->stop, memory_order_relaxed))
+        if (!idle(p, seen))
             return;
         pool_wait(round);
     }
     pthread_mutex_lock(&p->lock);
     atomic_fetch_add(&p->sleeping, 1);
-    while (atomic_load(&p->ticket) >> 32 == seen && !atomic_load(&p->stop))
+    while (idle(p, seen))
         pthread_cond_wait(&p->wake, &p->lock);
     atomic_fetch_sub(&p->sleeping, 1);
     pthread_mutex_unlock(&p->lock);
@@ -186,6 +216,7 @@ static void *thread_main(void *arg)
         await_job(s.p, seen);
         if (atomic_load(&s.p->stop))
             return NULL;
+        take_aside(s.p, s.worker);
         seen = atomic_load_explicit(&s.p->ticket, memory_order_acquire) >> 32;
         work(s.p, s.worker);
     }
@@ -433,6 +464,53 @@ void pool_run(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user)
         p->spent[kind].seconds += s;
         p->spent[kind].taken += s;
     }
+}
+
+/* -- aside -- */
+
+void pool_aside(pool *p, pool_fn fn, void *user)
+{
+    pool_aside_end(p);
+    if (p && p->size > 1 && !p->as_if)
+        start_threads(p);
+    if (!p || p->size == 1 || p->as_if) {
+        fn(user, 0, 0);
+        return;
+    }
+    p->aside_fn = fn;
+    p->aside_user = user;
+    atomic_store(&p->aside, ASIDE_WAITS);
+    wake_all(p);
+}
+
+/* Returns how it ended, ASIDE_WAITS: nobody has begun it, nor will. */
+static int end_aside(pool *p)
+{
+    int was = ASIDE_WAITS;
+    if (atomic_load(&p->aside) == ASIDE_NONE ||
+        atomic_compare_exchange_strong(&p->aside, &was, ASIDE_NONE))
+        return was;
+    for (int round = 0; (was = atomic_load(&p->aside)) == ASIDE_RUNS; round++)
+        pool_wait(round);
+    atomic_store(&p->aside, ASIDE_NONE);
+    return was;
+}
+
+void pool_aside_end(pool *p)
+{
+    if (!p || atomic_load(&p->aside) == ASIDE_NONE)
+        return;
+    const int was = end_aside(p);
+    if (was == ASIDE_WAITS)
+        p->aside_fn(p->aside_user, 0, 0);
+    if (was == ASIDE_FAILED)
+        vs_no_memory();
+}
+
+void pool_aside_quietly(pool *p)
+{
+    if (p)
+        (void)end_aside(p);
 }
 
 /* -- pieces with homes -- */

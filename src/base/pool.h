@@ -68,6 +68,15 @@ void pool_run_homes_ordered(pool *p, pool_kind kind, const int32_t *home, int n_
                             pool_fn take, void *user);
 /* Of piece i: from 0 to POOL_HOME_SLOTS * n_home - 1. */
 int pool_home_buffer(const int32_t *home, int n_home, int32_t i);
+/* Begins fn(user, 0, worker) on one of the other threads, beside what the caller does until
+ * pool_aside_end, jobs included, which the thread then takes no part in. Alone it is called at once
+ * by the caller. One at a time: one before it is waited for. fn must not use the pool. */
+void pool_aside(pool *p, pool_fn fn, void *user);
+/* Waits until it has returned; if no thread had time for it, the caller calls it now. It may have
+ * found no memory: then this jumps as pool_run does, but for `quietly`, which does not call it
+ * either, for ends after a failure. NULL, or nothing begun: does nothing. */
+void pool_aside_end(pool *p);
+void pool_aside_quietly(pool *p);
 /* A moment of waiting in a loop that waits for another thread: the n-th in a row, from 0. */
 void pool_wait(int n);
 /* Around such a loop in a piece, so that its time does not count as work: pool_resume gets what

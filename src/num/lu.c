@@ -1,6 +1,7 @@
 /* lu.c - chooses the method, recognises values that did not change, counts. See lu.h. */
 #include "lu_priv.h"
 #include "lu_tiny.h"
+#include "pool.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -248,6 +249,16 @@ static vs_status back_to_klu(lu_solver *lu, const csc *a)
         return st;
     lu->fac->no_chol = true;
     return lu->fac->method->factor(lu, lu->fac, a);
+}
+
+void lu_plan(lu_solver *lu, const csc *a)
+{
+    lu_fac *f = lu->fac;
+    const bool chol = lu->opt.kind == LU_AUTO && !f->no_chol && !lu->opt.lopsided;
+    if (pool_size(lu->opt.pool) > 1 && !pool_is_as_if(lu->opt.pool) &&
+        f->method == &lu_method_klu && !f->have && !f->spare &&
+        !(chol && a->n >= lu->opt.cholesky_from))
+        lu_klu_plan(lu, f, a);
 }
 
 /* Back to the innards for the whole matrix, as lu_at_rest found them. */

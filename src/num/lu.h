@@ -93,6 +93,11 @@ void lu_fini(lu_solver *lu);
  */
 VS_MUST_USE vs_status lu_analyze(lu_solver *lu, const csc *a);
 
+/* The first factors of `a` as a whole will be made, not now: where opt.pool has other threads, one
+ * begins with what the pattern alone tells, beside what the caller does. a: the pattern of
+ * lu_analyze. Allocates. */
+void lu_plan(lu_solver *lu, const csc *a);
+
 /* Between lu_at_rest(.., true) and (.., false) the matrix is that of a circuit at rest: its pattern
  * has entries for charges that are 0. LU_AUTO then leaves out, of large matrices, what was always
  * 0. The first call forgets the factors of large matrices, the second those that leave something

@@ -13,6 +13,7 @@
 #include "lu_priv.h"
 #include "lu_super.h"
 #include "lu_tiny.h"
+#include "pool.h"
 
 /* Below so many unknowns KLU's own loops are as fast as those over supernodes. */
 enum { SUPER_MIN_N = 500 };
@@ -38,6 +39,10 @@ typedef struct klu {
     lu_tiny *tiny;         /* not NULL: plan[0], its factors are the present ones */
     lu_super *super;       /* the plan for the last pivots; NULL: none */
     bool super_on;         /* its factors are the present ones */
+    const csc *planned_of; /* another thread plans for pivots on the diagonal of this; NULL: none
+                            * does, */
+    lu_super *planned;     /* and its plan; NULL: there is none */
+    double plan_from;      /* its opt.share_from */
     bool off;              /* a pivot on the diagonal failed: KLU chooses from now on */
     lu_ordering ordering;  /* its work: with pivots on the diagonal */
     int32_t served;        /* refactorisations with these pivots */
@@ -64,6 +69,8 @@ static void drop(void *what, size_t n)
 {
     klu *f = what;
     (void)n;
+    if (f->planned_of)
+        pool_aside_quietly(f->ordering.pool);
     if (f->num)
         klu_free_numeric(&f->num, &f->common);
     if (f->sym)
@@ -73,6 +80,10 @@ static void drop(void *what, size_t n)
 static void k_free(lu_fac *fac)
 {
     klu *f = (klu *)fac;
+    if (f->planned_of)
+        pool_aside_quietly(f->ordering.pool);
+    f->planned_of = NULL;
+    lu_super_free(&f->planned);
     free_numeric(f);
     for (int k = 0; k < N_PLAN; k++)
         lu_tiny_free(&f->plan[k]);
@@ -160,11 +171,45 @@ static bool wants_super(const lu_solver *lu, const csc *a)
     return lu->opt.kind == LU_AUTO && a->n >= SUPER_MIN_N;
 }
 
+static void plan_diagonal(void *user, int32_t i, int worker)
+{
+    klu *f = user;
+    (void)i;
+    (void)worker;
+    f->planned =
+        lu_super_new(f->planned_of, f->sym, f->sym->P, f->ordering.pool, f->plan_from, true);
+}
+
+void lu_klu_plan(lu_solver *lu, lu_fac *fac, const csc *a)
+{
+    klu *f = (klu *)fac;
+    if (f->off || f->super || f->planned || !wants_super(lu, a))
+        return;
+    pool_aside_end(f->ordering.pool);
+    f->planned_of = a;
+    f->plan_from = lu->opt.share_from;
+    pool_aside(f->ordering.pool, plan_diagonal, f);
+}
+
+/* A plan that another thread was to make, if it is one for pivots in these rows. */
+static void take_planned(klu *f, const int32_t *rows)
+{
+    if (f->planned_of)
+        pool_aside_end(f->ordering.pool);
+    f->planned_of = NULL;
+    if (f->planned && !f->super && lu_super_fits(f->planned, rows)) {
+        f->super = f->planned;
+        f->planned = NULL;
+    }
+    lu_super_free(&f->planned);
+}
+
 /* A plan of supernodes with pivots in these rows; false: there is none. */
 static bool plan_super(const lu_solver *lu, klu *f, const csc *a, const int32_t *rows)
 {
     if (f->super && !lu_super_fits(f->super, rows))
         lu_super_free(&f->super);
+    take_planned(f, rows);
     if (!f->super)
         f->super =
             lu_super_new(a, f->sym, rows, lu->opt.pool, lu->opt.share_from, !lu->opt.at_rest);

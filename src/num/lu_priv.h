@@ -55,6 +55,9 @@ typedef struct lu_method {
     const double *(*values)(const lu_fac *fac);
 } lu_method;
 
+/* lu_plan, by the innards of lu_method_klu. */
+void lu_klu_plan(lu_solver *lu, lu_fac *fac, const csc *a);
+
 extern const lu_method lu_method_klu, lu_method_umfpack, lu_method_dense, lu_method_cholesky,
     lu_method_rest;
 

@@ -1,6 +1,8 @@
 /* Tests of base/pool.c: every piece once, whatever the number of threads and jobs. */
 #include "pool.h"
 
+#include "heap.h"
+
 #include <check.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -151,6 +153,95 @@ START_TEST(two_threads_work_at_the_same_time)
     pool_run(p, POOL_OTHER, 2, meet, &m);
     ck_assert_int_eq(m.met, 2);
     pool_free(&p);
+}
+END_TEST
+
+static void await_flag(void *user, int32_t i, int worker)
+{
+    (void)i;
+    (void)worker;
+    for (int round = 0; !atomic_load((_Atomic bool *)user); round++)
+        pool_wait(round);
+}
+
+START_TEST(the_caller_goes_on_beside_what_runs_aside)
+{
+    for (int threads = 2; threads <= 3; threads++) {
+        pool *p = pool_new(threads);
+        meeting m = {0};
+        _Atomic bool flag = false;
+        for (int k = 1; k <= 20; k++) {
+            atomic_store(&m.here, 0);
+            pool_aside(p, meet, &m);
+            meet(&m, 0, 0);
+            pool_aside_end(p);
+            ck_assert_int_eq(m.met, 2 * k);
+        }
+        pool_aside(p, await_flag, (void *)&flag); /* jobs are done without its thread */
+        check_jobs(p, 100, 10);
+        atomic_store(&flag, true);
+        pool_aside_end(p);
+        pool_aside_end(p);
+        check_jobs(p, 10, 100);
+        pool_free(&p);
+    }
+}
+END_TEST
+
+START_TEST(one_thread_alone_does_at_once_what_should_run_aside)
+{
+    pool *const alone[] = {NULL, pool_new(1), pool_new(2)};
+    pool_as_if(alone[2]);
+    for (int k = 0; k < 3; k++) {
+        pool *p = alone[k];
+        _Atomic int times[1] = {0};
+        job j = {.times = times, .size = 1};
+        pool_aside(p, count_piece, &j);
+        ck_assert_int_eq(times[0], 1);
+        pool_aside_end(p);
+        pool_aside_quietly(p);
+        ck_assert_int_eq(times[0], 1);
+        ck_assert_int_eq(j.strangers, 0);
+        pool_free(&p);
+    }
+}
+END_TEST
+
+static void find_no_memory(void *user, int32_t i, int worker)
+{
+    (void)i;
+    (void)worker;
+    atomic_store((_Atomic bool *)user, true);
+    vs_no_memory();
+}
+
+typedef struct failing {
+    pool *p;
+    _Atomic bool begun;
+    bool ended;
+} failing;
+
+static vs_status end_failing(void *user)
+{
+    failing *f = user;
+    pool_aside(f->p, find_no_memory, (void *)&f->begun);
+    pool_aside_end(f->p);
+    f->ended = true;
+    return VS_OK;
+}
+
+START_TEST(memory_that_is_lacking_aside_ends_the_caller)
+{
+    failing f = {.p = pool_new(2)};
+    for (int k = 0; k < 20; k++) {
+        ck_assert_int_eq(guard_run(heap_now(), end_failing, &f), VS_ENOMEM);
+        ck_assert(!f.ended);
+    }
+    pool_aside(f.p, find_no_memory, (void *)&f.begun);
+    await_flag((void *)&f.begun, 0, 0);
+    pool_aside_quietly(f.p);
+    check_jobs(f.p, 10, 10);
+    pool_free(&f.p);
 }
 END_TEST
 
@@ -394,6 +485,9 @@ int main(void)
     tcase_add_test(t, pieces_with_homes_run_once);
     tcase_add_test(t, threads_that_are_not_there_have_homes);
     tcase_add_test(t, two_threads_work_at_the_same_time);
+    tcase_add_test(t, the_caller_goes_on_beside_what_runs_aside);
+    tcase_add_test(t, one_thread_alone_does_at_once_what_should_run_aside);
+    tcase_add_test(t, memory_that_is_lacking_aside_ends_the_caller);
     tcase_add_test(t, ordered_parts_come_one_by_one);
     tcase_add_test(t, ordered_parts_come_in_the_order_of_each_home);
     tcase_add_test(t, work_is_counted_by_thread_and_kind_without_waiting);
