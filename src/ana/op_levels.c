@@ -21,6 +21,7 @@
 #include "ckt_block.h"
 #include "full.h"
 #include "map.h"
+#include "pool.h"
 
 /* A row depends on an unknown whose entry is at least this part of its largest. Gate currents of
  * models are below, what a gate's output conducts and its transconductance above. */
@@ -45,6 +46,25 @@ typedef struct graph { /* edges of node i: to[begin[i] .. begin[i + 1]) */
     int32_t *begin, *to;
 } graph;
 
+/* What a thread solves blocks with. */
+typedef struct solver {
+    ckt_blocks *blocks;
+    double *x;        /* [n+1] as they were before the present row, but for the block in hand */
+    double *now, *dx; /* vecs, of a block */
+    double *full;     /* vec, its matrix */
+} solver;
+
+/* A block of a row that is to be solved. */
+typedef struct visit {
+    int32_t block;
+    bool alike; /* of the blocks with this key, in order, the first is solved, and others take */
+    uint64_t key;
+    int32_t at; /* in `solved`: where that solution is, or is to be; -1: none is */
+    bool open;  /* it was not solved before */
+    bool first, found;
+    double moved; /* V or A */
+} visit;
+
 struct op_levels {
     ana *a;
     double *x;                   /* [n+1] */
@@ -59,14 +79,18 @@ struct op_levels {
     graph member;     /* unknowns of blocks */
     graph sees, seen; /* blocks whose voltages a block sees; that see its own */
     int32_t *order;   /* [n_block] */
-    bool loops;       /* blocks see each other in a circle */
-    bool *dirty;      /* [n_block] */
+    graph row;        /* blocks that do not see each other: rows behind those that they see, each in
+                         `order`; n_row of them */
+    int32_t n_row;
+    bool loops;  /* blocks see each other in a circle */
+    bool *dirty; /* [n_block] */
     ckt_blocks *blocks;
-    map memo;         /* key of a block -> where `solved` has its solution, -1: there is none */
-    double *solved;   /* vec */
-    double *now, *dx; /* vecs, of a block */
-    double *full;     /* vec, its matrix */
-    int32_t n_failed; /* blocks without a solution */
+    int n_by;
+    solver *by;     /* [n_by] of threads */
+    map memo;       /* key of a block -> where `solved` has its solution, -1: there is none */
+    double *solved; /* vec */
+    visit *visit;   /* vec, of a row */
+    int32_t *which; /* vec: visits that are looked for */
 };
 
 /* -- blocks -- */
@@ -306,6 +330,30 @@ static void make_order(op_levels *l)
     vs_free(next);
 }
 
+/* Rows of blocks: a block is in the first one behind those of all that it sees and that stand
+ * before it in `order`. What it sees behind it there, in loops, has a later row. */
+static void make_rows(op_levels *l)
+{
+    const size_t n = (size_t)l->n_block;
+    int32_t *row = vs_malloc((n + 1) * sizeof *row), *pair = vs_malloc((2 * n + 1) * sizeof *pair);
+    memset(row, 0xff, (n + 1) * sizeof *row); /* -1: not yet reached */
+    for (int32_t i = 0; i < l->n_block; i++) {
+        const int32_t b = l->order[i];
+        int32_t most = -1;
+        for (int32_t e = l->sees.begin[b]; e < l->sees.begin[b + 1]; e++) {
+            const int32_t of = row[l->sees.to[e]];
+            most = of > most ? of : most;
+        }
+        row[b] = most + 1;
+        l->n_row = row[b] + 1 > l->n_row ? row[b] + 1 : l->n_row;
+        pair[2 * i] = row[b];
+        pair[2 * i + 1] = b;
+    }
+    l->row = graph_of(pair, n, l->n_row, false);
+    vs_free(row);
+    vs_free(pair);
+}
+
 /* Does an entry within a block act in one direction, or otherwise than a conductance does? A gate's
  * output may come back to its input through pass transistors. */
 static bool acts_back(const op_levels *l, int32_t k, int32_t col)
@@ -331,51 +379,51 @@ bool op_levels_have_loops(const op_levels *l)
 
 /* -- Newton in a block -- */
 
-static bool solve_full(op_levels *l, const ckt_block *p)
+static bool solve_full(solver *s, const ckt_block *p)
 {
     const size_t n = (size_t)p->n;
-    vec_clear(l->full);
-    vec_extend(l->full, n * n);
-    memset(l->full, 0, n * n * sizeof *l->full);
+    vec_clear(s->full);
+    vec_extend(s->full, n * n);
+    memset(s->full, 0, n * n * sizeof *s->full);
     for (int32_t j = 0; j < p->n; j++)
         for (int32_t k = p->a->colptr[j]; k < p->a->colptr[j + 1]; k++)
-            l->full[(size_t)p->a->row[k] * n + (size_t)j] = p->a->val[k];
-    memcpy(l->dx, p->f, n * sizeof *l->dx);
-    return full_solve(l->full, l->dx, p->n);
+            s->full[(size_t)p->a->row[k] * n + (size_t)j] = p->a->val[k];
+    memcpy(s->dx, p->f, n * sizeof *s->dx);
+    return full_solve(s->full, s->dx, p->n);
 }
 
-static bool solve_sparse(op_levels *l, const ckt_block *p, lu_solver *lu)
+static bool solve_sparse(solver *s, const ckt_block *p, lu_solver *lu)
 {
     if (!lu->fac && lu_analyze(lu, p->a) != VS_OK)
         return false;
     if (lu_refactor(lu, p->a) != VS_OK && lu_factor(lu, p->a) != VS_OK)
         return false;
-    lu_solve(lu, p->f, l->dx);
+    lu_solve(lu, p->f, s->dx);
     return true;
 }
 
 /* x -= dx; nodes move by `most` at a time and stay near the supplies. The longest move, in volt or
  * ampere. */
-static double move_block(op_levels *l, const ckt_block *p, double most)
+static double move_block(const op_levels *l, solver *s, const ckt_block *p, double most)
 {
     const double span = l->hi - l->lo, least = l->lo - span / 2, greatest = l->hi + span / 2;
     double moved = 0;
     for (int32_t i = 0; i < p->n; i++) {
         const int32_t u = p->unknown[i];
-        double to = l->x[u] - l->dx[i];
+        double to = s->x[u] - s->dx[i];
         if (l->a->u[u].node) {
-            to = fmin(fmax(to, l->x[u] - most), l->x[u] + most);
+            to = fmin(fmax(to, s->x[u] - most), s->x[u] + most);
             to = fmin(fmax(to, least), greatest);
         }
-        moved = norm_max(moved, fabs(to - l->x[u]));
-        l->x[u] = to;
+        moved = norm_max(moved, fabs(to - s->x[u]));
+        s->x[u] = to;
     }
     return moved;
 }
 
 /* Adds `pull` times what a row's largest entry can be to the diagonals of nodes: a capacitor at
  * each of them under backward Euler. */
-static void pull_back(op_levels *l, const ckt_block *p, double pull)
+static void pull_back(const op_levels *l, const ckt_block *p, double pull)
 {
     for (int32_t j = 0; j < p->n; j++)
         for (int32_t k = p->a->colptr[j]; k < p->a->colptr[j + 1]; k++)
@@ -396,7 +444,7 @@ static double residual_of(const op_levels *l, const ckt_block *p)
 /* From where x stands. pull > 0: pseudo-transient, the pull falls with the residual (switched
  * evolution relaxation: Mulder & van Leer, J. Comput. Phys. 59, 1985). Nodes that hang on leakage
  * alone, whose residual tells nothing, settle at the end. */
-static bool newton_in(op_levels *l, const ckt_block *p, double pull)
+static bool newton_in(const op_levels *l, solver *s, const ckt_block *p, double pull)
 {
     const double span = l->hi - l->lo;
     lu_solver lu;
@@ -406,7 +454,7 @@ static bool newton_in(op_levels *l, const ckt_block *p, double pull)
     lu.opt.at_rest = true;
     lu.opt.lopsided = true; /* transistors: Cholesky would only be loaded */
     for (int i = 0; i < ITERATIONS && !found; i++) {
-        if (ckt_block_load(l->blocks, l->x) != VS_OK)
+        if (ckt_block_load(s->blocks, s->x) != VS_OK)
             break;
         const double now = residual_of(l, p);
         if (pull > 0 && i > 0)
@@ -414,68 +462,195 @@ static bool newton_in(op_levels *l, const ckt_block *p, double pull)
         before = now;
         if (pull > 0)
             pull_back(l, p, pull);
-        if (!(p->n <= DENSE ? solve_full(l, p) : solve_sparse(l, p, &lu)))
+        if (!(p->n <= DENSE ? solve_full(s, p) : solve_sparse(s, p, &lu)))
             break;
-        if (!norm_finite(l->dx, p->n))
+        if (!norm_finite(s->dx, p->n))
             break;
-        found = move_block(l, p, span / STRIDES) <= SOLVED * span && pull < PULL_ENDS;
+        found = move_block(l, s, p, span / STRIDES) <= SOLVED * span && pull < PULL_ENDS;
     }
     lu_fini(&lu);
     return found;
 }
 
-static bool from_memo(op_levels *l, const ckt_block *p)
+/* Newton from the block's present values, then, damped, from the middle of the supplies. */
+static bool solve_block(const op_levels *l, solver *s, const ckt_block *p)
 {
-    const int32_t at = map_get(&l->memo, p->key, -2);
-    if (at == -2)
-        return false;
-    for (int32_t i = 0; i < p->n && at >= 0; i++)
-        l->x[p->unknown[i]] = l->solved[at + i];
-    return true;
-}
-
-static void into_memo(op_levels *l, const ckt_block *p, bool found)
-{
-    map_set(&l->memo, p->key, found ? (int32_t)vec_len(l->solved) : -1);
-    for (int32_t i = 0; i < p->n && found; i++)
-        vec_push(l->solved, l->x[p->unknown[i]]);
-}
-
-/* Newton from the block's present values, then, damped, from the middle of the supplies; if both
- * fail the values stay. */
-static void solve_block(op_levels *l, const ckt_block *p)
-{
-    bool found = newton_in(l, p, 0);
-    for (int32_t i = 0; i < p->n && !found; i++) {
+    if (newton_in(l, s, p, 0))
+        return true;
+    for (int32_t i = 0; i < p->n; i++) {
         const int32_t u = p->unknown[i];
-        l->x[u] = l->a->u[u].node ? (l->lo + l->hi) / 2 : 0;
+        s->x[u] = l->a->u[u].node ? (l->lo + l->hi) / 2 : 0;
     }
-    found = found || newton_in(l, p, 1);
-    for (int32_t i = 0; i < p->n && !found; i++)
-        l->x[p->unknown[i]] = l->now[i];
-    l->n_failed += !found;
-    if (p->alike)
-        into_memo(l, p, found);
+    return newton_in(l, s, p, 1);
 }
 
-/* Solves block b; true if it moved. */
-static bool visit(op_levels *l, int32_t b)
+/* -- blocks of a row -- */
+
+static const ckt_block *begin_block(const op_levels *l, solver *s, int32_t b)
 {
-    const int32_t *u = l->member.to + l->member.begin[b];
-    const int32_t n = l->member.begin[b + 1] - l->member.begin[b];
+    return ckt_block_begin(s->blocks, l->member.to + l->member.begin[b],
+                           l->member.begin[b + 1] - l->member.begin[b], s->x,
+                           GRID * (l->hi - l->lo));
+}
+
+/* The block gets these values, in the order of p. */
+static void put_values(op_levels *l, const solver *s, const ckt_block *p, const double *value,
+                       visit *v)
+{
+    for (int32_t i = 0; i < p->n; i++) {
+        v->moved = norm_max(v->moved, fabs(value[i] - s->x[p->unknown[i]]));
+        l->x[p->unknown[i]] = value[i];
+    }
+}
+
+/* Takes what was solved before, if anything was. Returns the block. */
+static const ckt_block *look_up(op_levels *l, solver *s, visit *v)
+{
+    const ckt_block *p = begin_block(l, s, v->block);
+    v->alike = p->alike;
+    v->key = p->key;
+    v->at = p->alike ? map_get(&l->memo, p->key, -2) : -2;
+    v->open = v->at == -2;
+    if (v->at >= 0)
+        put_values(l, s, p, l->solved + v->at, v);
+    return p;
+}
+
+/* The first with its key. */
+static void claim(op_levels *l, visit *v)
+{
+    if (!v->alike)
+        return;
+    v->at = (int32_t)vec_len(l->solved);
+    map_set(&l->memo, v->key, v->at);
+    vec_extend(l->solved, l->member.begin[v->block + 1] - l->member.begin[v->block]);
+}
+
+static void exchange(solver *s, const ckt_block *p)
+{
+    for (int32_t i = 0; i < p->n; i++) {
+        const double to = s->x[p->unknown[i]];
+        s->x[p->unknown[i]] = s->now[i];
+        s->now[i] = to;
+    }
+}
+
+/* If it fails the values stay. */
+static void solve(op_levels *l, solver *s, const ckt_block *p, visit *v)
+{
+    vec_clear(s->now);
+    vec_clear(s->dx);
+    vec_extend(s->dx, p->n);
+    for (int32_t i = 0; i < p->n; i++)
+        vec_push(s->now, s->x[p->unknown[i]]);
+    v->found = solve_block(l, s, p);
+    exchange(s, p);
+    if (!v->found)
+        return;
+    put_values(l, s, p, s->now, v);
+    if (v->alike)
+        memcpy(l->solved + v->at, s->now, (size_t)p->n * sizeof *s->now);
+}
+
+static void forget_failed(op_levels *l, const visit *v)
+{
+    if (v->alike && !v->found)
+        map_set(&l->memo, v->key, -1);
+}
+
+/* -- by one thread, by several -- */
+
+static void visit_alone(op_levels *l)
+{
+    for (size_t i = 0; i < vec_len(l->visit); i++) {
+        visit *v = &l->visit[i];
+        const ckt_block *p = look_up(l, &l->by[0], v);
+        if (!v->open)
+            continue;
+        claim(l, v);
+        solve(l, &l->by[0], p, v);
+        forget_failed(l, v);
+    }
+}
+
+static void look_up_one(void *user, int32_t i, int worker)
+{
+    op_levels *l = user;
+    (void)look_up(l, &l->by[worker], &l->visit[l->which[i]]);
+}
+
+static void solve_one(void *user, int32_t i, int worker)
+{
+    op_levels *l = user;
+    visit *v = &l->visit[l->which[i]];
+    solve(l, &l->by[worker], begin_block(l, &l->by[worker], v->block), v);
+}
+
+/* Lists the open ones that are the first of their keys, in order, or (`others`) the rest. */
+static void choose(op_levels *l, bool others)
+{
+    vec_clear(l->which);
+    for (size_t i = 0; i < vec_len(l->visit); i++) {
+        visit *v = &l->visit[i];
+        if (others && v->open && v->first)
+            forget_failed(l, v);
+        if (!others && v->open) {
+            v->first = !v->alike || map_get(&l->memo, v->key, -2) == -2;
+            if (v->first)
+                claim(l, v);
+        }
+        if (v->open && v->first != others)
+            vec_push(l->which, (int32_t)i);
+    }
+}
+
+static void visit_together(op_levels *l)
+{
+    pool *p = ckt_pool(l->a->c);
+    vec_clear(l->which);
+    for (size_t i = 0; i < vec_len(l->visit); i++)
+        vec_push(l->which, (int32_t)i);
+    pool_run(p, POOL_OTHER, (int32_t)vec_len(l->which), look_up_one, l);
+    choose(l, false);
+    pool_run(p, POOL_OTHER, (int32_t)vec_len(l->which), solve_one, l);
+    choose(l, true);
+    pool_run(p, POOL_OTHER, (int32_t)vec_len(l->which), look_up_one, l);
+}
+
+static void come_up(op_levels *l, int32_t b)
+{
+    for (int32_t k = l->member.begin[b]; k < l->member.begin[b + 1]; k++)
+        for (int w = 0; w < l->n_by; w++)
+            l->by[w].x[l->member.to[k]] = l->x[l->member.to[k]];
+}
+
+/* Solves what is dirty of a row; true if blocks are dirty because of that. All see the values
+ * before, whoever solves them, in which order. */
+static bool solve_row(op_levels *l, int32_t row)
+{
+    enum { TOGETHER = 8 }; /* blocks, some 10 us each */
     const double span = l->hi - l->lo;
-    const ckt_block *p = ckt_block_begin(l->blocks, u, n, l->x, GRID * span);
-    vec_clear(l->now);
-    vec_clear(l->dx);
-    vec_extend(l->dx, n);
-    for (int32_t i = 0; i < n; i++)
-        vec_push(l->now, l->x[p->unknown[i]]);
-    if (!p->alike || !from_memo(l, p))
-        solve_block(l, p);
-    double moved = 0;
-    for (int32_t i = 0; i < n; i++)
-        moved = norm_max(moved, fabs(l->x[p->unknown[i]] - l->now[i]));
-    return moved > MOVES * span;
+    bool again = false;
+    vec_clear(l->visit);
+    for (int32_t k = l->row.begin[row]; k < l->row.begin[row + 1]; k++) {
+        const int32_t b = l->row.to[k];
+        if (l->dirty[b])
+            vec_push(l->visit, (visit){.block = b});
+        l->dirty[b] = false;
+    }
+    if (l->n_by > 1 && vec_len(l->visit) >= TOGETHER)
+        visit_together(l);
+    else
+        visit_alone(l);
+    for (size_t i = 0; i < vec_len(l->visit); i++) {
+        const visit *v = &l->visit[i];
+        come_up(l, v->block);
+        if (!(v->moved > MOVES * span))
+            continue;
+        for (int32_t e = l->seen.begin[v->block]; e < l->seen.begin[v->block + 1]; e++)
+            l->dirty[l->seen.to[e]] = again = true;
+    }
+    return again;
 }
 
 static void sweep_all(op_levels *l)
@@ -484,19 +659,10 @@ static void sweep_all(op_levels *l)
     memset(l->dirty, true, (size_t)l->n_block);
     for (int k = 0; k < SWEEPS && again; k++) {
         again = false;
-        for (int32_t i = 0; i < l->n_block; i++) {
-            const int32_t b = l->order[i];
-            if (!l->dirty[b])
-                continue;
-            l->dirty[b] = false;
+        for (int32_t r = 0; r < l->n_row; r++) {
             if (ana_asked(l->a))
                 return;
-            if (!visit(l, b))
-                continue;
-            for (int32_t e = l->seen.begin[b]; e < l->seen.begin[b + 1]; e++) {
-                l->dirty[l->seen.to[e]] = true;
-                again = true;
-            }
+            again |= solve_row(l, r);
         }
     }
 }
@@ -541,7 +707,18 @@ void op_levels_free(op_levels **p)
     op_levels *l = *p;
     if (!l)
         return;
+    for (int w = l->n_by - 1; w >= 0; w--) {
+        solver *s = &l->by[w];
+        if (w > 0)
+            ckt_blocks_free(&s->blocks);
+        vs_free(s->x);
+        vec_free(s->now);
+        vec_free(s->dx);
+        vec_free(s->full);
+    }
+    vs_free(l->by);
     ckt_blocks_free(&l->blocks);
+    graph_free(&l->row);
     graph_free(&l->member);
     graph_free(&l->sees);
     graph_free(&l->seen);
@@ -556,9 +733,8 @@ void op_levels_free(op_levels **p)
     vs_free(l->dirty);
     map_free(&l->memo);
     vec_free(l->solved);
-    vec_free(l->now);
-    vec_free(l->dx);
-    vec_free(l->full);
+    vec_free(l->visit);
+    vec_free(l->which);
     vs_free(l);
     *p = NULL;
 }
@@ -594,8 +770,24 @@ op_levels *op_levels_new(ana *a, const newton_eq *eq, const double *x)
     return l;
 }
 
+/* As many as the circuit's threads. */
+static void make_solvers(op_levels *l)
+{
+    const size_t n1 = (size_t)l->a->n + 1;
+    l->n_by = pool_size(ckt_pool(l->a->c));
+    l->by = vs_calloc((size_t)l->n_by, sizeof *l->by);
+    for (int w = 0; w < l->n_by; w++) {
+        solver *s = &l->by[w];
+        s->blocks = w ? ckt_blocks_beside(l->blocks) : l->blocks;
+        s->x = vs_malloc(n1 * sizeof *s->x);
+        memcpy(s->x, l->x, n1 * sizeof *s->x);
+    }
+}
+
 void op_levels_solve(op_levels *l, double *x, double *most_move)
 {
+    make_rows(l);
+    make_solvers(l);
     sweep_all(l);
     l->x[0] = 0;
     memcpy(x, l->x, ((size_t)l->a->n + 1) * sizeof *x);

@@ -26,6 +26,7 @@ typedef struct place { /* an instance of a group */
 
 struct ckt_blocks {
     ckt *c;
+    bool is_beside; /* what is not of the present block is another one's */
     ckt_env env;
     const bool *known;
     double *dyn;
@@ -40,6 +41,7 @@ struct ckt_blocks {
     int32_t *local;   /* [n+1] number in the present block, -1: outside */
     int32_t *nz;      /* [nnz+1] place in the present block's matrix, -1: outside */
     double *out;      /* outputs of a pack */
+    int64_t *n_eval;  /* [groups] instances evaluated in blocks */
     ckt_block now;    /* the present block: */
     int32_t *unknown; /* vec */
     place *device;    /* vec */
@@ -431,6 +433,19 @@ bool ckt_blocks_see_all(const ckt_blocks *p) { return nat_only_sources(&p->c->na
 
 /* -- the object -- */
 
+/* For the present block. */
+static void make_room(ckt_blocks *p)
+{
+    const size_t n1 = vec_len(p->c->unknown), nv = (size_t)csc_nnz(&p->c->a) + 1;
+    p->mark = vs_calloc(vec_len(p->c->inst) + 1, sizeof *p->mark);
+    p->out = vs_calloc(p->c->out_size + 1, sizeof *p->out);
+    p->n_eval = vs_calloc(vec_len(p->c->group) + 1, sizeof *p->n_eval);
+    p->local = vs_malloc(n1 * sizeof *p->local);
+    p->nz = vs_malloc(nv * sizeof *p->nz);
+    memset(p->local, 0xff, n1 * sizeof *p->local); /* -1 */
+    memset(p->nz, 0xff, nv * sizeof *p->nz);
+}
+
 ckt_blocks *ckt_blocks_new(ckt *c, const ckt_env *env, const double *x, const bool *known)
 {
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
@@ -446,13 +461,8 @@ ckt_blocks *ckt_blocks_new(ckt *c, const ckt_env *env, const double *x, const bo
     p->val = vs_calloc(nv, sizeof *p->val);
     p->native = vs_calloc(n1, sizeof *p->native);
     p->begin = vs_calloc(n1 + 1, sizeof *p->begin);
-    p->mark = vs_calloc(vec_len(c->inst) + 1, sizeof *p->mark);
-    p->out = vs_calloc(c->out_size + 1, sizeof *p->out);
-    p->local = vs_malloc(n1 * sizeof *p->local);
-    p->nz = vs_malloc(nv * sizeof *p->nz);
     p->col_of = vs_calloc(nv, sizeof *p->col_of);
-    memset(p->local, 0xff, n1 * sizeof *p->local); /* -1 */
-    memset(p->nz, 0xff, nv * sizeof *p->nz);
+    make_room(p);
     for (int32_t j = 0; j < c->a.n; j++)
         for (int32_t k = c->a.colptr[j]; k < c->a.colptr[j + 1]; k++)
             p->col_of[k] = j + 1;
@@ -460,15 +470,45 @@ ckt_blocks *ckt_blocks_new(ckt *c, const ckt_env *env, const double *x, const bo
     return p;
 }
 
+ckt_blocks *ckt_blocks_beside(const ckt_blocks *p)
+{
+    ckt_blocks *b = vs_calloc(1, sizeof *b);
+    *b = (ckt_blocks){.c = p->c,
+                      .is_beside = true,
+                      .env = p->env,
+                      .known = p->known,
+                      .dyn = p->dyn,
+                      .x0 = p->x0,
+                      .f0 = p->f0,
+                      .val = p->val,
+                      .native = p->native,
+                      .col_of = p->col_of,
+                      .begin = p->begin,
+                      .of_row = p->of_row};
+    make_room(b);
+    return b;
+}
+
+static void count_evaluations(const ckt_blocks *p)
+{
+    for (size_t i = 0; i < vec_len(p->c->group); i++) {
+        p->c->group[i].n_eval += p->n_eval[i];
+        p->c->stat.n_eval += p->n_eval[i];
+    }
+}
+
 void ckt_blocks_free(ckt_blocks **pp)
 {
     ckt_blocks *p = *pp;
     if (!p)
         return;
-    void *heap[] = {p->dyn,    p->x0,   p->f0,  p->val,   p->native, p->begin,
-                    p->of_row, p->mark, p->out, p->local, p->nz,     p->col_of};
-    for (size_t i = 0; i < VS_COUNT(heap); i++)
-        vs_free(heap[i]);
+    count_evaluations(p);
+    void *const all[] = {p->dyn, p->x0, p->f0, p->val, p->native, p->begin, p->of_row, p->col_of};
+    void *const own[] = {p->mark, p->out, p->n_eval, p->local, p->nz};
+    for (size_t i = 0; i < VS_COUNT(all) && !p->is_beside; i++)
+        vs_free(all[i]);
+    for (size_t i = 0; i < VS_COUNT(own); i++)
+        vs_free(own[i]);
     vec_free(p->unknown);
     vec_free(p->device);
     vec_free(p->a.colptr);
@@ -667,8 +707,7 @@ vs_status ckt_block_load(ckt_blocks *p, const double *x)
             const mdl_form_kind form = ckt_group_form(p->c, g, CKT_STATIC);
             if (dev_eval(g, form, p->dyn, x, its, its + 1, false, p->out) != VS_OK)
                 return VS_NOCONV;
-            g->n_eval += g->first[its + 1] - g->first[its];
-            p->c->stat.n_eval += g->first[its + 1] - g->first[its];
+            p->n_eval[at.group] += g->first[its + 1] - g->first[its];
             group = at.group;
             pack = its;
         }

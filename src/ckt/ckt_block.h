@@ -21,6 +21,9 @@ void ckt_known_voltages(const ckt *c, const ckt_env *env, double *x, bool *known
 /* known [n+1] is read as long as the object lives. env is static. */
 ckt_blocks *ckt_blocks_new(ckt *c, const ckt_env *env, const double *x, const bool *known);
 void ckt_blocks_free(ckt_blocks **p);
+/* After ckt_blocks_strength: what another thread uses for blocks of its own, at the same time.
+ * Freed before p. */
+ckt_blocks *ckt_blocks_beside(const ckt_blocks *p);
 
 /* Two vectors over the places of ckt_pattern, [nnz+1]: strength sums over the devices the largest
  * |df/dx| of each at some voltages from lo to hi; conducts sums their largest -df/dx, the sign of a

@@ -720,6 +720,11 @@ ckt_blocks *ckt_blocks_new(ckt *c, const ckt_env *env, const double *x, const bo
     return NULL;
 }
 void ckt_blocks_free(ckt_blocks **p) { *p = NULL; }
+ckt_blocks *ckt_blocks_beside(const ckt_blocks *p)
+{
+    (void)p;
+    return NULL;
+}
 vs_status ckt_blocks_strength(ckt_blocks *p, double lo, double hi, double *strength,
                               double *conducts)
 {
