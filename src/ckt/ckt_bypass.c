@@ -344,12 +344,33 @@ void ckt_bypass_sum(ckt *c, const ckt_all *l, int32_t part)
     end_rows(c, l->f, l->q, 1, n + 1);
 }
 
+typedef struct sizes {
+    const dev_group *g;
+    bool all;
+    double *fmax, *qmax;
+} sizes;
+
+static void size_home(void *user, int32_t i, int worker)
+{
+    const sizes *s = user;
+    (void)worker;
+    dev_homes_sizes(s->g, i, s->all, s->fmax, s->qmax);
+}
+
+/* Sizes of some instances take as long as it takes to hand them over. */
 void ckt_bypass_sizes(ckt *c, double *fmax_, double *qmax)
 {
+    enum { SHARED = 500 };
     const bool all = c->bypass->fresh && !ckt_is_latent(c); /* of latent rows nobody asks */
-    for (size_t i = 0; i < vec_len(c->group); i++)
-        if (c->group[i].lin)
-            dev_lin_sizes(&c->group[i], all, fmax_, qmax);
+    for (size_t i = 0; i < vec_len(c->group); i++) {
+        const struct dev_lin *l = c->group[i].lin;
+        sizes s = {&c->group[i], all, fmax_, qmax};
+        if (l && l->homes && (all ? s.g->nb : l->n_recent) >= SHARED)
+            pool_run_homes(c->pool, POOL_STAMP, l->homes->n_home, c->part_home, l->homes->n_home,
+                           size_home, &s);
+        else if (l)
+            dev_lin_sizes(s.g, all, fmax_, qmax);
+    }
 }
 
 bool ckt_bypass_is_fresh(const ckt *c) { return c->bypass->fresh; }

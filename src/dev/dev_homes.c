@@ -5,6 +5,8 @@
  * and then added in that order. So each sum has the bits of one thread. */
 #include "dev_lin_priv.h"
 
+#include <stdatomic.h>
+
 typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* Whose a sum is: home + 1. */
@@ -101,8 +103,10 @@ static void place_all(const dev_group *g, dev_lin_homes *h, const int32_t *home,
 {
     find_owners(g, home, s);
     for (int32_t p = 0; p < g->n_pack; p++)
-        for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
+        for (int32_t i = g->first[p]; i < g->first[p + 1]; i++) {
+            h->of[i] = home[p];
             place(g, h, s, i, home[p], late);
+        }
     vs_free(s->owner);
 }
 
@@ -122,6 +126,8 @@ void dev_homes_init(dev_group *g, arena *mem, int n_home, const int32_t *part, i
     h->begin = arena_array(mem, int32_t, n_home + 1);
     h->late_at = arena_array(mem, int32_t, g->nb + 1);
     h->to = arena_array(mem, int32_t, (size_t)g->nb *n);
+    h->of = arena_array(mem, int32_t, g->nb);
+    h->n_row = n_row;
     for (int32_t p = 0; p < g->n_pack; p++)
         home[p] = home_of_pack(g, p, part, n_home, count);
     list_runs(h, home, g->n_pack, mem);
@@ -199,5 +205,50 @@ void dev_homes_end(const dev_group *g, const dev_lin_sums *to)
         h->waits[i] = 0;
         if (to)
             add_late(g, i, to);
+    }
+}
+
+/* -- sizes -- */
+
+/* Of a row that several threads have: the largest is the same in any order. */
+static void raise_common(double *max, double v)
+{
+    _Atomic double *at = (_Atomic double *)max;
+    double old = atomic_load_explicit(at, memory_order_relaxed);
+    while (v > old && !atomic_compare_exchange_weak_explicit(at, &old, v, memory_order_relaxed,
+                                                             memory_order_relaxed)) {
+    }
+}
+
+/* Outputs [begin, end) of `add`. */
+static void raise_rows(const dev_group *g, int32_t inst, int32_t begin, int32_t end, double *max)
+{
+    const struct dev_lin *l = g->lin;
+    const dev_lin_homes *h = l->homes;
+    const int32_t *to = &h->to[(size_t)inst * (size_t)l->n_add[2]];
+    const double *held = &l->held[(size_t)inst * (size_t)l->apart->n_out];
+    for (int32_t k = begin; k < end; k++) {
+        const double v = fabs(held[l->sum[k]]);
+        if (to[k] >= h->n_row)
+            raise_common(&max[target(g, inst, k)], v);
+        else if (v > max[to[k]])
+            max[to[k]] = v;
+    }
+}
+
+void dev_homes_sizes(const dev_group *g, int home, bool all, double *fmax, double *qmax)
+{
+    enum { AHEAD = 8 };
+    const struct dev_lin *l = g->lin;
+    const int32_t n = all ? g->nb : l->n_recent;
+    for (int32_t k = 0; k < n; k++) {
+        const int32_t i = all ? k : l->recent[k];
+        if (!all && k + AHEAD < n && l->homes->of[l->recent[k + AHEAD]] == home)
+            dev_lin_ask_for_instance(g, l->recent[k + AHEAD]);
+        if (l->homes->of[i] != home)
+            continue;
+        raise_rows(g, i, 0, l->n_add[0], fmax);
+        if (qmax)
+            raise_rows(g, i, l->n_add[0], l->n_add[1], qmax);
     }
 }

@@ -466,28 +466,6 @@ static size_t place(const dev_group *g, int32_t code, int32_t n)
 
 static int32_t item_in(int32_t lane) { return lane < 0 ? -1 - lane : lane; }
 
-/* Which instances move, nobody can foresee, so that what belongs to one lies in memory that the
- * processor does not expect: it is asked for before it is needed. */
-static inline void ask_for(const void *p, size_t bytes)
-{
-    enum { LINE = 64 };
-    const uintptr_t from = (uintptr_t)p & ~(uintptr_t)(LINE - 1), to = (uintptr_t)p + bytes;
-    for (const char *line = (const char *)p - ((uintptr_t)p - from); (uintptr_t)line < to;
-         line += LINE)
-        __builtin_prefetch(line);
-}
-
-/* What instance i holds, and where its outputs go. */
-static inline void ask_for_instance(const dev_group *g, int32_t i)
-{
-    const size_t n_out = (size_t)g->lin->apart->n_out, n = (size_t)g->form[MDL_TRAN].n_out;
-    ask_for(&g->lin->held[(size_t)i * n_out], n_out * sizeof(double));
-    ask_for(&g->form[MDL_TRAN].slot[(size_t)i * n], n * sizeof(int32_t));
-    if (g->lin->homes)
-        ask_for(&g->lin->homes->to[(size_t)i * (size_t)g->lin->n_add[2]],
-                (size_t)g->lin->n_add[2] * sizeof(int32_t));
-}
-
 /* What dev_lin_eval reads and writes of an item. */
 static inline void ask_for_item(const dev_group *g, int32_t code)
 {
@@ -498,7 +476,7 @@ static inline void ask_for_item(const dev_group *g, int32_t code)
     for (size_t b = 0; b < 2; b++)
         __builtin_prefetch(&l->bound[bound + b * w]);
     __builtin_prefetch(&g->row_of[dev_lin_instance_of(g, code)]);
-    ask_for_instance(g, dev_lin_instance_of(g, code));
+    dev_lin_ask_for_instance(g, dev_lin_instance_of(g, code));
 }
 
 /* A lane without an item gets a copy: of one whose setup values it has, or of the last. */
@@ -1038,7 +1016,7 @@ void dev_lin_sizes(const dev_group *g, bool all, double *fmax, double *qmax)
         sizes_of(g, k, fmax, qmax);
     for (int32_t k = 0; !all && k < l->n_recent; k++) {
         if (k + AHEAD < l->n_recent)
-            ask_for_instance(g, l->recent[k + AHEAD]);
+            dev_lin_ask_for_instance(g, l->recent[k + AHEAD]);
         sizes_of(g, l->recent[k], fmax, qmax);
     }
 }

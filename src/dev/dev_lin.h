@@ -62,6 +62,8 @@ typedef struct dev_lin_homes {
     int32_t *at;        /* [n_home + 1] packs of a home: run[at[w]] to run[at[w + 1] - 1] */
     dev_lin_packs *run; /* ascending in each home */
     int32_t *begin;     /* [n_home + 1] after dev_lin_gather: new packs of each home */
+    int32_t *of;        /* [nb] whose an instance is */
+    int32_t n_row;      /* places in `to` below: rows that no other home adds currents to */
     int32_t *to;        /* [nb][n_add[2]] where entries of `add` go at once */
     int32_t *late_at;   /* [nb + 1] in late and change */
     int32_t *late;      /* of `add`, by instance, ascending: those that go to sums in common */
@@ -173,6 +175,8 @@ void dev_homes_end(const dev_group *g, const dev_lin_sums *to);
 /* fmax, qmax [n+1] (qmax NULL: no charges): largest contributions at the last evaluations, of all
  * instances, or of those evaluated since the last accepted point: the others had theirs before. */
 void dev_lin_sizes(const dev_group *g, bool all, double *fmax, double *qmax);
+/* dev_homes.c. The same of one home's instances; homes may do so at the same time. */
+void dev_homes_sizes(const dev_group *g, int home, bool all, double *fmax, double *qmax);
 void dev_lin_accept(dev_group *g);
 /* by [n+1]: adds to each row what the slopes that the instances hold, at alpha, give over their
  * largest distance from where they hold. So far charges and currents with a corner in between may

@@ -56,6 +56,28 @@ typedef int64_t wide_mask __attribute__((vector_size(WIDE * 8), aligned(8), may_
  * to others. */
 #define LARGER(a, b) CHOOSE((a) > (b), a, b)
 
+/* Which instances move, nobody can foresee, so that what belongs to one lies in memory that the
+ * processor does not expect: it is asked for before it is needed. */
+static inline void dev_lin_ask_for(const void *p, size_t bytes)
+{
+    enum { LINE = 64 };
+    const uintptr_t from = (uintptr_t)p & ~(uintptr_t)(LINE - 1), to = (uintptr_t)p + bytes;
+    for (const char *line = (const char *)p - ((uintptr_t)p - from); (uintptr_t)line < to;
+         line += LINE)
+        __builtin_prefetch(line);
+}
+
+/* What instance i holds, and where its outputs go. */
+static inline void dev_lin_ask_for_instance(const dev_group *g, int32_t i)
+{
+    const size_t n_out = (size_t)g->lin->apart->n_out, n = (size_t)g->form[MDL_TRAN].n_out;
+    dev_lin_ask_for(&g->lin->held[(size_t)i * n_out], n_out * sizeof(double));
+    dev_lin_ask_for(&g->form[MDL_TRAN].slot[(size_t)i * n], n * sizeof(int32_t));
+    if (g->lin->homes)
+        dev_lin_ask_for(&g->lin->homes->to[(size_t)i * (size_t)g->lin->n_add[2]],
+                        (size_t)g->lin->n_add[2] * sizeof(int32_t));
+}
+
 static inline double dev_lin_most(const dev_lin_at *a) { return a->rough ? ROUGH : 1; }
 static inline double dev_lin_farthest(const dev_lin_at *a)
 {
