@@ -36,19 +36,20 @@ struct ckt_blocks {
     int32_t *col_of;  /* [nnz+1] unknown; 0 for the reference */
     int32_t *begin;   /* [n+2] of the devices of a row in `of_row` */
     place *of_row;
-    int32_t *mark;    /* [instances] the block that an instance was last seen in */
-    int32_t n_begun;  /* blocks that were begun */
-    int32_t *local;   /* [n+1] number in the present block, -1: outside */
-    int32_t *nz;      /* [nnz+1] place in the present block's matrix, -1: outside */
-    double *out;      /* outputs of a pack */
-    int64_t *n_eval;  /* [groups] instances evaluated in blocks */
-    ckt_block now;    /* the present block: */
-    int32_t *unknown; /* vec */
-    place *device;    /* vec */
-    csc a;            /* colptr, row and val are vecs */
-    int32_t *slot;    /* vec: of its matrix entries in the circuit */
-    double *f;        /* vec */
-    int64_t *word;    /* vec: what is hashed */
+    int32_t *mark;           /* [instances] the block that an instance was last seen in */
+    int32_t n_begun;         /* blocks that were begun */
+    int32_t *local;          /* [n+1] number in the present block, -1: outside */
+    int32_t *nz;             /* [nnz+1] place in the present block's matrix, -1: outside */
+    double *out;             /* outputs of a pack */
+    double *limits, *states; /* what a pack tells besides; nobody asks */
+    int64_t *n_eval;         /* [groups] instances evaluated in blocks */
+    ckt_block now;           /* the present block: */
+    int32_t *unknown;        /* vec */
+    place *device;           /* vec */
+    csc a;                   /* colptr, row and val are vecs */
+    int32_t *slot;           /* vec: of its matrix entries in the circuit */
+    double *f;               /* vec */
+    int64_t *word;           /* vec: what is hashed */
 };
 
 static const dev_form *form_of(const ckt_blocks *p, const dev_group *g)
@@ -433,12 +434,26 @@ bool ckt_blocks_see_all(const ckt_blocks *p) { return nat_only_sources(&p->c->na
 
 /* -- the object -- */
 
+/* Limits and states of the largest pack. */
+static size_t most_told(const ckt *c)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < vec_len(c->group); i++) {
+        const dev_group *g = &c->group[i];
+        const size_t n = (size_t)g->lanes * (size_t)(g->n_lim > g->n_state ? g->n_lim : g->n_state);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 /* For the present block. */
 static void make_room(ckt_blocks *p)
 {
     const size_t n1 = vec_len(p->c->unknown), nv = (size_t)csc_nnz(&p->c->a) + 1;
     p->mark = vs_calloc(vec_len(p->c->inst) + 1, sizeof *p->mark);
     p->out = vs_calloc(p->c->out_size + 1, sizeof *p->out);
+    p->limits = vs_calloc(most_told(p->c) + 1, sizeof *p->limits);
+    p->states = vs_calloc(most_told(p->c) + 1, sizeof *p->states);
     p->n_eval = vs_calloc(vec_len(p->c->group) + 1, sizeof *p->n_eval);
     p->local = vs_malloc(n1 * sizeof *p->local);
     p->nz = vs_malloc(nv * sizeof *p->nz);
@@ -504,7 +519,7 @@ void ckt_blocks_free(ckt_blocks **pp)
         return;
     count_evaluations(p);
     void *const all[] = {p->dyn, p->x0, p->f0, p->val, p->native, p->begin, p->of_row, p->col_of};
-    void *const own[] = {p->mark, p->out, p->n_eval, p->local, p->nz};
+    void *const own[] = {p->mark, p->out, p->limits, p->states, p->n_eval, p->local, p->nz};
     for (size_t i = 0; i < VS_COUNT(all) && !p->is_beside; i++)
         vs_free(all[i]);
     for (size_t i = 0; i < VS_COUNT(own); i++)
@@ -693,6 +708,19 @@ static void stamp_natives(ckt_blocks *p, const double *x)
     }
 }
 
+/* Blocks of two threads may have instances of one pack. */
+static vs_status eval_pack(ckt_blocks *p, dev_group *g, const double *x, int32_t pack)
+{
+    const mdl_form_kind form = ckt_group_form(p->c, g, CKT_STATIC);
+    jit_batch b = dev_batch(g, form, p->dyn, x, pack, false, p->out);
+    b.limnew = b.limnew ? p->limits : NULL;
+    b.state_new = b.state_new ? p->states : NULL;
+    const vs_status st = mdl_eval(g->form[form].variant, g->row_per_lane, &b, 0, 1);
+    if (st == VS_OK && mdl_compare_wanted(g->model))
+        dev_compare(g, form, &b, pack, 1, NULL);
+    return st;
+}
+
 vs_status ckt_block_load(ckt_blocks *p, const double *x)
 {
     memset(p->f, 0, (size_t)p->now.n * sizeof *p->f);
@@ -704,8 +732,7 @@ vs_status ckt_block_load(ckt_blocks *p, const double *x)
         dev_group *g = &p->c->group[at.group];
         const int32_t its = dev_pack_of(g, at.inst);
         if (at.group != group || its != pack) {
-            const mdl_form_kind form = ckt_group_form(p->c, g, CKT_STATIC);
-            if (dev_eval(g, form, p->dyn, x, its, its + 1, false, p->out) != VS_OK)
+            if (eval_pack(p, g, x, its) != VS_OK)
                 return VS_NOCONV;
             p->n_eval[at.group] += g->first[its + 1] - g->first[its];
             group = at.group;
