@@ -271,7 +271,8 @@ static time_bin *bin_at(rep_profile *p, double t, double h)
         }
         p->bin_width *= 2;
     }
-    return &p->bin[(int)(t / p->bin_width)];
+    const int i = (int)(t / p->bin_width); /* the quotient of a time just below may be TIME_BINS */
+    return &p->bin[i < TIME_BINS ? i : TIME_BINS - 1];
 }
 
 static void count_step(rep_profile *p, const ana_step *s)
