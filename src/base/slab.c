@@ -8,9 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { PAGE = 1 << 12, SLAB = 1 << 25, N_PAGE = SLAB / PAGE, LARGE = (1 << 21) / PAGE };
-/* Pages of a hole; from so many on its memory goes back to the system. */
-enum { KEPT = (1 << 22) / PAGE };
+enum { PAGE = 1 << 12, SLAB = 1 << 25, N_PAGE = SLAB / PAGE };
 /* A block has at least SLAB_LEAST bytes, and at least a page of a hole follows it. */
 enum { LEAST = SLAB_LEAST / PAGE, MOST_HOLES = N_PAGE / (LEAST + 1) + 1 };
 
@@ -114,16 +112,8 @@ static uint32_t find(const slab *s, uint32_t at)
     return from;
 }
 
-/* The large pages that lie in the hole whole go back to the system. */
-static void let_go(slab *s, const hole *h)
-{
-    const uint32_t from = (uint32_t)(h->at + LARGE - 1) / LARGE * LARGE,
-                   to = (uint32_t)(h->at + h->n) / LARGE * LARGE;
-    if (h->n >= KEPT && from < to && from < s->top)
-        (void)madvise(page_of(s, from), (size_t)(to - from) * PAGE, MADV_DONTNEED);
-}
-
-/* n pages from `at` on are free. */
+/* n pages from `at` on are free. They stay the process' own: what comes next takes them, and to get
+ * a large page again costs more than to clear it. A slab without blocks goes back to the system. */
 static void give(slab *s, uint32_t at, uint32_t n)
 {
     const uint32_t i = find(s, at);
@@ -134,10 +124,8 @@ static void give(slab *s, uint32_t at, uint32_t n)
         h[-1].n = (uint16_t)(h[-1].n + n + h->n);
         s->n_hole--;
         memmove(h, h + 1, (s->n_hole - i) * sizeof *h);
-        h--;
     } else if (before) {
-        h--;
-        h->n = (uint16_t)(h->n + n);
+        h[-1].n = (uint16_t)(h[-1].n + n);
     } else if (behind) {
         h->at = (uint16_t)at;
         h->n = (uint16_t)(h->n + n);
@@ -146,7 +134,6 @@ static void give(slab *s, uint32_t at, uint32_t n)
         s->n_hole++;
         *h = (hole){(uint16_t)at, (uint16_t)n};
     }
-    let_go(s, h);
 }
 
 bool slabs_resize(slabs *all, void *p, size_t bytes, size_t want)

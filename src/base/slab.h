@@ -1,4 +1,4 @@
-/* slab.h - blocks of 64 kB to 8 MB side by side on large pages. From malloc each block of a
+/* slab.h - blocks of 64 kB to 16 MB side by side on large pages. From malloc each block of a
  * megabyte is a mapping of its own, of which the system makes small pages but for what covers a
  * large one, and each page costs a fault.
  * Use: slabs s = {0}; slabs_take(&s, bytes) ... slabs_give(&s, p, bytes); slabs_fini(&s).
@@ -13,7 +13,7 @@ typedef struct slabs {
     slab *first; /* the oldest */
     bool none;   /* the system gave none */
 } slabs;
-enum { SLAB_LEAST = 1 << 16, SLAB_MOST = 1 << 23 };
+enum { SLAB_LEAST = 1 << 16, SLAB_MOST = 1 << 24 };
 
 /* A block of SLAB_LEAST to SLAB_MOST bytes, aligned to a page. NULL: there is none, ask malloc.
  *   old  out: so many bytes from its begin on may have been written before; all others are 0 */

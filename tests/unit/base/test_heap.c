@@ -111,7 +111,7 @@ typedef struct large {
 static bool holds(const large *b) { return b->p[0] == b->is && !memcmp(b->p, b->p + 1, b->n - 1); }
 
 /* Blocks from below to above the sizes that slabs have, each with a byte of its own: taken, made
- * larger and smaller, and freed in any order. The heap has 2 to 100 MB. */
+ * larger and smaller, and freed in any order. The heap has 2 to 200 MB. */
 START_TEST(large_blocks_keep_what_they_hold)
 {
     heap *h = heap_new(0), *before = heap_use(h);
@@ -121,7 +121,7 @@ START_TEST(large_blocks_keep_what_they_hold)
     for (int turn = 0; turn < TURNS; turn++) {
         random = random * 1664525u + 1013904223u;
         large *x = &b[(random >> 8) % N_LARGE];
-        const size_t n = (size_t)1 << (15 + (random >> 16) % 9),
+        const size_t n = (size_t)1 << (15 + (random >> 16) % 10),
                      size = n + (random >> 20) % (n / 8);
         all -= x->n;
         if (x->p && random >> 31) {
