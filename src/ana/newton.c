@@ -162,28 +162,35 @@ VS_HOT static bool update_is_small(const ana *a, const newton_eq *eq, const doub
     return true;
 }
 
-/* size_i = sum_j |J_ij x_j|; [n+1] */
-static void size_rows(const ana *a, const double *x, double *size)
+/* size_i = sum_j |J_ij x_j|, voltages counting as `least` at least; [n+1] */
+static void size_rows(const ana *a, const double *x, double least, double *size)
 {
     const csc *m = a->jac;
     memset(size, 0, sizeof(double) * (size_t)(a->n + 1));
     if (a->latent)
-        ckt_latent_sizes(a->c, x, size);
-    for (int32_t j = 0; !a->latent && j < m->n; j++)
+        ckt_latent_sizes(a->c, x, least, size);
+    for (int32_t j = 0; !a->latent && j < m->n; j++) {
+        const double xj = norm_max(fabs(x[j + 1]), a->u[j + 1].kind == CKT_VOLTAGE ? least : 0);
         for (int32_t k = m->colptr[j]; k < m->colptr[j + 1]; k++)
-            size[m->row[k] + 1] += fabs(m->val[k] * x[j + 1]);
+            size[m->row[k] + 1] += fabs(m->val[k]) * xj;
+    }
 }
+
+/* V. Models take a voltage to volts, as in the charge of a junction, of 1 - v/vj: however small it
+ * is, they know it no better than to the rounding of such a sum. */
+#define MODEL_VOLT 1.0
 
 /* A row with |r_i| <= c eps sum_j |J_ij x_j| is solved as well as doubles allow: x solves equations
  * that differ from the given ones by rounding only. No iteration improves such a row, though nodes
  * that hang on 1e-9 S may still move far. So the run converges if all other rows pass their tests,
- * and the update that these rows ask for is small. (Example: a diode with 1e-5 ohm in series. Its
- * current is known to 1e-11 A, and amplifiers behind it follow this rounding for ever.) */
+ * and the update that these rows ask for is small. (Examples: a diode with 1e-5 ohm in series. Its
+ * current is known to 1e-11 A, and amplifiers behind it follow this rounding for ever. A junction
+ * of 5 fF at 1 mV: in steps of 1e-18 s the rounding of its charge is 1e-12 A.) */
 static bool only_rounding_is_left(ana *a, const newton_eq *eq, const double *x)
 {
     double *size = a->size;
     bool others = false;
-    size_rows(a, x, size);
+    size_rows(a, x, MODEL_VOLT, size);
     for (int32_t i = 1; i <= a->n; i++) {
         const bool rounding = fabs(a->r[i]) <= ROUNDING * size[i];
         if (!rounding && !(fabs(a->r[i]) <= residual_tolerance(a, i)))
@@ -208,7 +215,7 @@ static bool all_is_rounding(ana *a, const double *x)
     double *size = a->size;
     if (a->latent || (!a->linear && !ana_factors_are_dear(a)))
         return false;
-    size_rows(a, x, size);
+    size_rows(a, x, 0, size);
     for (int32_t i = 1; i <= a->n; i++)
         if (!(fabs(a->r[i]) <= ROUNDING * size[i]))
             return false;
@@ -592,7 +599,7 @@ static bool is_stalled(ana *a, const newton_eq *eq, const newton_report *rep, co
 static double worst_residual(ana *a, const newton_eq *eq, const double *x)
 {
     double worst = 0, *size = a->size;
-    size_rows(a, x, size);
+    size_rows(a, x, MODEL_VOLT, size);
     for (int32_t i = 1; i <= a->n; i++)
         if (!(fabs(a->r[i]) <= ROUNDING * size[i]))
             worst = norm_max(worst, fabs(a->r[i]) / (a->opt.reltol * eq->rmax[i] + a->tol_r[i]));

@@ -19,13 +19,14 @@
 #define JUMP_SHRINK 1e-3      /* a miss that stays while the step falls by this is a jump */
 #define BARE_PART 0.06        /* of a step in which something without memory moves too fast, */
 #define BARE_QUIET 4          /* which counts until this many of them without such a thing */
-#define NOISE 10              /* a miss below this many last Newton updates is noise */
-#define PATIENCE 10000        /* steps in a row that devices cut short */
-#define MOST_STEPS 1e10       /* beyond as many of them a run is ended */
-#define LEAST_STEP 1e-90      /* s; its cube and the inverse of that are numbers */
-#define SAME_TIME 3.6e-15     /* times this far apart, relative to tstop, are the same */
-#define MOST_EVENTS 16 /* times of a step at which digital nodes change, each with two rows */
-#define JUMP_SEEN 3    /* jumps of currents that a row behind a corner shows, in tolerances */
+#define DOUBTFUL 1000     /* times the smallest step: is it rounding that asks for such steps? */
+#define NOISE 10          /* a miss below this many last Newton updates is noise */
+#define PATIENCE 10000    /* steps in a row that devices cut short */
+#define MOST_STEPS 1e10   /* beyond as many of them a run is ended */
+#define LEAST_STEP 1e-90  /* s; its cube and the inverse of that are numbers */
+#define SAME_TIME 3.6e-15 /* times this far apart, relative to tstop, are the same */
+#define MOST_EVENTS 16    /* times of a step at which digital nodes change, each with two rows */
+#define JUMP_SEEN 3       /* jumps of currents that a row behind a corner shows, in tolerances */
 #define OUTPUT_TIMED_EVERY 256 /* points: reading the clock costs more than a point without file */
 
 /* -- setting up -- */
@@ -122,7 +123,7 @@ static void set_limits(tran *t)
     t->euler_left = o->uic ? 2 : 0; /* and two steps of order 1 absorb it */
     t->newton_fails = t->lte_fails = t->n_shorter = t->n_bound = 0;
     t->t = t->next_progress = t->jump_end = t->bare_end = 0;
-    t->start_order = t->n_before = 0;
+    t->start_order = t->n_before = t->n_told = 0;
     t->grid[0] = 0;
 }
 
@@ -710,6 +711,8 @@ static vs_status judge(tran *t)
     watch_phase(t->a->watch, ANA_IN_LTE);
     tran_estimate(t);
     double best = best_step(t);
+    while (best < t->h && best < DOUBTFUL * t->hmin && tran_is_rounding(t))
+        best = best_step(t);
     watch_phase(t->a->watch, ANA_IN_OTHER);
     const bool good = is_good(t, best);
     if (good) {

@@ -69,6 +69,7 @@ static void steps_image(tran *t, image *im)
     IMAGE_ONE(im, t->have_pred);
     IMAGE_WITHIN(im, t->start_order, 0, TRAN_KEEP - 1);
     IMAGE_COUNTED(im, t->n_widened);
+    IMAGE_COUNTED(im, t->n_told);
     IMAGE_ONE(im, t->grid);
     IMAGE_WITHIN(im, t->last_kind, 0, TRAN_MAIN);
     IMAGE_COUNTED(im, t->newton_fails);

@@ -171,7 +171,7 @@ VS_HOT static void worst_flow(tran *t, double factor, const double *noise)
             continue;
         double miss = y - (w[0] * t->y[1][k] + w[1] * t->y[2][k] + w[2] * t->y[3][k]);
         double most = norm_max(norm_max(t->xmax[i], fabs(t->x[0][i])), least);
-        double tol = norm_max(reltol * most, t->a->tol_x[i]);
+        double tol = norm_max(reltol * most, t->lte_tol[i]);
         double size = (noise ? above(miss, noise[i]) : fabs(miss)) * scale;
         if (size > t->lte.ratio * tol) {
             t->lte.ratio = size / tol;
@@ -265,6 +265,61 @@ VS_HOT void tran_estimate(tran *t)
         worst_ratio(t, factor, seen, noise);
         worst_flow(t, factor, noise);
     }
+}
+
+/* Whether the bit k of a number that belongs to row i is set: as good as a toss. */
+static bool is_tossed(int32_t i, int k)
+{
+    uint64_t z = (uint64_t)i * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (z ^ (z >> 31)) >> k & 1;
+}
+
+/* What rounding of charges and currents may do to unknown i: several times the mean of solutions
+ * for errors with tossed signs. Errors of opposite signs count in closely coupled windings, whose
+ * leakage alone is in their way. */
+static double tossed_noise(const tran *t, int32_t i)
+{
+    enum { TOSSES = 8, SIGMAS = 3 };
+    ana *a = t->a;
+    double *z = a->size, sum = 0;
+    for (int k = 0; k < TOSSES; k++) {
+        for (int32_t j = 1; j <= a->n; j++) {
+            const double error = NOISE * EPSILON * (t->cc.alpha * a->qmax[j] + a->fmax[j]);
+            z[j] = is_tossed(j, k) ? error : -error;
+        }
+        ana_solve(a, z, z);
+        sum += z[i] * z[i];
+    }
+    return SIGMAS * sqrt(sum / TOSSES);
+}
+
+static void tell_rounding(const tran *t, int32_t i, double noise)
+{
+    ana *a = t->a;
+    const double asked = norm_max(a->opt.reltol * t->xmax[i], t->lte_tol[i]);
+    diag_warning(a->d, DIAG_NOWHERE,
+                 "transient: rounding leaves about %.2g of %s open at t = %.9g s, where tolerances "
+                 "ask for %.2g: from here on its truncation error may be as large as the rounding",
+                 noise, ana_unknown_text(a, ana_unknown_at(a, i)), t->t, asked);
+    diag_note(
+        a->d, DIAG_NOWHERE,
+        "hint: .options reltol and abstol (vntol for voltages) that double precision can meet");
+}
+
+bool tran_is_rounding(tran *t)
+{
+    enum { MOST_TOLD = 3 };
+    const int32_t i = t->lte.worst;
+    const double noise = i ? tossed_noise(t, i) : 0;
+    if (!(fabs(t->lte.miss) <= noise) || noise <= t->lte_tol[i])
+        return false;
+    if (t->n_told++ < MOST_TOLD)
+        tell_rounding(t, i, noise);
+    t->lte_tol[i] = noise;
+    tran_estimate(t);
+    return true;
 }
 
 double tran_states_best(tran *t)

@@ -77,6 +77,7 @@ typedef struct tran {
     int32_t n_device, *of_device;
     tran_device *device;   /* [n_device] with voltages inside */
     int n_widened;         /* calls of tran_widen */
+    int n_told;            /* tolerances that tran_is_rounding has widened */
     int32_t n_flow, *flow; /* [n_flow] currents without memory */
     double *y[TRAN_FLOW];  /* [n_flow] the same without zigzag, y[0] attempt, y[1] at t, ... */
     integ_coef cc;
@@ -260,6 +261,9 @@ const double *tran_seen(const tran *t);
 double tran_best_step(const tran *t);
 /* The same for unknowns with memory alone. */
 double tran_states_best(tran *t);
+/* Whether rounding explains the miss of the worst unknown, which no step makes smaller. Its
+ * tolerance is then as large from here on, the user is told, and the error is estimated again. */
+bool tran_is_rounding(tran *t);
 /* The last points of the worst unknown zigzag: the error is the ringing of the trapezoidal rule. */
 bool tran_rings(const tran *t);
 

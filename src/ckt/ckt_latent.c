@@ -883,7 +883,7 @@ void ckt_latent_subtract(const ckt *c, const double *v, double *r)
     }
 }
 
-void ckt_latent_sizes(ckt *c, const double *x, double *size)
+void ckt_latent_sizes(ckt *c, const double *x, double least, double *size)
 {
     const ckt_latent *l = c->latent;
     if (l->region)
@@ -894,7 +894,9 @@ void ckt_latent_sizes(ckt *c, const double *x, double *size)
         for (int32_t k = ckt_row_begin(l, i > 0 ? i : 1); i > 0 && k < ckt_row_end(l, i); k++) {
             const int32_t j = l->col[k];
             const bool awake = ckt_cell_awake(l, ckt_cell_of(l, j));
-            sum += fabs(c->a.val[l->place[k]] * (awake ? x[l->place_of[j]] : c->x[j]));
+            const double xj = fabs(awake ? x[l->place_of[j]] : c->x[j]);
+            const bool volt = c->unknown[j].kind == CKT_VOLTAGE;
+            sum += fabs(c->a.val[l->place[k]]) * (volt && xj < least ? least : xj);
         }
         size[at] = sum;
     }

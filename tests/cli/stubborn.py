@@ -290,6 +290,45 @@ d3 2 0 dn
         self.assertEqual(done.returncode, 0, done.stdout[-3000:])
         self.assertRegex(done.stdout, ' 0 because Newton did not converge')
 
+    def test_rounding_of_a_charge_is_no_residual(self):
+        """A junction at 0 V has its charge, of 10 fC that the model subtracts, to 2e-30 C. In steps of 1e-18 s that is
+        2e-12 A, more than current and tolerance; the voltage is known to 32 roundings of a volt, the current of v1,
+        C dv/dt, to its own rounding."""
+        text, v = self.run_deck('''* a junction near 0 V in steps of 1e-18 s
+i1 0 n pulse(0 5e-13 0 1e-17 1e-17 1 2)
+d1 n 0 d
+d2 0 n d
+v1 a 0 pulse(1.8 1.9 0 1u 1u 1 2)
+c1 a b 1p
+c2 b 0 0.3p
+r1 b 0 1k
+.model d d is=1e-15 cjo=5f
+.options reltol=1e-5 vntol=1e-8 abstol=1e-14
+.control
+tran 1e-18 1e-16
+let end = v(n)[length(time)-1]
+let last = time[length(time)-1]
+print end last
+.endc
+.end
+''')
+        self.assertNotIn('too small', text)
+        self.assertAlmostEqual(v['last'] * 1e16, 1, places=6)
+        self.assertLess(abs(v['end'] - 4.75e-15), 32 * 2.2e-16)  # 5e-13 A for 95 of 100 as, on 10 fF
+
+    def test_a_tolerance_below_rounding_is_named(self):
+        """What rounding leaves of the current of a winding that is off, 2e-16 of 45 mWb over a leakage of 20 uH or 5e-13
+        A, is a hundred times its tolerance: steps came down to nothing."""
+        tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        with open(os.path.join(tests, 'decks', '21_rectifier.sp')) as f:
+            deck = f.read()
+        deck = deck.replace('100m 0 20u', '1m 0 20u')
+        text, _ = self.run_deck(deck.replace('.end', '.options reltol=1e-8 abstol=1e-15\n.end'))
+        told = re.search(r"warning: transient: rounding leaves about (\S+) of current 'l3#branch' open at t", text)
+        self.assertTrue(told, text[-2000:])
+        self.assertLess(abs(math.log10(float(told[1]) / 5e-13)), 1, 'several times the rounding above')
+        self.assertNotIn('too small', text)
+
 
 if __name__ == '__main__':
     VSIM = os.path.abspath(sys.argv.pop(1))

@@ -677,7 +677,10 @@ const csc *ckt_region_begin(ckt *c)
 }
 void ckt_region_end(ckt *c) { (void)c; }
 void ckt_latent_subtract(const ckt *c, const double *v, double *r) { (void)c, (void)v, (void)r; }
-void ckt_latent_sizes(ckt *c, const double *x, double *size) { (void)c, (void)x, (void)size; }
+void ckt_latent_sizes(ckt *c, const double *x, double least, double *size)
+{
+    (void)c, (void)x, (void)least, (void)size;
+}
 
 int32_t ckt_wrapped(const ckt *c, int32_t i, const double *x, double *by)
 {
