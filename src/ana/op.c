@@ -516,6 +516,18 @@ static vs_status settle(ana *a, const op_progress *p, double *x)
     return VS_OK;
 }
 
+/* Where a function has no value at the start, as acosh at 0 V, what it gives is left out until the
+ * nodes that it depends on have come near enough; then the point is one of all equations. A
+ * derivative alone may be infinite there (acosh at 1 V). */
+static vs_status finite_newton(ana *a, const newton_eq *base, double *reached)
+{
+    newton_eq eq = *base;
+    newton_report rep;
+    (void)reached;
+    eq.env.finite = true;
+    return newton_run(a, &eq, a->x_good, &rep);
+}
+
 typedef struct homotopy {
     const char *name;
     vs_status (*run)(ana *, const newton_eq *, double *reached);
@@ -523,6 +535,7 @@ typedef struct homotopy {
 
 /* The last may find what is not stable. */
 enum { N_HOMOTOPY = 4, N_STABLE = 3 };
+static const homotopy infinite_start = {"finite Newton", finite_newton};
 static const homotopy homotopies[N_HOMOTOPY] = {{"limited Newton", limited_newton},
                                                 {"gmin stepping", gmin_stepping},
                                                 {"source stepping", source_stepping},
@@ -547,6 +560,12 @@ static vs_status try_homotopies(ana *a, const newton_eq *eq, double *x, op_progr
         const size_t k = (first + i) % N_HOMOTOPY;
         st = run_homotopy(a, eq, &homotopies[k], reached[k]);
         a->st.op_method = homotopies[k].name;
+        if (st == VS_OK)
+            st = judge(a, eq, a->x_good, p);
+    }
+    if (st == VS_NOCONV && p->first.nonfinite && !p->doubtful) {
+        st = run_homotopy(a, eq, &infinite_start, NULL);
+        a->st.op_method = infinite_start.name;
         if (st == VS_OK)
             st = judge(a, eq, a->x_good, p);
     }

@@ -96,6 +96,7 @@ static void stat_image(ana *a, image *im)
                                         "source stepping",
                                         "pseudo-transient",
                                         "limited Newton",
+                                        "finite Newton",
                                         "levels",
                                         "uic"};
     ana_stat st = a->st;

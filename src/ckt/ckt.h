@@ -261,6 +261,8 @@ void ckt_dump_groups(const ckt *c, FILE *out, bool ir);
 /* -- evaluation -- */
 /* Fills f, q (TRAN only), fmax, qmax [n+1] and the values of ckt_pattern.
  *   limited  out  a device moved a voltage by limiting: the iteration may not be taken as converged
+ * With env->finite, in static loads, currents and derivatives of devices that are not finite count
+ * as 0; the former as limiting.
  * Allocates nothing. Status: VS_OK; VS_NOCONV: a NaN or infinity came out (ckt_blame names it). */
 VS_MUST_USE vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
                                double *fmax, double *qmax, bool *limited);

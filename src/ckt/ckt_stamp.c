@@ -26,6 +26,7 @@ typedef struct load { /* where a load goes */
     dev_lin_at at; /* the same for groups that keep linearisations */
     bool charges;  /* q is asked for */
     bool limited;
+    bool finite; /* parts that are not finite count as nothing */
     double bound, asked;
     int timed; /* 0: no; else what its seconds are multiplied by */
 } load;
@@ -139,13 +140,28 @@ static void stamp_instance(const dev_form *fm, const double *out, int32_t lanes,
     }
 }
 
+/* Currents and derivatives of an instance that are not finite become 0. */
+static void leave_out(const dev_form *fm, double *out, int32_t lanes, load *l)
+{
+    for (int32_t k = 0; k < fm->n_out; k++) {
+        const uint8_t kind = fm->variant->out[k].kind;
+        const bool current = kind == IR_OUT_RES;
+        if ((current || kind == IR_OUT_G || kind == IR_OUT_J) && !isfinite(out[k * lanes])) {
+            out[k * lanes] = 0;
+            l->limited |= current;
+        }
+    }
+}
+
 /* Packs [begin, end), instance by instance: the order of sums does not depend on the lanes. */
-static void stamp_packs(const dev_group *g, const dev_form *fm, const double *outputs,
-                        int32_t begin, int32_t end, load *l)
+static void stamp_packs(const dev_group *g, const dev_form *fm, double *outputs, int32_t begin,
+                        int32_t end, load *l)
 {
     const size_t n_out = (size_t)fm->n_out;
     for (int32_t p = begin; p < end; p++) {
-        const double *out = outputs + (size_t)(p - begin) * n_out * (size_t)g->lanes;
+        double *out = outputs + (size_t)(p - begin) * n_out * (size_t)g->lanes;
+        for (int32_t i = 0; l->finite && i < g->first[p + 1] - g->first[p]; i++)
+            leave_out(fm, out + i, g->lanes, l);
         for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
             stamp_instance(fm, out + (i - g->first[p]), g->lanes, fm->slot + (size_t)i * n_out, l);
     }
@@ -277,6 +293,7 @@ static load begin_load(ckt *c, const ckt_env *env, const double *x, double *f, d
                   .bound = INFINITY,
                   .asked = INFINITY,
                   .charges = env->mode == CKT_TRAN,
+                  .finite = env->finite && env->mode != CKT_TRAN,
                   .timed = timed};
 }
 

@@ -49,6 +49,16 @@ class Points(folder.Folder):
             self.assertEqual(said, '')
             self.assertLess(x['v(b)'], 1, '%g V is the other' % other)
 
+    def test_a_start_at_which_a_function_has_no_value(self):
+        """acosh(cosh(v)) is |v|, but cosh is 0 where Newton starts; at 0 V the slope of acosh is infinite."""
+        for volts in (-10, 0, 3):
+            x, said = self.op('v1 1 0 %g\nb2 2 0 v=cosh(v(1))\nb3 3 0 v=acosh(v(2))\nr3 3 0 1k' % volts)
+            self.assertEqual(said, '')
+            self.assertAlmostEqual(x['v(3)'], abs(volts), delta=1e-5)
+        _, said = self.op('v1 1 0 0.5\nb3 3 0 v=acosh(v(1))\nr3 3 0 1k', code=3)
+        self.assertIn('no operating point found', said)
+        self.assertIn('a value outside the domain of a function', said)
+
     def test_a_current_that_only_gmin_could_carry_is_no_operating_point(self):
         _, said = self.op('i1 0 a 1m\nr1 a b 1k\nd1 0 b dm\n.model dm d is=1e-15', code=3)
         self.assertRegex(said, r"no operating point found: node '[ab]' would be at 1e\+09 V")
