@@ -23,6 +23,7 @@
 #define NOISE 10          /* a miss below this many last Newton updates is noise */
 #define PATIENCE 10000    /* steps in a row that devices cut short */
 #define MOST_STEPS 1e10   /* beyond as many of them a run is ended */
+#define LEAST_PART 1e-13  /* of the largest step: what is fast may be that much faster */
 #define LEAST_STEP 1e-90  /* s; its cube and the inverse of that are numbers */
 #define SAME_TIME 3.6e-15 /* times this far apart, relative to tstop, are the same */
 #define MOST_EVENTS 16    /* times of a step at which digital nodes change, each with two rows */
@@ -111,7 +112,7 @@ static void set_limits(tran *t)
 {
     const ana_tran_opt *o = &t->o;
     t->hmax = largest_step(o);
-    t->hmin = t->a->opt.minstep > 0 ? t->a->opt.minstep : 1e-11 * fmin(t->hmax, o->tstop);
+    t->hmin = t->a->opt.minstep > 0 ? t->a->opt.minstep : LEAST_PART * fmin(t->hmax, o->tstop);
     t->hmin = fmax(t->hmin, SAME_TIME * o->tstop);
     t->gets_breaks = ckt_gets_breaks(t->a->c) || t->sink->next;
     t->most = INFINITY;
@@ -700,6 +701,21 @@ static bool is_too_late(const tran *t, double asked)
     return asked < t->h * (1 - 1e-9) && asked >= t->hmin;
 }
 
+/* The first step from given values, which has no points before it: is it to be made again? In a
+ * large circuit these are 0 V of logic whose supply is switched on: its settling counts little. */
+static bool is_given_too_long(tran *t)
+{
+    const bool looks = t->n_piece == 0 && t->a->n < TRAN_LARGE;
+    const double best = looks ? tran_given_best(t) : t->h;
+    if (best >= t->h || best < t->hmin)
+        return false;
+    t->lte_fails++;
+    tell(t, ANA_STEP_LTE, best);
+    (void)ask_client(t, best, true);
+    reject(t, best);
+    return true;
+}
+
 static vs_status judge(tran *t)
 {
     const double asked = ckt_asked_step(t->a->c);
@@ -709,6 +725,8 @@ static vs_status judge(tran *t)
         return VS_OK;
     }
     watch_phase(t->a->watch, ANA_IN_LTE);
+    if (is_given_too_long(t))
+        return VS_OK;
     tran_estimate(t);
     double best = best_step(t);
     while (best < t->h && best < DOUBTFUL * t->hmin && tran_is_rounding(t))

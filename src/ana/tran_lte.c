@@ -29,6 +29,8 @@
 #define INNER_PART 0.1
 /* Points from one look at these voltages to the next; among the first, each is looked at. */
 #define WIDEN_EVERY 16
+/* A first step from given values is made again if it is so many times longer than the best one. */
+#define GIVEN_RATIO 2.5
 
 /* The voltages of a device, those inside first; none, if none is inside. */
 static tran_device voltages_of(const tran *t, int32_t device, int32_t **all)
@@ -235,6 +237,77 @@ static void estimate_sdirk(tran *t)
         t->pred[i] = x1[i] + (s[i] - x1[i]) / g;
     worst_ratio(t, 0.5 / (0.5 - g), LTE_STATE, NULL);
     t->lte.order = 1;
+}
+
+/* What states of this kind may miss in the first step from given values. One that begins at 0 has
+ * no size yet: the largest of the kind counts. */
+static double most_miss(const tran *t, ckt_kind kind)
+{
+    const ana *a = t->a;
+    double size = 0, least = 0;
+    for (int32_t i = 1; i <= a->n; i++)
+        if (a->u[ana_unknown_at(a, i)].kind == kind && t->lte_class[i] == LTE_STATE) {
+            size = norm_max(size, norm_max(t->xmax[i], fabs(t->x[0][i])));
+            least = norm_max(least, t->lte_tol[i]);
+        }
+    return a->opt.trtol * norm_max(a->opt.reltol * size, least);
+}
+
+/* From given values nothing tells how they go on. What moves by no more than a few tolerances, the
+ * error being at most half of it, may stay. */
+static bool moves_far(const tran *t, const double *most)
+{
+    for (int32_t i = 1; i <= t->a->n; i++) {
+        const double moved = fabs(t->x[0][i] - t->x[1][i]);
+        if (t->lte_class[i] == LTE_STATE &&
+            !(moved <= 2 * GIVEN_RATIO * GIVEN_RATIO * most[t->a->u[ana_unknown_at(t->a, i)].kind]))
+            return true;
+    }
+    return false;
+}
+
+/* A long attempt h and a short one s that left x_0 give (x - x_0)/h = x' + h x'' and the same of s,
+ * backward Euler's error being h^2/2 x''. What moves as far in the short one jumps, whatever the
+ * step. Returns the best step. */
+static double given_best(tran *t, double h, const double *moved, const double *most)
+{
+    const double s = t->h;
+    double best = h;
+    for (int32_t i = 1; i <= t->a->n; i++) {
+        const double now = t->x[0][i] - t->x[1][i];
+        const double curved = fabs(moved[i] / h - now / s) / (h - s);
+        const double tol = most[t->a->u[ana_unknown_at(t->a, i)].kind];
+        const bool jumps = fabs(now) >= 0.5 * fabs(moved[i]);
+        if (t->lte_class[i] != LTE_STATE || jumps || !(0.5 * best * best * curved > tol))
+            continue;
+        best = sqrt(2 * tol / curved);
+        t->lte.worst = i;
+        t->lte.miss = 0.5 * h * h * curved;
+        t->lte.ratio = t->lte.size = t->lte.miss / tol;
+    }
+    return best;
+}
+
+double tran_given_best(tran *t)
+{
+    enum { SHORT = 8, LEAST = 1000 };
+    double *moved = t->stage;
+    const double most[] = {most_miss(t, CKT_VOLTAGE), most_miss(t, CKT_CURRENT),
+                           most_miss(t, CKT_OTHER)};
+    t->lte = (tran_lte){0};
+    switch (t->lte_fails) {
+    case 0:
+        if (!moves_far(t, most))
+            return t->h;
+        vop_subtract(moved, t->x[0], t->x[1], t->a->m);
+        t->first_h = t->h;
+        return t->h / SHORT;
+    case 1: {
+        const double best = given_best(t, t->first_h, moved, most);
+        return best >= t->h ? t->h : norm_max(best, t->first_h / LEAST);
+    }
+    default: return t->h;
+    }
 }
 
 VS_HOT void tran_estimate(tran *t)

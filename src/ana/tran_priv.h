@@ -256,6 +256,9 @@ void tran_estimate(tran *t);
  * in tolerances, that is not seen, and the unknowns that the test looks at (as weights). */
 double tran_unseen_miss(const tran *t, double factor);
 const double *tran_seen(const tran *t);
+/* At the first step from given values, of backward Euler, instead: the step with which it is to be
+ * made again, t->h if it may stay. t->lte_fails counts such attempts. */
+double tran_given_best(tran *t);
 /* Step that would have had an error equal to the tolerance, no more than maxgrowth h; +inf if
  * there is no estimate. */
 double tran_best_step(const tran *t);
