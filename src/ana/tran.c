@@ -701,12 +701,11 @@ static bool is_too_late(const tran *t, double asked)
     return asked < t->h * (1 - 1e-9) && asked >= t->hmin;
 }
 
-/* The first step from given values, which has no points before it: is it to be made again? In a
+/* The first step from given values, with no points before it (n_piece 0): to be made again? In a
  * large circuit these are 0 V of logic whose supply is switched on: its settling counts little. */
-static bool is_given_too_long(tran *t)
+__attribute__((noinline)) static bool is_given_too_long(tran *t)
 {
-    const bool looks = t->n_piece == 0 && t->a->n < TRAN_LARGE;
-    const double best = looks ? tran_given_best(t) : t->h;
+    const double best = t->a->n < TRAN_LARGE ? tran_given_best(t) : t->h;
     if (best >= t->h || best < t->hmin)
         return false;
     t->lte_fails++;
@@ -725,14 +724,16 @@ static vs_status judge(tran *t)
         return VS_OK;
     }
     watch_phase(t->a->watch, ANA_IN_LTE);
-    if (is_given_too_long(t))
+    if (t->n_piece == 0 && is_given_too_long(t))
         return VS_OK;
     tran_estimate(t);
     double best = best_step(t);
-    while (best < t->h && best < DOUBTFUL * t->hmin && tran_is_rounding(t))
+    bool good = is_good(t, best);
+    while (!good && best < DOUBTFUL * t->hmin && tran_is_rounding(t)) {
         best = best_step(t);
+        good = is_good(t, best);
+    }
     watch_phase(t->a->watch, ANA_IN_OTHER);
-    const bool good = is_good(t, best);
     if (good) {
         if (is_undone(t, best))
             return VS_OK;
