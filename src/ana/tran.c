@@ -24,6 +24,7 @@
 #define PATIENCE 10000    /* steps in a row that devices cut short */
 #define MOST_STEPS 1e10   /* beyond as many of them a run is ended */
 #define LEAST_PART 1e-13  /* of the largest step: what is fast may be that much faster */
+#define LEAST_EVENT 1e-11 /* the same where digital parts or clients make corners */
 #define LEAST_STEP 1e-90  /* s; its cube and the inverse of that are numbers */
 #define SAME_TIME 3.6e-15 /* times this far apart, relative to tstop, are the same */
 #define MOST_EVENTS 16    /* times of a step at which digital nodes change, each with two rows */
@@ -112,9 +113,10 @@ static void set_limits(tran *t)
 {
     const ana_tran_opt *o = &t->o;
     t->hmax = largest_step(o);
-    t->hmin = t->a->opt.minstep > 0 ? t->a->opt.minstep : LEAST_PART * fmin(t->hmax, o->tstop);
-    t->hmin = fmax(t->hmin, SAME_TIME * o->tstop);
     t->gets_breaks = ckt_gets_breaks(t->a->c) || t->sink->next;
+    const double part = t->gets_breaks ? LEAST_EVENT : LEAST_PART;
+    t->hmin = t->a->opt.minstep > 0 ? t->a->opt.minstep : part * fmin(t->hmax, o->tstop);
+    t->hmin = fmax(t->hmin, SAME_TIME * o->tstop);
     t->most = INFINITY;
     t->piece_part = t->a->n >= TRAN_LARGE && !t->a->linear ? PIECE_LARGE : PIECE_FRACTION;
     t->may_pass = t->a->n >= TRAN_LARGE && !t->a->linear && !t->gets_breaks && !has_flux(t);
