@@ -88,8 +88,9 @@ class Bypass(Folder):
         return re.sub(r'(?m)^m(\w+ .*) ([np])mos ', r'n\1 psp103\2 ', deck)
 
     def test_it_saves_evaluations_and_changes_little(self):
-        _, off, ref = self.vsim(self.deck('0'), '--threads', '1')
-        _, on, out = self.vsim(self.deck('auto'), '--threads', '1', raw='on.raw')
+        """Tolerances are below the default: there two runs differ by their steps' errors, up to 1 V in edges."""
+        _, off, ref = self.vsim(self.deck('0 reltol=1e-4'), '--threads', '1')
+        _, on, out = self.vsim(self.deck('auto reltol=1e-4'), '--threads', '1', raw='on.raw')
         self.assertLess(on['device_evaluations'], 0.5 * off['device_evaluations'])
         self.assertLess(abs(on['newton_iterations'] - off['newton_iterations']), 0.03 * off['newton_iterations'])
         a, b = waves.read_raw(ref), waves.read_raw(out)
