@@ -549,6 +549,15 @@ static vs_status run_homotopy(ana *a, const newton_eq *eq, const homotopy *m, do
     return m->run(a, eq, reached);
 }
 
+/* The same, and whether what it finds is a point of the circuit. */
+static vs_status try_homotopy(ana *a, const newton_eq *eq, const homotopy *m, double *reached,
+                              op_progress *p)
+{
+    const vs_status st = run_homotopy(a, eq, m, reached);
+    a->st.op_method = m->name;
+    return st == VS_OK ? judge(a, eq, a->x_good, p) : st;
+}
+
 /* Each method from the start value, until one finds a point of the circuit. Limited Newton comes
  * first if plain Newton found one that is none, and last otherwise. */
 static vs_status try_homotopies(ana *a, const newton_eq *eq, double *x, op_progress *p)
@@ -558,17 +567,10 @@ static vs_status try_homotopies(ana *a, const newton_eq *eq, double *x, op_progr
     vs_status st = VS_NOCONV;
     for (size_t i = 0; i < N_HOMOTOPY && st == VS_NOCONV; i++) {
         const size_t k = (first + i) % N_HOMOTOPY;
-        st = run_homotopy(a, eq, &homotopies[k], reached[k]);
-        a->st.op_method = homotopies[k].name;
-        if (st == VS_OK)
-            st = judge(a, eq, a->x_good, p);
+        st = try_homotopy(a, eq, &homotopies[k], reached[k], p);
     }
-    if (st == VS_NOCONV && p->first.nonfinite && !p->doubtful) {
-        st = run_homotopy(a, eq, &infinite_start, NULL);
-        a->st.op_method = infinite_start.name;
-        if (st == VS_OK)
-            st = judge(a, eq, a->x_good, p);
-    }
+    if (st == VS_NOCONV && p->first.nonfinite && !p->doubtful)
+        st = try_homotopy(a, eq, &infinite_start, NULL, p);
     if (st == VS_OK)
         copy(a, x, a->x_good);
     return st;

@@ -11,6 +11,8 @@ import unittest
 import folder
 
 VSIM = ''
+# The end of a block: v(n) and the time of the last point.
+LAST_POINT = 'let end = v(n)[length(time)-1]\nlet last = time[length(time)-1]\nprint end last\n.endc\n.end\n'
 
 
 class Stubborn(folder.Folder):
@@ -306,12 +308,7 @@ r1 b 0 1k
 .options reltol=1e-5 vntol=1e-8 abstol=1e-14
 .control
 tran 1e-18 1e-16
-let end = v(n)[length(time)-1]
-let last = time[length(time)-1]
-print end last
-.endc
-.end
-''')
+''' + LAST_POINT)
         self.assertNotIn('too small', text)
         self.assertAlmostEqual(v['last'] * 1e16, 1, places=6)
         self.assertLess(abs(v['end'] - 4.75e-15), 32 * 2.2e-16)  # 5e-13 A for 95 of 100 as, on 10 fF
@@ -352,12 +349,7 @@ c1 n 0 1e-13
 .options reltol=1e-6
 .control
 tran 0.32m 16m
-let end = v(n)[length(time)-1]
-let last = time[length(time)-1]
-print end last
-.endc
-.end
-''')
+''' + LAST_POINT)
         self.assertNotIn('too small', text)
         self.assertAlmostEqual(v['last'] * 1e3, 16, places=6)
         self.assertAlmostEqual(v['end'], -1, places=3)  # tanh(20 (-0.588 - 0.5)), the sine's last value

@@ -51,7 +51,7 @@ static bool asked(void *user)
     return e->stop_at && e->n_point >= e->stop_at;
 }
 
-static vsim_session *session_of(vsim *s, ears *e)
+static vsim_session *session_like(vsim *s, ears *e, bool ngspice)
 {
     vsim_session *p;
     vsim_session_options o;
@@ -60,11 +60,14 @@ static vsim_session *session_of(vsim *s, ears *e)
     o.begin = hear_begin;
     o.point = hear_point;
     o.stop = asked;
+    o.ngspice = ngspice;
     o.user = e;
     memset(e, 0, sizeof *e);
     ck_done(s, vsim_session_new(s, &o, &p));
     return p;
 }
+
+static vsim_session *session_of(vsim *s, ears *e) { return session_like(s, e, false); }
 
 static void load(vsim *s, vsim_session *p, const char *text)
 {
@@ -307,15 +310,9 @@ START_TEST(decks_of_a_session_like_ngspice_are_ngspices)
                                ".options timeint reltol=1e-3\n.end\n";
     const double expected[] = {2, 4.605170185988092};
     for (int as_ngspice = 0; as_ngspice < 2; as_ngspice++) {
-        ears e = {{{0}}};
+        ears e;
         vsim *s = simulator();
-        vsim_session *p;
-        vsim_session_options o;
-        vsim_session_options_init(&o);
-        o.line = hear_line;
-        o.user = &e;
-        o.ngspice = as_ngspice;
-        ck_done(s, vsim_session_new(s, &o, &p));
+        vsim_session *p = session_like(s, &e, as_ngspice);
         load(s, p, deck);
         ck_done(s, vsim_session_command(p, "op"));
         ck_assert_double_eq_tol(last_of(p, "a"), expected[as_ngspice], 1e-12);
