@@ -314,7 +314,9 @@ typedef struct sim_figures {
 } sim_figures;
 void sim_figures_now(const sim *s, sim_figures *f);
 void sim_figures_less(sim_figures *f, const sim_figures *before);
-/* Adds those of another process to this engine's. */
+/* Whether all are numbers that a run can have: what another process sent may be damaged. */
+bool sim_figures_sane(const sim_figures *f);
+/* Adds those of another process, which are sane, to this engine's. */
 void sim_figures_add(sim *s, const sim_figures *f);
 
 /* The value "@m1[gm]" at the last operating point or, if the last analysis was a transient, at its

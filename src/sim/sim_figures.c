@@ -1,8 +1,12 @@
 /* sim_figures.c - the figures of a run, which the workers of a sweep send with each point. */
 #include "sim_priv.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* No run counts further; sums of some thousand such counts still fit. */
+static const int64_t most = (int64_t)1 << 50;
 
 /* a += sign b */
 static void add(sim_stat *a, const sim_stat *b, int sign)
@@ -38,6 +42,25 @@ void sim_figures_less(sim_figures *f, const sim_figures *before)
     }
     f->n_compiled -= before->n_compiled;
     f->n_from_cache -= before->n_from_cache;
+}
+
+static bool sane(int64_t count) { return count >= -most && count <= most; }
+static bool sane_kernels(int n) { return n >= 0 && n <= 1 << 20; }
+
+bool sim_figures_sane(const sim_figures *f)
+{
+    bool ok = sane(f->st.small_steps) && sane(f->st.small_harmonics) && f->st.unknowns >= 0 &&
+              sane_kernels(f->n_compiled) && sane_kernels(f->n_from_cache) &&
+              sane_kernels(f->st.n_compiled) && sane_kernels(f->st.n_from_cache);
+#define X(name) ok = ok && isfinite(f->st.s.name);
+    SIM_SECONDS(X)
+#undef X
+#define X(name) ok = ok && sane(f->st.name);
+    SIM_COUNTS(X)
+#undef X
+    for (int k = 0; k < GEN_N_KIND; k++)
+        ok = ok && sane(f->gen[k].lookups) && sane(f->gen[k].invalid) && sane(f->gen[k].rebuilt);
+    return ok;
 }
 
 void sim_figures_add(sim *s, const sim_figures *f)

@@ -175,6 +175,16 @@ static bool complete(swp_crew *c, peer *p)
     return true;
 }
 
+/* A record of another process is not to be used before this: a byte that is no bool, a text without
+ * an end, counts whose sum has no room. */
+static bool sane(const swp_rec *r)
+{
+    const unsigned char went_on = *(const unsigned char *)&r->went_on;
+    return r->n_bytes >= 0 && went_on <= 1 && isfinite(r->seconds) &&
+           memchr(r->why, 0, sizeof r->why) && sim_figures_sane(&r->own) &&
+           sim_figures_sane(&r->figures);
+}
+
 static bool take_result(swp_crew *c, peer *p, const char *data, size_t n)
 {
     const size_t n_meas = vec_len(c->w->meas);
@@ -184,7 +194,7 @@ static bool take_result(swp_crew *c, peer *p, const char *data, size_t n)
     memcpy(r, data, sizeof *r);
     const size_t values = n_meas * sizeof *r->value;
     const size_t texts = (size_t)r->n_text + r->n_msg + r->n_limit + r->n_compare;
-    if (n != sizeof *r + values + texts || r->n_bytes < 0) {
+    if (n != sizeof *r + values + texts || !sane(r)) {
         *r = (swp_rec){0};
         return false;
     }
