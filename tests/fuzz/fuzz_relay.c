@@ -88,10 +88,15 @@ static char *add_frame(char *to, int kind, int rank, int64_t n, int seed)
     return to;
 }
 
+static bool is_next(const way *w, const void *bytes, size_t n)
+{
+    return vec_len(w->bytes) - w->came >= n && !memcmp(w->bytes + w->came, bytes, n);
+}
+
 /* The next bytes of a way are those that came. */
 static void check_next(way *w, const void *bytes, size_t n, const char *what, int rank)
 {
-    if (vec_len(w->bytes) - w->came < n || memcmp(w->bytes + w->came, bytes, n) != 0)
+    if (!is_next(w, bytes, n))
         finding("relay: %s rank %d is not what was sent next", what, rank);
     w->came += n;
 }
@@ -178,11 +183,11 @@ static void take_frame(const rank_frame *f, const char *data)
     }
     if (f->rank < 0 || f->rank >= play.size || f->rank == play.rank)
         finding("relay: a frame of rank %d", f->rank);
-    if (f->kind == RANK_GONE && may_be_lost(f->rank)) {
-        play.one[f->rank].faulty = true;
+    way *w = &play.one[f->rank].here;
+    if (f->kind == RANK_GONE && may_be_lost(f->rank) && !is_next(w, f, sizeof *f)) {
+        play.one[f->rank].faulty = true; /* the relay says so, not the rank */
         return;
     }
-    way *w = &play.one[f->rank].here;
     check_next(w, f, sizeof *f, "what comes of", f->rank);
     check_next(w, data, (size_t)f->n, "what comes of", f->rank);
 }
