@@ -178,8 +178,8 @@ typedef struct vsim_run_options {
     const char *const *name; /* [n_name] "v(out)", "i(v1)", "@m1[gm]" */
     size_t n_name;
     /* Each accepted point, in order; of a transient those from tstart on, and a row just behind
-     * corners at which a source's current jumps. VSIM_DO_PAUSE acts in transients; elsewhere it is
-     * an error. */
+     * corners at which a source's current jumps, and rows around changes of digital nodes.
+     * VSIM_DO_PAUSE acts in transients, behind the rows of the step; elsewhere it is an error. */
     vsim_action (*point)(void *user, const vsim_point *p);
     /* At most some 20 times a second. */
     void (*progress)(void *user, const vsim_progress *p);

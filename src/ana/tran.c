@@ -24,7 +24,6 @@
 #define PATIENCE 10000    /* steps in a row that devices cut short */
 #define MOST_STEPS 1e10   /* beyond as many of them a run is ended */
 #define LEAST_PART 1e-13  /* of the largest step: what is fast may be that much faster */
-#define LEAST_EVENT 1e-11 /* the same where digital parts or clients make corners */
 #define LEAST_STEP 1e-90  /* s; its cube and the inverse of that are numbers */
 #define SAME_TIME 3.6e-15 /* times this far apart, relative to tstop, are the same */
 #define MOST_EVENTS 16    /* times of a step at which digital nodes change, each with two rows */
@@ -114,8 +113,7 @@ static void set_limits(tran *t)
     const ana_tran_opt *o = &t->o;
     t->hmax = largest_step(o);
     t->gets_breaks = ckt_gets_breaks(t->a->c) || t->sink->next;
-    const double part = t->gets_breaks ? LEAST_EVENT : LEAST_PART;
-    t->hmin = t->a->opt.minstep > 0 ? t->a->opt.minstep : part * fmin(t->hmax, o->tstop);
+    t->hmin = t->a->opt.minstep > 0 ? t->a->opt.minstep : LEAST_PART * fmin(t->hmax, o->tstop);
     t->hmin = fmax(t->hmin, SAME_TIME * o->tstop);
     t->most = INFINITY;
     t->piece_part = t->a->n >= TRAN_LARGE && !t->a->linear ? PIECE_LARGE : PIECE_FRACTION;
@@ -262,16 +260,21 @@ static vs_status deliver_corner(tran *t, bool digital)
     return jumped ? deliver_at(t, time, x) : VS_OK;
 }
 
-/* A row at a time within the last step: lines between its points, digital nodes as they were. */
-static vs_status deliver_within(tran *t, double time)
+/* A row at a time within the last step: lines between its points, digital nodes as they were. A
+ * pause that the sink asked for in an earlier one waits: the next step does not come back for the
+ * rest. */
+static vs_status deliver_within(tran *t, double time, vs_status before)
 {
+    if (before != VS_OK && before != VS_PAUSED)
+        return before;
     const double part = (time - (t->t - t->past[0])) / t->past[0];
     double *x = t->pred;
     x[0] = 0;
     for (int32_t i = 1; i <= t->a->n; i++)
         x[i] = t->x[2][i] + part * (t->x[1][i] - t->x[2][i]);
     ckt_show_at(t->a->c, time, x);
-    return deliver_at(t, time, x);
+    const vs_status st = deliver_at(t, time, x);
+    return st == VS_OK ? before : st;
 }
 
 /* Whether digital nodes change at more times of the last step than rows are given for: what is that
@@ -287,20 +290,19 @@ static bool is_busy(const tran *t, double from)
 /* What changes no source makes no point. Where digital nodes change within the last step from that
  * time on, or at its begin, whose point has the values in front of that, there are rows in front of
  * and behind it. */
-static vs_status deliver_events(tran *t, double from)
+static vs_status deliver_events(tran *t, double from, vs_status st)
 {
     ckt *c = t->a->c;
     const double h = t->past[0], least = 100 * SAME_TIME * t->o.tstop;
-    vs_status st = VS_OK;
     if (is_busy(t, from))
-        return VS_OK;
-    for (double at = ckt_change_from(c, from), next; at < t->t && st == VS_OK; at = next) {
+        return st;
+    for (double at = ckt_change_from(c, from), next; at < t->t; at = next) {
         next = fmin(ckt_change_from(c, nextafter(at, INFINITY)), t->t);
         const double behind = at + fmin(TRAN_BEHIND * h, (next - at) / 2);
         if (at - from > least)
-            st = deliver_within(t, at);
-        if (behind - at > least && st == VS_OK)
-            st = deliver_within(t, behind);
+            st = deliver_within(t, at, st);
+        if (behind - at > least)
+            st = deliver_within(t, behind, st);
     }
     return st;
 }
@@ -310,9 +312,9 @@ static vs_status deliver_rows(tran *t, bool corner)
 {
     const bool digital = t->gets_breaks && ckt_is_digital(t->a->c);
     const vs_status st = corner ? deliver_corner(t, digital) : VS_OK;
-    if (!digital || st != VS_OK)
+    if (!digital)
         return st;
-    return deliver_events(t, t->t - (corner ? 1 - TRAN_BEHIND : 1) * t->past[0]);
+    return deliver_events(t, t->t - (corner ? 1 - TRAN_BEHIND : 1) * t->past[0], st);
 }
 
 static vs_status report_progress(tran *t)

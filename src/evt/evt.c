@@ -658,9 +658,9 @@ static void forget_removed(evt *e)
         note(e, UNDO_POP, heap_pop(e), 0);
 }
 
-double evt_next(const evt *e)
+double evt_next(evt *e)
 {
-    /* a removed event's time is no harm: nothing happens then */
+    forget_removed(e);
     return vec_len(e->heap) ? e->event[e->heap[0]].t : INFINITY;
 }
 
@@ -705,8 +705,7 @@ vs_status evt_run(evt *e, double until, int most, bool *changed)
     if (e->failed)
         return VS_NOCONV;
     for (int i = 0; i < most; i++) {
-        forget_removed(e);
-        if (!vec_len(e->heap) || evt_next(e) > until) {
+        if (evt_next(e) > until || !vec_len(e->heap)) {
             if (until > e->horizon && isfinite(until))
                 e->horizon = until;
             return VS_OK;

@@ -158,8 +158,8 @@ evt_culprit evt_blame(const evt *e);
 
 /* Time 0 of a transient: sources put their first events into the queue, the record begins. */
 void evt_start(evt *e);
-/* The time of the next event; infinite if there is none. */
-double evt_next(const evt *e);
+/* The time of the next event that has not been removed; infinite if there is none. */
+double evt_next(evt *e);
 /* Events up to `until`, that time included, in order, until a watched node changes or a program
  * beside has something to be asked (evt_child.h): *changed is set
  * and the rest of `until` is not run. At most `most` times with events.

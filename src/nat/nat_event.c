@@ -925,7 +925,8 @@ static void take_image(nat_set *set, image *im)
     }
     for (size_t i = 0; i < vec_len(s->bidi); i++) {
         bidi *b = &s->bidi[i];
-        b->walks = false;
+        IMAGE_ONE(im, b->walks); /* the next step's Newton starts from there */
+        IMAGE_ONE(im, b->v);
         IMAGE_VEC(im, b->turn);
         if (im->giving && !bidi_is_sound(b)) {
             image_refuse(im);

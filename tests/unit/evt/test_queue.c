@@ -136,6 +136,23 @@ START_TEST(a_later_decision_replaces_pending_ones)
 }
 END_TEST
 
+START_TEST(a_removed_event_is_not_the_next_one)
+{
+    chain x = new_chain(false);
+    bool changed;
+    evt_post(x.e, x.driver, S1, 3e-9);
+    evt_post(x.e, x.driver, S0, 2e-9); /* nothing changes */
+    ck_assert_int_eq(evt_run(x.e, 10e-9, 1, &changed), VS_OK);
+    ck_assert_double_eq(evt_horizon(x.e), 2e-9);
+    ck_assert(isinf(evt_next(x.e)));
+    evt_rollback(x.e, 1e-9);
+    ck_assert_double_eq(evt_next(x.e), 2e-9);
+    run(x.e, 10e-9);
+    check_record(x.e, "");
+    evt_free(&x.e);
+}
+END_TEST
+
 START_TEST(rollback_undoes_and_runs_again_the_same)
 {
     chain x = new_chain(false);
@@ -450,6 +467,7 @@ int main(void)
     tcase_add_test(tc, transport_delay_lets_short_pulses_pass);
     tcase_add_test(tc, inertial_delay_swallows_short_pulses);
     tcase_add_test(tc, a_later_decision_replaces_pending_ones);
+    tcase_add_test(tc, a_removed_event_is_not_the_next_one);
     tcase_add_test(tc, rollback_undoes_and_runs_again_the_same);
     tcase_add_test(tc, a_post_after_rollback_changes_what_follows);
     tcase_add_test(tc, commit_keeps_what_was_and_frees_events);
