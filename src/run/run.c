@@ -295,9 +295,10 @@ static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, d
         a->kind == FLAT_TRAN ? now->accepted - before->accepted : now->written - before->written;
     if (r->j->streams.quiet || r->j->json || r->j->task == VSIM_TASK_ANALYZE || !sim_ana(r->sim))
         return;
+    if (st == VS_PAUSED) /* it is counted at its end */
+        return;
     if (r->j->streams.ngspice) {
-        if (st != VS_PAUSED)
-            run_ng_analysis(r, points);
+        run_ng_analysis(r, points);
         return;
     }
     fprintf(r->log, "%s: %lld points (%lld rejected), %lld iterations, %.3f s",
@@ -375,7 +376,7 @@ static vs_status run_block(run *r)
         st = VS_OK;
     if (!st && !quit && (over || !ctl_analysed(r->ctl)) && n)
         st = run_analyses(r);
-    return st;
+    return st == VS_PAUSED ? VS_OK : st; /* a transient that rests ends with its deck */
 }
 
 /* Without folder and ending. */

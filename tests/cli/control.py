@@ -163,6 +163,11 @@ class Blocks(Folder):
         _, err = self.control('stop when v(out) > 0.5', 'run', 'option temp = 50', code=1)
         self.assertIn("a run is paused; 'resume' goes on", err)
 
+    def test_a_deck_may_end_while_its_transient_rests(self):
+        out, _ = self.control('stop when v(out) > 0.5', 'tran 10n 4u', 'print length(time)', args=('-r', 'all.raw'))
+        n = float(re.search(r'length\(time\) = (\S+)', out).group(1))
+        self.assertEqual(len(waves.read_raw(self.path('all.raw'))), n)
+
     def test_what_is_altered_in_a_pause_takes_effect_when_the_run_goes_on(self):
         """At 1 ms the resistor, which shared its values with another, at 2 ms the capacitor, whose
         charge stays, at 3 ms the source, with what was wrong in between. Charges of pieces are
