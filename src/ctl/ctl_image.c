@@ -133,6 +133,7 @@ void ctl_image(ctl *c, image *im)
     if (!im->giving && c->flow) {
         image flow = image_take();
         post_flow_image(c->flow, &flow);
+        vec_free(c->flow_image); /* of a run that was kept before its first points: empty */
         c->flow_image = flow.bytes;
     }
     IMAGE_VEC(im, c->flow_image);

@@ -288,6 +288,18 @@ class Equal(Case):
     def test_measures_go_on(self):
         self.hunt('measures', KILLS, random.Random(5))
 
+    def test_a_run_that_was_kept_before_its_first_measures_is_kept_again(self):
+        self.write('events.va', EVENTS)
+        self.write('deck.sp', LINES)
+        args = 'deck.sp', '-r', 'out.raw', '--checkpoint', '1e-9'
+        p = self.begin(*args)
+        while not os.path.exists(self.path('out.raw.checkpoint')) and p.poll() is None:
+            time.sleep(0.001)
+        p.kill()
+        p.wait()
+        done = self.vsim(*args, '--restart', 'out.raw.checkpoint')
+        self.assertEqual(done.returncode, 0, done.stderr)  # the sanitizers' build also counts its memory
+
     def test_given_values_and_csv_go_on(self):
         self.hunt('astable', KILLS, random.Random(3))
 
