@@ -110,8 +110,8 @@ struct ana_shot {
     shoot_wave wave;   /* of the pass; of products */
     double *c0;        /* [nnz + 1] C at t_0 */
     shoot_lin lin;     /* of the stage at hand */
-    shoot_lin *kept;   /* vec: of all stages; none: they are made again from xk */
-    bool keeps;        /* there is room for `kept` */
+    shoot_lin *kept;   /* vec */
+    int32_t n_kept;    /* `kept` are those of so many stages; later ones are made again from xk */
     double *xk, *turn; /* vecs: [n+1] of all stages, for products */
     newton_report rep;
     double failed_at; /* s, where a pass ended */

@@ -23,6 +23,11 @@ typedef struct now {                           /* where the pass is */
 
 /* -- linearisations -- */
 
+static shoot_lin *lin_at(ana_shot *s, int32_t stage)
+{
+    return stage < s->n_kept ? &s->kept[stage] : &s->lin;
+}
+
 static void lin_begin(ana_shot *s, shoot_lin *l)
 {
     const csc *j = s->a->jac;
@@ -210,7 +215,7 @@ vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to)
 {
     shoot_stage g[SHOOT_STAGES];
     shoot_track *lines = shoot_lines_change(s);
-    size_t at = 0;
+    int32_t at = 0;
     vs_status st = VS_OK;
     wave_make(s, 1);
     shoot_lines_begin(s, lines, v + s->n1);
@@ -221,14 +226,14 @@ vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to)
         if (s->sink->stop && s->sink->stop(s->sink->user))
             st = VS_STOP;
         for (int32_t i = 0; i < n && st == VS_OK; i++, at++) {
-            shoot_lin *l = s->keeps ? &s->kept[at] : &s->lin;
+            shoot_lin *l = lin_at(s, at);
             shoot_lines_stage(s, lines, &g[i], (int32_t)k, dlnt);
-            if (!s->keeps)
+            if (at >= s->n_kept) {
                 shoot_lines_hold(s, lines);
-            if (!s->keeps)
-                st = linearise(s, &g[i], s->xk + at * s->n1, false, l);
+                st = linearise(s, &g[i], s->xk + (size_t)at * s->n1, false, l);
+            }
             if (st == VS_OK)
-                propagate(s, &g[i], l, dlnt != 0 ? s->turn + at * s->n1 : NULL);
+                propagate(s, &g[i], l, dlnt != 0 ? s->turn + (size_t)at * s->n1 : NULL);
             shoot_lines_advance(s, lines, &g[i], (int32_t)k, s->wave.x);
         }
     }
@@ -584,7 +589,7 @@ static void keep_stage(ana_shot *s, const now *w, const shoot_stage *g, const do
 static vs_status one_stage(ana_shot *s, now *w, const shoot_stage *g, int32_t step, int32_t number,
                            bool derive, double *still)
 {
-    shoot_lin *l = derive && s->keeps && !s->dense ? &s->kept[number] : &s->lin;
+    shoot_lin *l = derive ? lin_at(s, number) : &s->lin;
     shoot_track *lines = shoot_lines_pass(s);
     shoot_lines_stage(s, lines, g, step, 0);
     shoot_lines_hold(s, lines);
@@ -742,20 +747,21 @@ static vs_status begin_pass(ana_shot *s, now *w)
 }
 
 /* Columns of all states cost a solution each at a stage. Products of GMRES, tens of them, cost one
- * too where linearisations of all stages are kept, which they are if they fit into so many bytes;
- * else some 25, by the evaluation and the factors. */
+ * too where the linearisation is kept, else some 25, by the evaluation and the factors. Those of
+ * the first stages are kept, as many as the user gives room. */
 enum { DENSE_STATES = 100, DENSE_IF_NOT_KEPT = 1000 };
-static const double most_bytes = 1e9;
 static void plan_memory(ana_shot *s, bool derive)
 {
     const int32_t n = shoot_n_stage(s);
-    const double each = 8.0 * (4.0 * s->nnz + 2.0 * fmax(s->a->lu.stat.nnz_lu, s->nnz));
+    const double each = 8.0 * (4.0 * s->nnz + 2.0 * fmax(s->a->lu.stat.nnz_lu, s->nnz)),
+                 room = fmin(n, s->a->opt.pssmem / each);
     const size_t n_state = vec_len(s->state);
-    s->keeps = (s->lines || n_state > DENSE_STATES) && n * each < most_bytes;
-    s->dense = !s->lines && n_state <= (s->keeps ? DENSE_STATES : DENSE_IF_NOT_KEPT);
-    while (derive && s->keeps && vec_len(s->kept) < (size_t)n)
+    s->dense = !s->lines && (double)n_state <=
+                                DENSE_STATES + (DENSE_IF_NOT_KEPT - DENSE_STATES) * (1 - room / n);
+    s->n_kept = s->dense ? 0 : (int32_t)room;
+    while (derive && vec_len(s->kept) < (size_t)s->n_kept)
         vec_push(s->kept, ((shoot_lin){0}));
-    for (size_t i = 0; !s->keeps && i < vec_len(s->kept); i++)
+    for (size_t i = (size_t)s->n_kept; i < vec_len(s->kept); i++)
         lin_end(&s->kept[i]);
 }
 

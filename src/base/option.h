@@ -71,6 +71,7 @@
     X(rcreduce, double, 0, FRACTION, "extracted wires: error for fewer nodes (numerics.md, 13)")   \
     X(rcfreq, double, 1e10, POSITIVE, "hertz, to which the bound of `rcreduce` holds")             \
     X(hbwhole, double, 0, NOT_NEGATIVE, "`.hb`: entries factored as a whole; 0: by size") \
+    X(pssmem, double, 1e9, NOT_NEGATIVE, "`.pss` by shooting: bytes of factors that are kept")    \
     X(interp, bool, false, SWITCH, "result files of transients have the multiples of `tstep`") \
     X(warn, uint64_t, 0, SEED, "1: tells where devices are beyond limits of their cards (below)")  \
     X(maxwarns, uint64_t, 5, SEED, "of each sort of limit so many warnings in an analysis")        \
