@@ -694,7 +694,7 @@ static bool is_good(const tran *t, double best)
  * without an end. */
 static bool is_endless(tran *t, double best)
 {
-    enum { MANY = 12 };
+    enum { MANY = 5 };
     t->n_shorter = best < t->h ? t->n_shorter + 1 : 0;
     return t->n_shorter >= MANY && tran_rings(t);
 }

@@ -354,6 +354,38 @@ tran 0.32m 16m
         self.assertAlmostEqual(v['last'] * 1e3, 16, places=6)
         self.assertAlmostEqual(v['end'], -1, places=3)  # tanh(20 (-0.588 - 0.5)), the sine's last value
 
+    def test_ringing_ends_before_steps_are_gone(self):
+        """Where the comparator turns over, a node of 1 fF rings by the trapezoidal rule. Each step was by 1.8 shorter
+        than the one before, twelve times: too short by then for what the new piece begins with. 3 ms later it is at
+        rest again, as the operating point says; bound: trtol reltol of the 10 V that it has had."""
+        text, v = self.run_deck('''* a comparator whose output stage takes the current of its own base
+vin in 0 pulse(2 5 2m 1u 1u 3m 8m)
+vref ref 0 4.893
+vcc vcc 0 10
+itail vcc t 100u
+q1 a in t qp
+q2 m ref t qp
+q3 a m 0 qn
+q4 m m 0 qn
+b1 a 0 i={i(vb)}
+e1 b 0 a 0 1
+vb b bb 0
+q5 n bb 0 qo
+rl vcc n 1k
+.model qp pnp is=1e-15 bf=500
+.model qn npn is=1e-15 bf=1000 cjc=1f tr=100n
+.model qo npn is=1e-15 bf=1e5 cjc=1f tf=30p tr=50n
+.options reltol=6e-5
+.control
+op
+let rest = v(n)
+print rest
+tran 1u 16m
+''' + LAST_POINT)
+        self.assertNotIn('too small', text)
+        self.assertAlmostEqual(v['last'] * 1e3, 16, places=6)
+        self.assertAlmostEqual(v['end'], v['rest'], delta=3.5 * 6e-5 * 10)
+
     def test_a_tolerance_below_rounding_is_named(self):
         """What rounding leaves of the current of a winding that is off, 2e-16 of 45 mWb over a leakage of 20 uH or 5e-13
         A, is a hundred times its tolerance: steps came down to nothing."""
