@@ -131,6 +131,8 @@ def fault(code, said, own_code=False):
 class Target:
     lines = True     # an input may be made smaller by lines
     runs = 20        # of the short run
+    verdict = None   # name of what the last check found, where there are several
+    UNJUDGED = ()    # verdicts that say nothing of vsim
 
     def __init__(self, bench):
         self.bench = bench
@@ -445,13 +447,9 @@ class Peer(Target):
     """Random circuits beside ngspice."""
     lines = False
     runs = 6
-    EXPLAINED = {'same', 'neither solves', 'ngspice fails', 'two states', 'beyond the models',
-                 'kiloamperes in a junction', 'equal at smaller steps', 'capacitances of level 1',
-                 'ngspice contradicts its own slope'}
-
-    def __init__(self, bench):
-        super().__init__(bench)
-        self.table = collections.Counter()
+    EXPLAINED = {'same', 'two states', 'beyond the models', 'kiloamperes in a junction', 'equal at smaller steps',
+                 'capacitances of level 1', 'ngspice contradicts its own slope'}
+    UNJUDGED = {'ngspice fails', 'neither solves'}
 
     def ready(self):
         return None if shutil.which('ngspice') else 'no ngspice'
@@ -460,21 +458,27 @@ class Peer(Target):
         return b'%d' % draw.randrange(10**6)
 
     def check(self, s):
-        verdict, detail = circuits.compare(self.bench.vsim, int(s), self.bench.folder)
-        self.table[verdict] += 1
-        return None if verdict in self.EXPLAINED else '%s: %s' % (verdict, detail)
+        self.verdict, detail = circuits.compare(self.bench.vsim, int(s), self.bench.folder)
+        return None if self.verdict in self.EXPLAINED | self.UNJUDGED else '%s: %s' % (self.verdict, detail)
 
 
 class Large(Target):
     """Random circuits of hundreds to thousands of unknowns beside other ways to their results (large.py)."""
     lines = False
     runs = 0         # an input takes up to a minute of the processor: kept findings alone
+    UNJUDGED = {'over time'}
 
     def make(self, draw):
         return ('%d %s' % (draw.randrange(10**6), ' '.join(draw.sample(sorted(large.CHECKS), 2)))).encode()
 
     def check(self, s):
-        return large.holds(self.bench.vsim, s.decode(), self.bench.folder)
+        try:
+            wrong = large.holds(self.bench.vsim, s.decode(), self.bench.folder)
+        except large.Slow:
+            self.verdict = 'over time'
+            return None
+        self.verdict = 'wrong' if wrong else 'holds'
+        return wrong
 
 
 TARGETS = {c.__name__.lower(): c for c in (Deck, Features, Control, Va, Raw, Journal, Cache, Faults, Laws, Peer, Large)}
@@ -519,12 +523,26 @@ def known(folder, name):
     return sorted(glob.glob(os.path.join(folder, name + '-*')))
 
 
+def tell_unjudged(name, target, what):
+    """A line for an input of which nothing is known."""
+    if target.verdict in target.UNJUDGED:
+        print('%s: %s: %s, not judged' % (name, what, target.verdict), flush=True)
+
+
+def summary(target, table):
+    """Each verdict's number, behind a semicolon those that judge nothing."""
+    part = [', '.join('%s %d' % (v, n) for v, n in sorted(table.items()) if (v in target.UNJUDGED) == unjudged)
+            for unjudged in (False, True)]
+    return (', ' + part[0] if part[0] else '') + ('; not judged: ' + part[1] if part[1] else '')
+
+
 def attack(name, target, o):
     """Kept findings first, then inputs until there are enough. Number of findings."""
-    found, done, t0 = 0, 0, time.monotonic()
+    found, done, t0, table = 0, 0, time.monotonic(), collections.Counter()
     for path in known(o.found, name):
         with open(path, 'rb') as f:
             wrong = target.replay(f.read())
+        tell_unjudged(name, target, path)
         if wrong:
             found += 1
             print('%s: %s\n    %s' % (name, path, wrong), flush=True)
@@ -536,13 +554,16 @@ def attack(name, target, o):
         s = target.make(draw)
         wrong = target.check(s)
         done += 1
+        if target.verdict:
+            table[target.verdict] += 1
+            tell_unjudged(name, target, s.decode())
         if wrong:
             found += 1
             print('%s: %s\n    %s' % (name, keep(o.new or o.found, name, target, s, wrong), wrong), flush=True)
             target.bench.clear()
             target.__init__(target.bench)
-    print('%s: %d inputs, %d kept, %d findings%s' % (name, done, len(known(o.found, name)), found, ''.join(
-        ', %s %d' % x for x in sorted(getattr(target, 'table', {}).items()))), flush=True)
+    print('%s: %d inputs, %d kept, %d findings%s' % (
+        name, done, len(known(o.found, name)), found, summary(target, table)), flush=True)
     return found
 
 

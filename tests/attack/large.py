@@ -674,7 +674,7 @@ CHECKS = {f.__name__: f for f in (threads, bypass, method, order, verify, kernel
 
 
 def holds(vsim, line, folder):
-    """None, or what does not hold of the line "SEED CHECK..."."""
+    """None, or what does not hold of the line "SEED CHECK..."; raises Slow where a run does not end in time."""
     seed, *checks = line.split()
     r = Runs(vsim, int(seed), folder)
     try:
@@ -684,8 +684,8 @@ def holds(vsim, line, folder):
             CHECKS[name](r)
     except Wrong as why:
         return '%s\n%s' % (why, r.text.split('\n')[0])
-    except (Slow, subprocess.TimeoutExpired):
-        return None
+    except subprocess.TimeoutExpired as why:
+        raise Slow(str(why)) from None
     return None
 
 
