@@ -203,12 +203,48 @@ static const char *without_words(arena *mem, const char *text)
     return own;
 }
 
-/* The end of the item of a list that begins here: a blank or comma outside of brackets. */
-static const char *item_end(const char *p)
+/* Behind limits of an axis, "(0,5)", that begin here; NULL: there are none. */
+static const char *limits_end(const char *p)
 {
-    for (int depth = 0; *p && (depth > 0 || !strchr(" \t,", *p)); p++)
-        depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
-    return p;
+    double x;
+    if (*p++ != '(')
+        return NULL;
+    for (int i = 0; i < 2; i++) {
+        const size_t gap = strspn(p, i ? " \t," : " \t");
+        if ((i && !gap) || !str_spice_number(p + gap, &p, &x))
+            return NULL;
+    }
+    p += strspn(p, " \t");
+    return *p == ')' ? p + 1 : NULL;
+}
+
+/* Nobody draws axes here. Places of what is left do not move. */
+static const char *without_limits(arena *mem, const char *text)
+{
+    char *own = arena_strndup(mem, text, strlen(text));
+    for (char *p = own; *p; p++) {
+        const char *end = p == own || strchr(" \t,", p[-1]) ? limits_end(p) : NULL;
+        if (end)
+            blank(p, end);
+    }
+    return own;
+}
+
+/* The next item of a list, from *p on, which moves behind it: up to a blank or comma outside of
+ * brackets. NULL: there is none. */
+static const char *next_item(const char **p)
+{
+    const char *item = *p + strspn(*p, " \t,"), *end = item;
+    for (int depth = 0; *end && (depth > 0 || !strchr(" \t,", *end)); end++)
+        depth += *end == '(' ? 1 : *end == ')' ? -1 : 0;
+    *p = end;
+    return end > item ? item : NULL;
+}
+
+/* What a card lists. */
+static const char *list_of(const dot_card *d)
+{
+    return d->text[strspn(d->text, " \t,")] ? d->text : "all";
 }
 
 /* The vectors that a list names; of Xyce's lists, whose items need not all be known here, item by
@@ -220,10 +256,8 @@ static void names_of(sim *s, arena *mem, const char *text)
         post_names(sim_names(s), text, list);
         return;
     }
-    for (const char *end; *(text += strspn(text, " \t,")); text = end) {
-        end = item_end(text);
-        post_names(sim_names(s), arena_strndup(mem, text, (size_t)(end - text)), list);
-    }
+    for (const char *item; (item = next_item(&text));)
+        post_names(sim_names(s), arena_strndup(mem, item, (size_t)(text - item)), list);
 }
 
 /* ".print homotopy": a word of Xyce's for which there is no analysis here. */
@@ -242,6 +276,8 @@ static dot_card read_card(const sim *s, arena *mem, const net_card *card)
     d.text = sim_card_text(s, mem, card, 1, &d.at);
     if (xyce && strcmp(d.word, "meas") != 0)
         d.text = without_words(mem, d.text);
+    if (!strcmp(d.word, "plot"))
+        d.text = without_limits(mem, d.text);
     size_t n = strcspn(d.text, " \t");
     bool named =
         is_analysis(d.text, n) || (xyce && !strcmp(d.word, "print") && names_other(d.text, n));
@@ -281,7 +317,7 @@ void ctl_want(sim *s)
         else if (is_maker(d.word))
             post_first_names(sim_names(s), d.text, &sim_opts(s)->keep_name);
         else
-            names_of(s, &mem, *d.text ? d.text : "all");
+            names_of(s, &mem, list_of(&d));
     }
     const char *const *keep = sim_opts(s)->keep_name;
     for (size_t i = 0; i < vec_len(keep); i++)
@@ -294,55 +330,51 @@ void ctl_plot_cards(const sim *s, arena *mem, ctl_plot_card **list)
     for (size_t i = 0; i < vec_len(sim_flat(s)->post); i++) {
         const dot_card d = read_card(s, mem, sim_flat(s)->post[i]);
         if (!strcmp(d.word, "plot"))
-            vec_push(*list, (ctl_plot_card){d.analysis, *d.text ? d.text : "all"});
+            vec_push(*list, (ctl_plot_card){d.analysis, list_of(&d)});
     }
 }
 
-/* The items of a list of Xyce's that exist here, the others blanked out, with one warning of each.
- * NULL: none is left. */
-static const char *known_items(ctl *c, const dot_card *d)
+/* A list of Xyce's, whose items need not all be known here. */
+static bool is_open(const ctl *c, const dot_card *d)
 {
-    char *own = arena_strndup(&c->scratch, d->text, strlen(d->text));
-    bool any = !*own;
-    c->line = c->e.line = own;
-    for (char *p = own, *end; *(p += strspn(p, " \t,")); p = end) {
-        end = own + (item_end(p) - own);
+    return sim_deck(c->s)->xyce && (!strcmp(d->word, "print") || !strcmp(d->word, "plot"));
+}
+
+/* Values of its items that are, to the end of the vec *v; one warning of each of the others. */
+static void known_items(ctl *c, const dot_card *d, post_val **v)
+{
+    const char *at = list_of(d);
+    for (const char *item; (item = next_item(&at));) {
+        const size_t n = (size_t)(at - item);
         const diag_mark since = diag_try(c->d);
-        post_val *v = NULL;
-        const bool ok = ctl_values(c, arena_strndup(&c->scratch, p, (size_t)(end - p)), &v);
-        vec_free(v);
-        any |= ok;
+        post_val *of = NULL;
+        const bool ok = ctl_values(c, arena_strndup(&c->scratch, item, n), &of);
+        for (size_t i = 0; ok && i < vec_len(of); i++)
+            vec_push(*v, of[i]);
+        vec_free(of);
         if (ok)
             continue;
         diag_take_back(c->d, since);
-        const diag_span at = ctl_place(c, p, (size_t)(end - p));
-        if (!diag_said(c->d, at))
-            diag_warning(c->d, at, "'%.*s' is not known here and left out", (int)(end - p), p);
-        blank(p, end);
+        const diag_span place = ctl_place(c, item, n);
+        if (!diag_said(c->d, place))
+            diag_warning(c->d, place, "'%.*s' is not known here and left out", (int)n, item);
     }
-    return any ? own : NULL;
 }
 
 static vs_status print_card(ctl *c, const dot_card *d)
 {
     post_table t = {.as_columns = true};
+    post_val *v = NULL;
     if (!ctl_table_form(c, &t))
         return VS_EINPUT;
-    const char *list = sim_deck(c->s)->xyce ? known_items(c, d) : d->text;
-    if (!list)
-        return VS_OK;
-    char *text = arena_strndup(&c->scratch, list, strlen(list));
-    if (!strcmp(d->word, "plot")) /* limits of an axis: (0,5) behind a blank */
-        for (char *p = text; *p; p++)
-            if (*p == '(' && (p == text || p[-1] == ' '))
-                for (; *p && *p != ')'; p++)
-                    *p = ' ', p[1] = p[1] == ')' ? ' ' : p[1];
-    post_val *v;
-    if (!ctl_values(c, *text ? text : "all", &v))
+    if (is_open(c, d))
+        known_items(c, d, &v);
+    else if (!ctl_values(c, list_of(d), &v))
         return VS_EINPUT;
     const post_plot *p = sim_plots(c->s)->current;
     t.as_columns = p->scale != NULL;
-    post_print(v, vec_len(v), p, &t, c->out);
+    if (vec_len(v))
+        post_print(v, vec_len(v), p, &t, c->out);
     vec_free(v);
     return VS_OK;
 }
@@ -403,8 +435,8 @@ static vs_status check_card(ctl *c, const dot_card *d)
         ok = post_eye_read(&c->e, d->text, d->at, &eye) && ctl_values(c, eye.expr, &v);
     else if (!strcmp(d->word, "meas"))
         ok = known_analysis(c, d->analysis, d->at) && !post_measure(&c->e, d->text, d->at, &m);
-    else if (!strcmp(d->word, "print") && sim_deck(c->s)->xyce)
-        (void)known_items(c, d);
+    else if (is_open(c, d))
+        known_items(c, d, &v);
     else if (!strcmp(d->word, "print") || !strcmp(d->word, "four"))
         ok = ctl_values(c, d->text, &v);
     vec_free(v);
@@ -435,7 +467,7 @@ static bool is_left_out(ctl *c, const dot_card *d)
 {
     const diag_mark since = diag_try(c->d);
     const bool checks = c->e.check;
-    if (!is_lenient(c))
+    if (!is_lenient(c) || is_open(c, d))
         return false;
     c->e.check = true;
     const bool out = goes_without(c, d, check_card(c, d), since);

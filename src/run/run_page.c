@@ -444,27 +444,11 @@ static void put_measures(page *p)
 
 /* -- pictures -- */
 
-/* A copy of the text without limits of axes, "(0,5)" behind a blank. */
-static char *list_of(page *p, const char *text)
-{
-    char *s = arena_strndup(&p->mem, text, strlen(text)), *to = s;
-    for (const char *at = s; *at; at++) {
-        if (*at == '(' && (at == s || at[-1] == ' '))
-            at += strcspn(at, ")");
-        else
-            *to++ = *at;
-        if (!*at)
-            break;
-    }
-    *to = 0;
-    return s;
-}
-
 /* Collects the card's vectors from each plot of its analysis; a sweep has one plot for each point.
  */
 static vs_status collect(page *p, const asked *a, fig *f)
 {
-    const char *list = list_of(p, a->list), *word = NULL;
+    const char *list = a->list, *word = NULL;
     const int32_t file = diag_add_file(&p->d, "expression", list, strlen(list), DIAG_NOWHERE);
     p->e.line = diag_text(&p->d, file);
     p->e.span = p->e.line_at = (diag_span){file, 0, (uint32_t)strlen(list)};

@@ -469,6 +469,21 @@ C1 out 0 1p
 '''
 
 
+class Limits(Results):
+    def table(self, card):
+        self.write('d.sp', 'limits\nV1 1 0 1\nR1 1 2 1k\nR2 2 3 1k\nR3 3 0 1k\n.dc V1 0 1 0.5\n%s\n.end\n' % card)
+        return re.search(r'Index.*?\n\n', self.vsim('-b', '--no-output', 'd.sp').stdout, re.S).group()
+
+    def test_limits_of_axes_leave_the_rest_of_a_list_as_it_is(self):
+        plain = self.table('.plot dc v(1) v(2) v(3)')
+        self.assertRegex(plain, r'v\(1\)\s+v\(2\)\s+v\(3\)')
+        for card in ('v(1) (0,5) v(2) v(3)', '(0,5) v(1) v(2) ( -1m , 5k ) v(3) (0,1)', 'v(1) (0 5) v(2) v(3)'):
+            self.assertEqual(self.table('.plot dc ' + card), plain)
+
+    def test_an_expression_in_brackets_is_no_limit(self):
+        self.assertRegex(self.table('.plot dc (v(1)-v(2)) v(3)'), r'\(v\(1\)-v\(2\)\)\s+v\(3\)')
+
+
 class Report(Results):
     def page(self, deck, name='p.html', code=0):
         self.write('d.sp', deck)
