@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "slab.h"
@@ -122,6 +123,13 @@ bool heap_room(size_t bytes)
     void *p = malloc(bytes);
     free(p);
     return p != NULL;
+}
+
+bool heap_limited(void)
+{
+    struct rlimit space, data;
+    return (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY) ||
+           (!getrlimit(RLIMIT_DATA, &data) && data.rlim_cur != RLIM_INFINITY);
 }
 
 /* -- guards -- */

@@ -37,6 +37,8 @@ void heap_relax(heap *h);
 /* Whether the process can get this many bytes more. Asked before a call to a library that ends the
  * process when it finds no memory. */
 bool heap_room(size_t bytes);
+/* Whether the system limits the process' memory, addresses or data. */
+bool heap_limited(void);
 /* For tests: the n-th allocation from now on (1: the next) fails; with `on` all later ones fail
  * too. n = 0: none fails. */
 void heap_fail_at(heap *h, int64_t n, bool on);

@@ -5,8 +5,9 @@
 
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
+
+#include "heap.h"
 
 enum { PAGE = 1 << 12, SLAB = 1 << 25, N_PAGE = SLAB / PAGE };
 /* A block has at least SLAB_LEAST bytes, and at least a page of a hole follows it. */
@@ -33,19 +34,12 @@ static uint32_t pages(size_t bytes)
     return n < LEAST ? LEAST : n;
 }
 
-/* Where addresses are few, a slab would take those of other blocks. */
-static bool is_limited(void)
-{
-    struct rlimit space, data;
-    return (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY) ||
-           (!getrlimit(RLIMIT_DATA, &data) && data.rlim_cur != RLIM_INFINITY);
-}
-
-/* A mapping of 64 MB without what stands before and behind the slab in it. */
+/* A mapping of 64 MB without what stands before and behind the slab in it. Where addresses are few,
+ * it would take those of other blocks. */
 static slab *new_slab(void)
 {
 #if defined(MADV_HUGEPAGE) && !defined(__SANITIZE_ADDRESS__)
-    if (sysconf(_SC_PAGESIZE) != PAGE || is_limited())
+    if (sysconf(_SC_PAGESIZE) != PAGE || heap_limited())
         return NULL;
     char *p = mmap(NULL, 2 * (size_t)SLAB, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -62,7 +56,6 @@ static slab *new_slab(void)
     s->hole[0] = (hole){1, N_PAGE - 1};
     return s;
 #else
-    (void)is_limited;
     return NULL;
 #endif
 }

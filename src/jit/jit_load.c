@@ -12,8 +12,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 
+#include "heap.h"
 #include "io.h"
 #include "jit_build.h"
 #include "jit_priv.h"
@@ -25,13 +25,6 @@ static void *open_module(const char *dir)
     static const char *const place[] = {".",          "vsim",     JIT_FROM_BIN, "src/jit",
                                         "../src/jit", JIT_LIBDIR, NULL};
     return plugin_open(MODULE_FILE, dir, place, false);
-}
-
-static bool is_limited(void)
-{
-    struct rlimit space, data;
-    return (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY) ||
-           (!getrlimit(RLIMIT_DATA, &data) && data.rlim_cur != RLIM_INFINITY);
 }
 
 /* Whether the loader's last message says so, in glibc's words. A module that was seen a moment ago
@@ -95,7 +88,7 @@ static void *open_guarded(const jit_opt *o)
 
 void *jit_load(const jit_opt *o)
 {
-    if (o->apart && is_limited() && o->apart(try_it, o->plugin_dir))
+    if (o->apart && heap_limited() && o->apart(try_it, o->plugin_dir))
         vs_no_memory();
     (void)dlerror();
     void *module = o->apart ? open_guarded(o) : open_module(o->plugin_dir);
