@@ -170,9 +170,11 @@ static bool take_spare(lu_solver *lu, const csc *a)
     return f->have = true;
 }
 
+/* There are factors of a; unless the method keeps its values, they come into f->val. */
 static void remember_values(lu_fac *f, const csc *a)
 {
-    memcpy(f->val, a->val, sizeof(double) * (size_t)csc_nnz(a));
+    if (factored_values(f) == f->val)
+        memcpy(f->val, a->val, sizeof(double) * (size_t)csc_nnz(a));
     f->have = true;
 }
 
@@ -392,7 +394,7 @@ static vs_status refactor_all(lu_solver *lu, const csc *a)
         f->method->refactor ? f->method->refactor(lu, f, a) : factor_again(lu, f, a);
     tell(lu, takes, false);
     f->have = st == VS_OK;
-    if (kept && f->have && factored_values(f) == f->val)
+    if (kept && f->have)
         remember_values(f, a);
     lu->stat.n_refactor += f->made > 0;
     lu->stat.n_column += f->made;
@@ -502,8 +504,7 @@ vs_status lu_refactor_part(lu_solver *lu, const csc *a, const lu_part *p)
         return lu_refactor(lu, a);
     f->val[0] = NAN; /* a whole refactorisation finds other values */
     if (!f->method->refactor_part(lu, f, a, p)) {
-        if (factored_values(f) == f->val)
-            remember_values(f, a);
+        remember_values(f, a);
         return refactor_all(lu, a); /* also where the method has all values of a: they failed */
     }
     lu->stat.n_refactor++;
