@@ -607,7 +607,7 @@ class Library(Cases):
                 by_card += self.one(d, lambda r: self.dll.run_card(d, t[1:].encode(), None, r))[0]
             self.compare(by_card, plots)
             if None in c.api:
-                return # arrays of values: tests/lib/test_lib.c
+                return # arrays of values: tests/lib/test_structs.c
             d = self.deck(text.replace(c.cards[0], '') if c.row == '.trannoise' else text)
             for a in c.api:
                 by_struct += self.one(d, lambda r: self.dll.run_analysis(d, ctypes.byref(self.struct(a)), None, r))[0]

@@ -1,4 +1,4 @@
-/* deck.h - for tests of the library: simulators, decks, and what a run gave as one number. */
+/* deck.h - for tests of the library: simulators, decks, what a run gave as one number; a main. */
 #ifndef TEST_LIB_DECK_H
 #define TEST_LIB_DECK_H
 
@@ -76,6 +76,66 @@ static inline uint64_t bits_of(const vsim_run *r)
         }
     }
     return h;
+}
+
+static const char rectifier[] = "a rectifier\n"
+                                "v1 in 0 sin(0 5 1k)\n"
+                                "d1 in out dm\n"
+                                "r1 out 0 1k\n"
+                                "c1 out 0 1u\n"
+                                ".model dm d is=1e-14 rs=1 cjo=10p tt=5n\n"
+                                ".end\n";
+
+static const char divider[] = "a divider\n"
+                              ".param top=1k bottom={2*top}\n"
+                              ".subckt half a b\n"
+                              "r1 a b {top}\n"
+                              ".ends\n"
+                              "v1 in 0 dc 3 ac 1 sin(0 1 1k)\n"
+                              "x1 in out half\n"
+                              "r2 out 0 {bottom}\n"
+                              "m1 d in 0 0 nch w=10u l=1u\n"
+                              "vd d 0 2\n"
+                              ".model nch nmos level=1 vto=0.7 kp=100u\n"
+                              ".op\n"
+                              ".tran 1u 1m\n"
+                              ".meas tran high MAX v(out)\n"
+                              ".end\n";
+
+/* The bits of a whole run. */
+static inline uint64_t whole(const char *text, const char *card)
+{
+    vsim *s = simulator();
+    const uint64_t h = bits_of(run_of(s, deck_of(s, text), card));
+    vsim_free(&s);
+    return h;
+}
+
+static inline double out_of(vsim *s, vsim_deck *d)
+{
+    double v;
+    vsim_run *r = run_of(s, d, "op");
+    ck_done(s, vsim_run_value(r, "v(out)", &v));
+    vsim_run_free(&r);
+    return v;
+}
+
+/* A divider: exact but for what Newton leaves open and gmin, far below 1e-6. */
+#define ck_near(a, b) ck_assert_double_eq_tol((a), (b), 1e-6)
+
+static inline int run_tests(const char *name, const TTest *const *test, size_t n)
+{
+    Suite *suite = suite_create(name);
+    TCase *t = tcase_create(name);
+    tcase_set_timeout(t, 120);
+    for (size_t i = 0; i < n; i++)
+        tcase_add_test(t, test[i]);
+    suite_add_tcase(suite, t);
+    SRunner *r = srunner_create(suite);
+    srunner_run_all(r, CK_NORMAL);
+    const int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
 }
 
 #endif

@@ -5,12 +5,12 @@
 
 #include "deck.h"
 
-static const char divider[] = "a divider\n"
-                              "v1 in 0 dc 2\n"
-                              "r1 in out 1k\n"
-                              "r2 out 0 1k\n"
-                              ".op\n"
-                              ".end\n";
+static const char halved[] = "a divider\n"
+                             "v1 in 0 dc 2\n"
+                             "r1 in out 1k\n"
+                             "r2 out 0 1k\n"
+                             ".op\n"
+                             ".end\n";
 static const char filter[] = "a filter\n"
                              "v1 in 0 sin(0 1 1k)\n"
                              "r1 in out 1k\n"
@@ -101,7 +101,7 @@ START_TEST(circuits_change_and_plots_stay)
     ears e;
     vsim *s = simulator();
     vsim_session *p = session_of(s, &e);
-    load(s, p, divider);
+    load(s, p, halved);
     ck_done(s, vsim_session_command(p, "run"));
     ck_assert_double_eq_tol(last_of(p, "out"), 1, 1e-9);
     load(s, p, filter);
@@ -222,7 +222,7 @@ START_TEST(another_analysis_ends_what_is_paused)
     ck_assert_int_eq(vsim_session_command(p, "step 5"), VSIM_PAUSED);
     ck_done(s, vsim_session_command(p, "destroy all"));
     ck_assert_int_eq(vsim_session_command(p, "step 5"), VSIM_PAUSED);
-    load(s, p, divider);
+    load(s, p, halved);
     ck_assert_int_eq(vsim_session_command(p, "step 1"),
                      VSIM_OK); /* .op has no points to pause at */
     ck_assert_double_eq_tol(last_of(p, "out"), 1, 1e-9);
@@ -246,7 +246,7 @@ START_TEST(errors_show_the_place_in_deck_and_command)
     ck_assert_int_eq(vsim_session_command(p, "prnt 1"), VSIM_EINPUT);
     ck_assert_ptr_nonnull(strstr(e.text[VSIM_TO_ERR], "command:1:1: error: "));
     ck_assert_ptr_nonnull(strstr(e.text[VSIM_TO_ERR], "did you mean 'print'"));
-    load(s, p, divider);
+    load(s, p, halved);
     e.text[VSIM_TO_ERR][0] = 0;
     ck_assert_int_eq(vsim_session_command(p, "alter r9 = 1"), VSIM_EINPUT);
     ck_assert_ptr_nonnull(strstr(e.text[VSIM_TO_ERR], "no element 'r9'"));
@@ -432,25 +432,18 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("session");
-    TCase *tc = tcase_create("session");
-    tcase_add_test(tc, commands_need_no_circuit_unless_they_are_about_one);
-    tcase_add_test(tc, circuits_change_and_plots_stay);
-    tcase_add_test(tc, a_block_runs_when_its_end_comes);
-    tcase_add_test(tc, a_run_in_pieces_has_the_bits_of_the_whole);
-    tcase_add_test(tc, a_host_that_stops_pauses_transients_alone);
-    tcase_add_test(tc, another_analysis_ends_what_is_paused);
-    tcase_add_test(tc, errors_show_the_place_in_deck_and_command);
-    tcase_add_test(tc, single_numbers_and_models_by_their_elements);
-    tcase_add_test(tc, blocks_of_a_deck_run_when_it_is_loaded);
-    tcase_add_test(tc, decks_of_a_session_like_ngspice_are_ngspices);
-    tcase_add_test(tc, a_circuit_comes_from_a_file);
-    tcase_add_test(tc, steps_end_where_the_host_breaks_them);
-    tcase_add_test(tc, sessions_do_not_grow);
-    suite_add_tcase(suite, tc);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    const TTest *const all[] = {commands_need_no_circuit_unless_they_are_about_one,
+                                circuits_change_and_plots_stay,
+                                a_block_runs_when_its_end_comes,
+                                a_run_in_pieces_has_the_bits_of_the_whole,
+                                a_host_that_stops_pauses_transients_alone,
+                                another_analysis_ends_what_is_paused,
+                                errors_show_the_place_in_deck_and_command,
+                                single_numbers_and_models_by_their_elements,
+                                blocks_of_a_deck_run_when_it_is_loaded,
+                                decks_of_a_session_like_ngspice_are_ngspices,
+                                a_circuit_comes_from_a_file,
+                                steps_end_where_the_host_breaks_them,
+                                sessions_do_not_grow};
+    return run_tests("lib/session", all, sizeof all / sizeof *all);
 }
