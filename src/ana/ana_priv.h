@@ -180,6 +180,10 @@ VS_MUST_USE vs_status freq_run_table(ana *a, const freq_sweep *s, const ana_tabl
 /* The same, for a plot that t->begin has opened: calls t->end in any case.
  * Status: as freq_run; else that of t->end. */
 VS_MUST_USE vs_status freq_plot(ana *a, const freq_sweep *s, const ana_table *t);
+/* The same at these frequencies; freq NULL: at 0 Hz. */
+VS_MUST_USE vs_status freq_plot_of(ana *a, const ana_freq *freq,
+                                   vs_status (*at)(void *work, double f), void *work,
+                                   const ana_table *t);
 
 /* -- tran_latent.c: while parts of the circuit are latent, vectors have its unknowns in slots of
  * cells (ckt_latent.h), n and m are those of the part that is awake -- */

@@ -50,3 +50,14 @@ vs_status freq_plot(ana *a, const freq_sweep *s, const ana_table *t)
     const vs_status st = freq_run_table(a, s, t), closing = t->end(t->user);
     return st == VS_OK ? closing : st;
 }
+
+vs_status freq_plot_of(ana *a, const ana_freq *freq, vs_status (*at)(void *work, double f),
+                       void *work, const ana_table *t)
+{
+    const double dc = 0;
+    double *f = freq ? ana_frequencies(freq) : NULL;
+    const freq_sweep s = {freq ? f : &dc, freq ? vec_len(f) : 1, at, work};
+    const vs_status st = freq_plot(a, &s, t);
+    vec_free(f);
+    return st;
+}

@@ -63,8 +63,6 @@ static vs_status at_frequency(void *work, double f)
 vs_status ana_xf(ana *a, const ana_output *out, const ana_freq *freq, const ana_table *t)
 {
     xf w = {.out = out, .t = t, .ac = freq != NULL};
-    const double dc = 0;
-    double *f = freq ? ana_frequencies(freq) : NULL;
     vs_status st = freq ? small_begin(&w.s, a, false) : small_begin_static(&w.s, a);
     w.y = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.y);
     if (st == VS_OK && !ckt_n_source(a->c)) {
@@ -74,11 +72,9 @@ vs_status ana_xf(ana *a, const ana_output *out, const ana_freq *freq, const ana_
     if (st == VS_OK)
         st = begin(&w);
     if (st == VS_OK)
-        st =
-            freq_plot(a, &(freq_sweep){freq ? f : &dc, freq ? vec_len(f) : 1, at_frequency, &w}, t);
+        st = freq_plot_of(a, freq, at_frequency, &w, t);
     small_fini(&w.s);
     vs_free(w.y);
     vec_free(w.row);
-    vec_free(f);
     return st;
 }

@@ -252,17 +252,15 @@ void dev_lin_init_buffer(const dev_group *g, arena *mem, struct dev_lin_buffer *
     b->out = arena_array(mem, double, most *(size_t)f->n_out *w);
 }
 
-/* The unknowns of the columns, as kernels have theirs. */
-static void place_columns(const dev_group *g, arena *mem)
+int32_t *dev_lin_columns(const dev_group *g, arena *mem, int32_t stride)
 {
-    struct dev_lin *l = g->lin;
-    const size_t w = (size_t)g->lanes, packs = (size_t)g->n_pack;
-    const dev_form *f = l->apart;
-    l->at = arena_array(mem, int32_t, packs *(size_t)l->n_col *w);
-    for (size_t p = 0; p < packs; p++)
+    const struct dev_lin *l = g->lin;
+    const size_t n = (size_t)l->n_col * (size_t)stride;
+    int32_t *at = arena_array(mem, int32_t, (size_t)g->n_pack *n);
+    for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t c = 0; c < l->n_col; c++)
-            memcpy(&l->at[(p * (size_t)l->n_col + (size_t)c) * w],
-                   &f->lane_map[(p * (size_t)f->n_u + (size_t)l->col[c]) * w], w * sizeof(int32_t));
+            dev_lin_unknowns(g, l->apart, p, l->col[c], &at[(size_t)p * n + (size_t)(c * stride)]);
+    return at;
 }
 
 void dev_lin_init(dev_group *g, arena *mem, int buffers)
@@ -275,7 +273,7 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
     int32_t *fixed = arena_array(mem, int32_t, f->n_out);
     dev_fixed_init(g, l, fixed, mem);
     list_outputs(l, g->form[MDL_TRAN].variant, f->variant, fixed, mem);
-    place_columns(g, mem);
+    l->at = dev_lin_columns(g, mem, g->lanes);
     if (buffers == 0) {
         dev_whole_init(g, mem);
         forget_rows(g);

@@ -90,6 +90,14 @@ static inline int32_t dev_lin_instance_of(const dev_group *g, int32_t code)
     return g->first[code / g->lanes] + code % g->lanes;
 }
 
+/* The circuit's unknowns that are unknown u of the instances in a pack's lanes: to [W]. */
+static inline void dev_lin_unknowns(const dev_group *g, const dev_form *f, int32_t pack, int32_t u,
+                                    int32_t *to)
+{
+    const size_t w = (size_t)g->lanes;
+    memcpy(to, &f->lane_map[((size_t)pack * (size_t)f->n_u + (size_t)u) * w], w * sizeof *to);
+}
+
 /* Whether dyn [IR_N_DYN] has, of the inputs that the kernel reads, the values that l->dyn_at notes.
  * Notes the present ones: after false, linearisations no longer hold. */
 static inline bool dev_lin_same_dyn(struct dev_lin *l, const double *dyn)
@@ -110,7 +118,10 @@ void dev_fixed_init(const dev_group *g, struct dev_lin *l, int32_t *fixed, arena
 /* Fills l->fixed [n_row][n_fixed] from the present setup values of all rows. */
 void dev_fixed_rows(const dev_group *g, struct dev_lin *l);
 
-/* -- dev_lin.c: evaluations of instances that were put together -- */
+/* -- dev_lin.c: unknowns of the columns, [n_pack][n_col][stride], in `mem`; lanes from W on: 0 -- */
+int32_t *dev_lin_columns(const dev_group *g, arena *mem, int32_t stride);
+
+/* -- and evaluations of instances that were put together -- */
 /* Makes what lists them, and a buffer of so many packs, in `mem`. */
 void dev_lin_init_items(const dev_group *g, arena *mem);
 void dev_lin_init_buffer(const dev_group *g, arena *mem, struct dev_lin_buffer *b, int32_t packs);

@@ -109,9 +109,8 @@ static void place_rows(const dev_group *g, struct dev_whole *w)
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t k = 0; k < w->n_row; k++) {
             const int32_t u = f->variant->out[w->row[k].to / w->stride].a;
-            int32_t *to = &w->row_at[pack_of(w, p, w->n_row) + (size_t)(k * w->stride)];
-            memcpy(to, &f->lane_map[(size_t)(p * f->n_u + u) * (size_t)g->lanes],
-                   (size_t)g->lanes * sizeof *to);
+            dev_lin_unknowns(g, f, p, u,
+                             &w->row_at[pack_of(w, p, w->n_row) + (size_t)(k * w->stride)]);
         }
 }
 
@@ -182,12 +181,7 @@ void dev_whole_init(dev_group *g, arena *mem)
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = arena_array(mem, double, pack_of(w, g->n_pack, l->n_col));
     l->bound = arena_array(mem, double, pack_of(w, g->n_pack, 2));
-    w->at = arena_array(mem, int32_t, pack_of(w, g->n_pack, l->n_col));
-    for (int32_t p = 0; p < g->n_pack; p++)
-        for (int32_t c = 0; c < l->n_col; c++)
-            memcpy(&w->at[pack_of(w, p, l->n_col) + (size_t)(c * s)],
-                   &f->lane_map[(size_t)(p * f->n_u + l->col[c]) * (size_t)g->lanes],
-                   (size_t)g->lanes * sizeof *w->at);
+    w->at = s == g->lanes ? l->at : dev_lin_columns(g, mem, s);
     w->n_x = 1;
     for (size_t k = 0; k < pack_of(w, g->n_pack, l->n_col); k++)
         w->n_x = w->at[k] >= w->n_x ? w->at[k] + 1 : w->n_x;
