@@ -117,10 +117,10 @@ vs_status ctl_esave(ctl *c, const char *text)
 
 /* -- eprint -- */
 
-static void print_row(ctl *c, const evt *e, double t, const int32_t *node, const double *now)
+static void print_row(ctl *c, const evt *e, double t, int digits, const int32_t *node,
+                      const double *now)
 {
-    const double digits = ctl_number_value(c, "numdgt", 9);
-    fprintf(c->out, "%.*e", digits >= 1 && digits <= 17 ? (int)digits : 9, t);
+    fprintf(c->out, "%.*e", digits, t);
     for (size_t i = 0; i < vec_len(node); i++)
         if (evt_node_kind(e, node[i]) == EVT_NUMBER)
             fprintf(c->out, "    %15.6e", now[node[i]]);
@@ -129,7 +129,7 @@ static void print_row(ctl *c, const evt *e, double t, const int32_t *node, const
     fputc('\n', c->out);
 }
 
-static void print_rows(ctl *c, const evt *e, const int32_t *node)
+static void print_rows(ctl *c, const evt *e, int digits, const int32_t *node)
 {
     const int32_t n_node = evt_n_node(e);
     size_t n;
@@ -140,12 +140,12 @@ static void print_rows(ctl *c, const evt *e, const int32_t *node)
     memset(wanted, 0, (size_t)n_node * sizeof *wanted);
     for (size_t i = 0; i < vec_len(node); i++)
         wanted[node[i]] = true;
-    print_row(c, e, 0, node, now);
+    print_row(c, e, 0, digits, node, now);
     for (size_t i = 0; i < n; i++) {
         now[r[i].node] = r[i].value;
         any |= wanted[r[i].node];
         if (any && (i + 1 == n || r[i + 1].t != r[i].t)) {
-            print_row(c, e, r[i].t, node, now);
+            print_row(c, e, r[i].t, digits, node, now);
             any = false;
         }
     }
@@ -157,7 +157,8 @@ vs_status ctl_eprint(ctl *c, const char *text)
     char **w = ctl_words(c, text);
     evt *e = vec_len(w) ? digital_of(c, "eprint") : NULL;
     int32_t *node = e ? find_nodes(c, e, w, "eprint") : NULL;
-    bool kept = node != NULL;
+    int digits = 0;
+    bool kept = node && ctl_whole_value(c, "numdgt", 9, 1, 17, &digits);
     for (size_t i = 0; i < vec_len(node) && kept; i++)
         if (!(kept = is_kept(c, evt_node_name(e, node[i]))))
             (void)not_kept(c, "eprint", w[i]);
@@ -166,7 +167,7 @@ vs_status ctl_eprint(ctl *c, const char *text)
         for (size_t i = 0; i < vec_len(w); i++)
             fprintf(c->out, "%s\n", w[i]);
         fputs("\n\n", c->out);
-        print_rows(c, e, node);
+        print_rows(c, e, digits, node);
         fputs("\n\n", c->out);
         say_dropped(c, e);
     }

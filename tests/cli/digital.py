@@ -877,6 +877,12 @@ eprint r1 r4
         said = self.vsim('analog\nv1 a 0 1\nr1 a 0 1\n.control\nop\neprint a\n.endc\n.end\n', fails=True)
         self.assertIn('eprint: the circuit has no digital nodes', said)
 
+    def test_digits_of_times_are_asked_for_as_elsewhere(self):
+        deck = RING + '.control\ntran 1n 100n\nset numdgt=%s\neprint r1\n.endc\n.end\n'
+        self.assertRegex(self.vsim(deck % 3), r'\n0\.000e\+00 ')
+        said = self.vsim(deck % 30, fails=True)
+        self.assertIn("numdgt is a whole number from 1 to 17, not '30'", said)
+
     def test_alter_begins_anew(self):
         said = self.vsim(RING + """.control
 tran 1n 100n
