@@ -372,6 +372,10 @@ static bool effect_of(ctl *c, const char *name, vs_status *st)
         else
             diag_warning(c->d, c->at, "%s is a number, not '%s': the draws stay as they are", name,
                          ctl_value(c, name));
+    } else if (!strcmp(name, "maxturns")) {
+        if (!(x >= 0))
+            *st = ctl_fail(c, "maxturns is a number of turns, 0: any number, not '%s'",
+                           ctl_value(c, name));
     } else if (!strcmp(name, "curplot")) {
         *st = ctl_setplot(c, ctl_value(c, name));
         remove_var(c, name);

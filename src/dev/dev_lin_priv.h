@@ -118,7 +118,7 @@ void dev_fixed_init(const dev_group *g, struct dev_lin *l, int32_t *fixed, arena
 /* Fills l->fixed [n_row][n_fixed] from the present setup values of all rows. */
 void dev_fixed_rows(const dev_group *g, struct dev_lin *l);
 
-/* -- dev_lin.c: unknowns of the columns, [n_pack][n_col][stride], in `mem`; lanes from W on: 0 -- */
+/* -- dev_lin.c: unknowns of the columns, [n_pack][n_col][stride], in `mem`; from lane W on: 0 -- */
 int32_t *dev_lin_columns(const dev_group *g, arena *mem, int32_t stride);
 
 /* -- and evaluations of instances that were put together -- */

@@ -240,6 +240,8 @@ START_TEST(mistakes_have_places) /* the block's first line is the sixth of the d
     complains("trace v(out)", "trace", 6);
     complains("tran 1u", "", 6);
     complains("set temp = -300", "absolute zero", 6);
+    complains("set maxturns = many", "number of turns", 6);
+    complains("set maxturns = -1", "number of turns", 6);
     complains("option method=euler", "trap or gear", 6);
     complains("echo $nothing", "nothing", 6);
 }
