@@ -218,7 +218,7 @@ static const char *limits_end(const char *p)
     return *p == ')' ? p + 1 : NULL;
 }
 
-/* Nobody draws axes here. Places of what is left do not move. */
+/* Limits of axes do not count. Places of what is left do not move. */
 static const char *without_limits(arena *mem, const char *text)
 {
     char *own = arena_strndup(mem, text, strlen(text));

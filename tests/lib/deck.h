@@ -9,6 +9,8 @@
 #include <string.h>
 #include <vsim/vsim.h>
 
+#include "../unit/suite.h"
+
 /* Fails with the messages of the call. */
 #define ck_done(s, call)                                                         \
     do {                                                                         \
@@ -125,17 +127,9 @@ static inline double out_of(vsim *s, vsim_deck *d)
 
 static inline int run_tests(const char *name, const TTest *const *test, size_t n)
 {
-    Suite *suite = suite_create(name);
     TCase *t = tcase_create(name);
     tcase_set_timeout(t, 120);
-    for (size_t i = 0; i < n; i++)
-        tcase_add_test(t, test[i]);
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_case(name, t, test, n);
 }
 
 #endif

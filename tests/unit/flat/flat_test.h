@@ -10,6 +10,7 @@
 #include "flat.h"
 #include "vec.h"
 #include "stream.h"
+#include "../suite.h"
 
 typedef struct fixture {
     diag d;
@@ -85,17 +86,9 @@ static inline char *deck_text(const fixture *t)
 
 static inline int run_tests(const char *name, const TTest *const *tests, size_t n)
 {
-    Suite *s = suite_create(name);
-    TCase *c = tcase_create(name);
-    tcase_set_timeout(c, 120);
-    for (size_t i = 0; i < n; i++)
-        tcase_add_test(c, tests[i]);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    TCase *t = tcase_create(name);
+    tcase_set_timeout(t, 120);
+    return run_case(name, t, tests, n);
 }
 
 #endif

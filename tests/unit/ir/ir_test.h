@@ -9,6 +9,7 @@
 
 #include "ir.h"
 #include "stream.h"
+#include "../suite.h"
 
 static arena test_mem;
 static void begin_mem(void) { arena_init(&test_mem); }
@@ -354,18 +355,10 @@ static inline ir_num value_of_input(const ir_input *in, void *user)
 
 static inline int run_tests(const char *name, const TTest *const *test, size_t n)
 {
-    Suite *s = suite_create(name);
     TCase *t = tcase_create(name);
     tcase_add_checked_fixture(t, begin_mem, end_mem);
     tcase_set_timeout(t, 200);
-    for (size_t k = 0; k < n; k++)
-        tcase_add_test(t, test[k]);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_case(name, t, test, n);
 }
 
 #endif
