@@ -4,6 +4,7 @@
 #include "elab_priv.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "evt.h"
@@ -177,6 +178,34 @@ static bool state_line(reader *r, int32_t n_in, int32_t n_out)
     return state_tail(r, (size_t)n_out + 1, n_in);
 }
 
+typedef struct begin { /* of rows of one state */
+    double state;
+    int32_t row;
+} begin;
+
+static int by_state(const void *a, const void *b)
+{
+    const begin *x = a, *y = b;
+    return x->state != y->state ? (x->state > y->state) - (x->state < y->state)
+                                : (x->row > y->row) - (x->row < y->row);
+}
+
+/* The first row of a state that others separate from earlier ones of it; n: there is none. */
+static int32_t first_apart(const double *row, int32_t n)
+{
+    begin *list = NULL;
+    for (int32_t i = 0; i < n; i++)
+        if (!i || row[2 * i] != row[2 * i - 2])
+            vec_push(list, ((begin){row[2 * i], i}));
+    qsort(list, vec_len(list), sizeof *list, by_state);
+    int32_t first = n;
+    for (size_t k = 1; k < vec_len(list); k++)
+        if (list[k].state == list[k - 1].state && list[k].row < first)
+            first = list[k].row;
+    vec_free(list);
+    return first;
+}
+
 /* Rows of a state stand together. */
 static bool states_are_whole(const reader *r, const flat_param *p)
 {
@@ -187,14 +216,11 @@ static bool states_are_whole(const reader *r, const flat_param *p)
         diag_error(r->e->d, at, "%s: the file has no states", r->in->name);
         return false;
     }
-    for (int32_t i = 1; i < n; i++)
-        for (int32_t k = 0; k + 1 < i && row[2 * i] != row[2 * i - 2]; k++)
-            if (row[2 * k] == row[2 * i]) {
-                diag_error(r->e->d, at, "%s: the lines of state %g do not stand together",
-                           r->in->name, row[2 * i]);
-                return false;
-            }
-    return true;
+    const int32_t apart = first_apart(row, n);
+    if (apart < n)
+        diag_error(r->e->d, at, "%s: the lines of state %g do not stand together", r->in->name,
+                   row[2 * apart]);
+    return apart == n;
 }
 
 bool elab_states(elab *e, const flat_inst *in, const flat_param *p, const char *absent,
