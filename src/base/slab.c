@@ -106,7 +106,7 @@ static uint32_t find(const slab *s, uint32_t at)
 }
 
 /* n pages from `at` on are free. They stay the process' own: what comes next takes them, and to get
- * a large page again costs more than to clear it. A slab without blocks goes back to the system. */
+ * a large page again costs more than to clear it. */
 static void give(slab *s, uint32_t at, uint32_t n)
 {
     const uint32_t i = find(s, at);
@@ -149,11 +149,18 @@ bool slabs_resize(slabs *all, void *p, size_t bytes, size_t want)
     return true;
 }
 
+static bool is_empty(const slab *s) { return s->n_hole == 1 && s->hole[0].n == N_PAGE - 1; }
+
+/* One slab without blocks stays, for who takes and gives one block again and again; another goes
+ * back to the system. */
 void slabs_give(slabs *all, void *p, size_t bytes)
 {
     slab *s = slab_of(p);
     give(s, (uint32_t)((char *)p - (char *)s) / PAGE, pages(bytes));
-    if (s->n_hole != 1 || s->hole[0].n != N_PAGE - 1)
+    bool spare = false;
+    for (const slab *o = all->first; o; o = o->next)
+        spare |= o != s && is_empty(o);
+    if (!is_empty(s) || !spare)
         return;
     slab **at = &all->first;
     while (*at != s)

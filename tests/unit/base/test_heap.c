@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "arena.h"
 #include "heap.h"
@@ -156,6 +157,32 @@ START_TEST(large_blocks_keep_what_they_hold)
     heap_free(&h); /* with the others */
 }
 END_TEST
+
+#ifndef __SANITIZE_ADDRESS__
+/* Who takes and gives one block again and again gets it from the system once: each turn wrote on
+ * new pages, which the system clears. */
+START_TEST(a_block_that_comes_and_goes_stays_in_the_process)
+{
+    enum { BASE = 15 << 18, BLOCK = 1 << 20, ROUNDS = 200 }; /* BASE alone is in no slab */
+    heap *h = heap_new(0), *before = heap_use(h);
+    struct rusage first, last;
+    void *base = vs_malloc(BASE);
+    for (int i = 0; i <= ROUNDS; i++) {
+        void *p = vs_malloc(BLOCK);
+        memset(p, 1 + i, BLOCK);
+        vs_free(p);
+        if (!i)
+            getrusage(RUSAGE_SELF, &first);
+    }
+    getrusage(RUSAGE_SELF, &last);
+    vs_free(base);
+    heap_use(before);
+    heap_free(&h);
+    if (!heap_limited())
+        ck_assert_int_lt(last.ru_minflt - first.ru_minflt, ROUNDS / 2);
+}
+END_TEST
+#endif
 
 START_TEST(the_innermost_guard_ends_the_work)
 {
@@ -402,6 +429,9 @@ int main(void)
     tcase_add_test(tc, every_allocation_can_fail_and_a_limit_is_kept);
     tcase_add_test(tc, sparse_blocks_are_zero_and_count);
     tcase_add_test(tc, large_blocks_keep_what_they_hold);
+#ifndef __SANITIZE_ADDRESS__
+    tcase_add_test(tc, a_block_that_comes_and_goes_stays_in_the_process);
+#endif
     tcase_add_test(tc, what_an_arena_gives_is_zero_also_after_a_release);
     tcase_add_test(tc, the_innermost_guard_ends_the_work);
     tcase_add_test(tc, what_is_not_memory_is_let_go_the_latest_first);
