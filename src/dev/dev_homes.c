@@ -85,7 +85,7 @@ static void find_owners(const dev_group *g, const int32_t *home, sums *s)
 /* Where an instance of home w adds at once; lists what it does not. Of the elements that nobody
  * reads each home has its own, for threads that write the same line of the cache wait. */
 static void place(const dev_group *g, dev_lin_homes *h, const sums *s, int32_t inst, int32_t w,
-                  int32_t **late)
+                  dev_lin_late **late)
 {
     const int32_t n = g->lin->n_add[2], nowhere = DEV_LIN_NOWHERE * w;
     int32_t *to = &h->to[(size_t)inst * (size_t)n];
@@ -93,13 +93,13 @@ static void place(const dev_group *g, dev_lin_homes *h, const sums *s, int32_t i
         const bool read = is_read(g, s, inst, k), own = read && *owner_of(g, s, inst, k) > NOBODYS;
         to[k] = own ? target(g, inst, k) : nowhere + (k < g->lin->n_add[1] ? s->n_row : s->n_place);
         if (read && !own)
-            vec_push(*late, k);
+            vec_push(*late, ((dev_lin_late){k, target(g, inst, k)}));
     }
     h->late_at[inst + 1] = (int32_t)vec_len(*late);
 }
 
 static void place_all(const dev_group *g, dev_lin_homes *h, const int32_t *home, sums *s,
-                      int32_t **late)
+                      dev_lin_late **late)
 {
     find_owners(g, home, s);
     for (int32_t p = 0; p < g->n_pack; p++)
@@ -119,7 +119,8 @@ void dev_homes_init(dev_group *g, arena *mem, int n_home, const int32_t *part, i
     const size_t n = (size_t)l->n_add[2];
     sums s = {.n_row = n_row, .n_place = n_place};
     int32_t *home = vs_malloc(((size_t)g->n_pack + 1) * sizeof *home),
-            *count = vs_malloc((size_t)n_home * sizeof *count), *late = NULL; /* vec */
+            *count = vs_malloc((size_t)n_home * sizeof *count);
+    dev_lin_late *late = NULL; /* vec */
     dev_lin_homes *h = arena_new(mem, dev_lin_homes);
     h->n_home = n_home;
     h->at = arena_array(mem, int32_t, n_home + 1);
@@ -134,7 +135,7 @@ void dev_homes_init(dev_group *g, arena *mem, int n_home, const int32_t *part, i
     place_all(g, h, home, &s, &late);
     const size_t n_late = vec_len(late);
     if (n_late * MOST_COMMON <= (size_t)g->nb * n && h->at[n_home] * LEAST_RUN <= g->n_pack) {
-        h->late = arena_array(mem, int32_t, n_late + 1);
+        h->late = arena_array(mem, dev_lin_late, n_late + 1);
         h->change = arena_array(mem, double, 2 * n_late + 2);
         h->waits = arena_array(mem, uint8_t, g->nb + (int32_t)sizeof(uint64_t));
         if (n_late)
@@ -164,8 +165,8 @@ static void add_own(const dev_group *g, int32_t inst, const double *restrict of,
     for (; k < n_add[2]; k++)
         gc[to[k]] += *(const two *)&slope[2 * (k - n_add[1])];
     for (int32_t s = h->late_at[inst]; s < h->late_at[inst + 1]; s++) {
-        const int32_t at = h->late[s] - n_add[1];
-        h->change[2 * s] = at < 0 ? of[h->late[s]] : slope[2 * at];
+        const int32_t what = h->late[s].k, at = what - n_add[1];
+        h->change[2 * s] = at < 0 ? of[what] : slope[2 * at];
         h->change[2 * s + 1] = at < 0 ? 0 : slope[2 * at + 1];
     }
     h->waits[inst] = 1;
@@ -185,11 +186,11 @@ static void add_late(const dev_group *g, int32_t inst, const dev_lin_sums *to)
     const struct dev_lin *l = g->lin;
     const dev_lin_homes *h = l->homes;
     for (int32_t s = h->late_at[inst]; s < h->late_at[inst + 1]; s++) {
-        const int32_t k = h->late[s], at = target(g, inst, k);
-        if (k < l->n_add[1])
-            (k < l->n_add[0] ? to->i : to->q)[at] += h->change[2 * s];
+        const dev_lin_late *e = &h->late[s];
+        if (e->k < l->n_add[1])
+            (e->k < l->n_add[0] ? to->i : to->q)[e->to] += h->change[2 * s];
         else
-            ((two *)to->gc)[at] += *(const two *)&h->change[2 * s];
+            ((two *)to->gc)[e->to] += *(const two *)&h->change[2 * s];
     }
 }
 
@@ -220,19 +221,34 @@ static void raise_common(double *max, double v)
     }
 }
 
-/* Outputs [begin, end) of `add`. */
-static void raise_rows(const dev_group *g, int32_t inst, int32_t begin, int32_t end, double *max)
+/* Outputs [begin, end) of `add` that go to rows of this home alone. What goes elsewhere is raised
+ * nowhere: to ask first would be guessed wrong too often. */
+static void raise_own(const dev_group *g, int32_t inst, int32_t begin, int32_t end,
+                      double *restrict max)
+{
+    const struct dev_lin *l = g->lin;
+    const int32_t n_row = l->homes->n_row, *restrict sum = l->sum,
+                  *restrict to = &l->homes->to[(size_t)inst * (size_t)l->n_add[2]];
+    const double *restrict held = &l->held[(size_t)inst * (size_t)l->apart->n_out];
+    double nowhere = 0;
+    for (int32_t k = begin; k < end; k++) {
+        double *at = to[k] < n_row ? &max[to[k]] : &nowhere;
+        const double v = fabs(held[sum[k]]), old = *at;
+        *at = v > old ? v : old;
+    }
+}
+
+/* What goes to rows in common; the row that nobody reads stays as it is. qmax may be NULL. */
+static void raise_late(const dev_group *g, int32_t inst, double *fmax, double *qmax)
 {
     const struct dev_lin *l = g->lin;
     const dev_lin_homes *h = l->homes;
-    const int32_t *to = &h->to[(size_t)inst * (size_t)l->n_add[2]];
     const double *held = &l->held[(size_t)inst * (size_t)l->apart->n_out];
-    for (int32_t k = begin; k < end; k++) {
-        const double v = fabs(held[l->sum[k]]);
-        if (to[k] >= h->n_row)
-            raise_common(&max[target(g, inst, k)], v);
-        else if (v > max[to[k]])
-            max[to[k]] = v;
+    for (int32_t s = h->late_at[inst]; s < h->late_at[inst + 1]; s++) {
+        const dev_lin_late *e = &h->late[s];
+        double *max = e->k < l->n_add[0] ? fmax : e->k < l->n_add[1] ? qmax : NULL;
+        if (max)
+            raise_common(&max[e->to], fabs(held[l->sum[e->k]]));
     }
 }
 
@@ -247,8 +263,9 @@ void dev_homes_sizes(const dev_group *g, int home, bool all, double *fmax, doubl
             dev_lin_ask_for_instance(g, l->recent[k + AHEAD]);
         if (l->homes->of[i] != home)
             continue;
-        raise_rows(g, i, 0, l->n_add[0], fmax);
+        raise_own(g, i, 0, l->n_add[0], fmax);
         if (qmax)
-            raise_rows(g, i, l->n_add[0], l->n_add[1], qmax);
+            raise_own(g, i, l->n_add[0], l->n_add[1], qmax);
+        raise_late(g, i, fmax, qmax);
     }
 }

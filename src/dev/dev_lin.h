@@ -56,6 +56,10 @@ typedef struct dev_lin_packs { /* packs [begin, end) */
     int32_t begin, end;
 } dev_lin_packs;
 
+typedef struct dev_lin_late { /* entry `k` of `add`, which goes to sum `to` in common */
+    int32_t k, to;
+} dev_lin_late;
+
 /* With which threads the instances of a group are at home (dev_homes.c). */
 typedef struct dev_lin_homes {
     int n_home;
@@ -66,7 +70,7 @@ typedef struct dev_lin_homes {
     int32_t n_row;      /* places in `to` below: rows that no other home adds currents to */
     int32_t *to;        /* [nb][n_add[2]] where entries of `add` go at once */
     int32_t *late_at;   /* [nb + 1] in late and change */
-    int32_t *late;      /* of `add`, by instance, ascending: those that go to sums in common */
+    dev_lin_late *late; /* by instance, ascending: what goes to sums in common */
     double *change;     /* [2 late_at[nb]] what they change; slopes: of G and C */
     uint8_t *waits;     /* [nb + 8] 1: an instance whose changes are to be added */
 } dev_lin_homes;
