@@ -157,10 +157,12 @@ void slabs_give(slabs *all, void *p, size_t bytes)
 {
     slab *s = slab_of(p);
     give(s, (uint32_t)((char *)p - (char *)s) / PAGE, pages(bytes));
+    if (!is_empty(s))
+        return;
     bool spare = false;
     for (const slab *o = all->first; o; o = o->next)
         spare |= o != s && is_empty(o);
-    if (!is_empty(s) || !spare)
+    if (!spare)
         return;
     slab **at = &all->first;
     while (*at != s)
