@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../unit/suite.h"
 #include "dut.h"
 #include "ir_priv.h"
 
@@ -936,10 +937,7 @@ int main(void)
     tcase_set_timeout(t, 0);
     tcase_add_loop_test(t, specialised_code_means_what_the_model_says, 0, (int)vec_len(subjects));
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    const int failed = run_suite(s);
     vec_free(subjects);
     char cmd[80];
     snprintf(cmd, sizeof cmd, "rm -rf %s", cache_folder);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/suite.h"
 #include "dut.h"
 
 static char folder[512];
@@ -129,9 +130,5 @@ int main(void)
     tcase_add_test(t, originals_compile_unedited);
     tcase_add_test(t, psp103_of_the_kit_gives_our_currents);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

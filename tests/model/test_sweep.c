@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/suite.h"
 #include "dut.h"
 
 enum { N_POINT = 1000 };
@@ -129,10 +130,7 @@ int main(void)
     tcase_add_loop_test(c, a_sweep_of_numbers_compiles_nothing_after_the_first_point, 0, N_SWEEP);
     tcase_add_loop_test(c, a_flipped_flag_compiles_one_more_variant_per_form, 0, 4);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    const int failed = run_suite(s);
     vs_free(card);
     return failed != 0;
 }

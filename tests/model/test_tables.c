@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/suite.h"
 #include "dut.h"
 
 static const char terminals[] = "dgsb";
@@ -457,9 +458,5 @@ int main(void)
     tcase_add_test(t, jfet_currents_equal_ngspice);
     tcase_add_test(t, jfet_capacitances_equal_ngspice);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

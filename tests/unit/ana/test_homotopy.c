@@ -2,6 +2,7 @@
  * Newton does not converge. */
 #include <check.h>
 
+#include "../suite.h"
 #include "mock_ckt.h"
 #include "op.c"
 
@@ -101,9 +102,5 @@ int main(void)
     tcase_add_test(tc, source_stepping_ends_with_full_sources);
     tcase_add_test(tc, pseudo_transient_ends_at_a_solution);
     suite_add_tcase(s, tc);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

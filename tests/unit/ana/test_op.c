@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdio.h>
 
+#include "../suite.h"
 #include "ana.h"
 #include "mock_ckt.h"
 
@@ -312,9 +313,5 @@ int main(void)
     tcase_add_test(tc, sweep_delivers_every_value_and_restores_the_source);
     tcase_add_test(tc, sweep_across_a_fold_goes_on_behind_it);
     suite_add_tcase(s, tc);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <malloc.h>
 
+#include "../suite.h"
 #include "ana.h"
 #include "mock_ckt.h"
 
@@ -595,9 +596,5 @@ int main(void)
     tcase_add_test(tc, a_request_stops_the_run_in_order);
     tcase_add_test(tc, impossible_times_are_refused);
     suite_add_tcase(s, tc);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "api_priv.h"
 
 /* Of the allocations of a case each of the first fails in turn, then some of the others, evenly
@@ -248,9 +249,5 @@ int main(void)
     tcase_add_test(tc, a_limit_of_the_host_is_kept);
     tcase_add_test(tc, a_call_from_a_callback_returns_to_it);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    const int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "heap.h"
 #include "stream.h"
 
@@ -176,9 +177,5 @@ int main(void)
     tcase_add_test(tc, a_new_file_gets_its_name_when_it_is_whole);
     tcase_add_test(tc, the_heap_of_the_process_has_no_registry);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    const int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed != 0;
+    return run_suite(suite);
 }

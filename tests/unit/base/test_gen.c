@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "../suite.h"
 #include "gen.h"
 #include "map.h"
 
@@ -111,9 +112,5 @@ int main(void)
     tcase_add_test(t, questions_without_a_change_find_nothing_out_of_date);
     tcase_add_test(t, keys_are_found_after_others_were_removed);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

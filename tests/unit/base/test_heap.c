@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "../suite.h"
 #include "arena.h"
 #include "heap.h"
 #include "map.h"
@@ -440,9 +441,5 @@ int main(void)
     tcase_add_test(tc, missing_memory_in_a_thread_ends_the_work_of_its_caller);
     tcase_add_test(tc, long_work_ends_at_the_poll_that_is_answered);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    const int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "option.h"
 
 static char *read_document(void)
@@ -210,9 +211,5 @@ int main(void)
     tcase_add_test(tc, words_are_numbers_in_their_order);
     tcase_add_test(tc, a_preset_leaves_what_cards_give);
     suite_add_tcase(s, tc);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? 1 : 0;
+    return run_suite(s);
 }

@@ -1,4 +1,5 @@
 /* Tests of base/pool.c: every piece once, whatever the number of threads and jobs. */
+#include "../suite.h"
 #include "pool.h"
 
 #include "heap.h"
@@ -495,9 +496,5 @@ int main(void)
     tcase_add_test(t, ordered_parts_bound_threads_that_are_not_there);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

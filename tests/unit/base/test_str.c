@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "diag.h"
 #include "stream.h"
 #include "vec.h"
@@ -209,9 +210,5 @@ int main(void)
     tcase_add_test(t, numbers_round_as_strtod_does);
     tcase_add_test(t, a_text_keeps_its_note);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "chart.h"
 #include "stream.h"
 
@@ -259,9 +260,5 @@ int main(void)
     tcase_add_test(t, a_million_curves_have_a_short_legend);
     tcase_add_test(t, endings_are_formats);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

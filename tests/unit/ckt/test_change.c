@@ -1,5 +1,6 @@
 /* Tests of other values in the same circuit (ckt_redo.c), of times, start values and waveforms
  * (ckt_time.c), and of the messages about many nodes (ckt_topo.c). */
+#include "../suite.h"
 #include "ckt_bench.h"
 
 enum { R1, R2, R3, R4 }; /* rows of the resistor */
@@ -405,9 +406,5 @@ int main(void)
     for (size_t k = 0; k < VS_COUNT(test); k++)
         tcase_add_test(tc, test[k]);
     suite_add_tcase(s, tc);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? 1 : 0;
+    return run_suite(s);
 }

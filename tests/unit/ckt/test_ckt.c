@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "../suite.h"
 #include "ckt_bench.h"
 
 START_TEST(divider_stamps_f_and_j)
@@ -575,9 +576,5 @@ int main(void)
             tcase_add_test(t, test[k]);
         suite_add_tcase(s, t);
     }
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "cmp.h"
 #include "vec.h"
 
@@ -274,9 +275,5 @@ int main(void)
     tcase_add_test(t, responses_are_compared_at_each_frequency);
     tcase_add_test(t, points_without_an_axis);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "conv.h"
 #include "vec.h"
 
@@ -332,9 +333,5 @@ int main(void)
     tcase_add_loop_test(t, what_has_no_room_is_refused, 0, VS_COUNT(refused));
     tcase_add_loop_test(t, touchstone_files_of_others, 0, VS_COUNT(touchstones));
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

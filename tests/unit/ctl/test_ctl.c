@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "ctl.h"
 
 static diag d;
@@ -357,9 +358,5 @@ int main(void)
     tcase_add_test(tc, the_form_of_cards_is_checked_before_the_run);
     suite_add_tcase(suite, plain);
     suite_add_tcase(suite, tc);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

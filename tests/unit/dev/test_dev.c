@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "../suite.h"
 #include "../ckt/mock_mdl.h"
 #include "dev_lin.h"
 
@@ -540,9 +541,5 @@ int main(void)
     tcase_add_loop_test(t, what_no_voltage_changes_has_no_curvature, 0, 4);
     tcase_add_loop_test(t, a_load_that_ends_no_point_leaves_out_more, 0, 4);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "elab.h"
 
 enum { MAX_N = 64 };
@@ -637,9 +638,5 @@ int main(void)
     tcase_add_test(t, outputs_are_nodes_and_source_currents);
     tcase_add_test(t, save_narrows_the_outputs);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

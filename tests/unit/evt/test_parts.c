@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../suite.h"
 #include "evt_unit.h"
 
 /* One part; every input has a driver, every output a node. */
@@ -442,9 +443,5 @@ int main(void)
     tcase_add_test(tc, a_wired_and_needs_all);
     Suite *s = suite_create("evt/parts");
     suite_add_tcase(s, tc);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

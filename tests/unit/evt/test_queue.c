@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../suite.h"
 #include "evt_unit.h"
 
 static const evt_value S0 = 0, S1 = 1, SU = 2;
@@ -478,9 +479,5 @@ int main(void)
     tcase_add_test(tc, a_damaged_image_is_refused_or_runs);
     Suite *s = suite_create("evt/queue");
     suite_add_tcase(s, tc);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

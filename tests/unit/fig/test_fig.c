@@ -6,6 +6,7 @@
 #include <string.h>
 #undef complex
 
+#include "../suite.h"
 #include "fig.h"
 #include "stream.h"
 #include "vec.h"
@@ -198,9 +199,5 @@ int main(void)
     tcase_add_test(t, curves_over_an_expression);
     tcase_add_test(t, an_empty_figure_is_told);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "http.h"
 
 enum { PORT = 4000 };
@@ -208,9 +209,5 @@ int main(void)
     tcase_add_test(t, connections_that_ended_make_room_at_once);
     tcase_add_test(t, listeners_that_leave_at_once_are_counted);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int bad = srunner_ntests_failed(r);
-    srunner_free(r);
-    return bad != 0;
+    return run_suite(s);
 }

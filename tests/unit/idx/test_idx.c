@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "draw.h"
 #include "idx.h"
 #include "out.h"
@@ -710,9 +711,5 @@ int main(void)
     tcase_add_test(tc, another_file_and_one_cut_off_are_told);
     tcase_add_test(tc, what_is_no_result_file_is_refused);
     suite_add_tcase(s, tc);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    const int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "mdl_priv.h"
 
 typedef struct bench { /* a library of its own */

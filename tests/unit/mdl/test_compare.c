@@ -159,9 +159,5 @@ int main(void)
     tcase_add_test(t, each_third_call_is_compared);
     tcase_add_test(t, nan_and_infinity_are_beyond);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

@@ -354,11 +354,7 @@ int main(void)
     tcase_add_loop_test(t, module_agrees_with_itself, first, n);
     tcase_set_timeout(t, 200);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_set_fork_status(r, CK_NOFORK);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    const int failed = run_suite_here(s);
     for (size_t k = 0; k < vec_len(module_name); k++)
         vs_free(module_name[k]);
     vec_free(module_name);

@@ -183,9 +183,5 @@ int main(void)
     tcase_add_test(t, all_shows_each_result_and_last_the_code_of_kernels);
     tcase_add_test(t, a_spoilt_function_is_an_error_that_names_the_pass);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

@@ -459,9 +459,5 @@ int main(void)
     tcase_add_test(t, damage_is_found_in_every_part);
     tcase_add_test(t, rows_and_variants_are_those_that_were_made);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

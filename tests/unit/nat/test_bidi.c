@@ -3,6 +3,7 @@
 #include <check.h>
 #include <math.h>
 
+#include "../suite.h"
 #include "nat_bidi.h"
 
 static bidi new_bidi(void)
@@ -143,9 +144,5 @@ int main(void)
     tcase_add_test(tc, turns_are_taken_back_and_forgotten);
     Suite *s = suite_create("nat/bidi");
     suite_add_tcase(s, tc);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

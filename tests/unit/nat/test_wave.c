@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../suite.h"
 #include "wave.h"
 
 #define WAVE(k, ...)                                                       \
@@ -238,9 +239,5 @@ int main(void)
     tcase_add_test(t, largest_value_is_that_of_the_curve_or_not_known);
     tcase_add_test(t, bad_arguments_are_named);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "draw.h"
 #include "wave.h"
 
@@ -209,9 +210,5 @@ int main(void)
     tcase_add_test(t, values_do_not_depend_on_the_order_of_questions);
     tcase_add_test(t, wrong_arguments_are_named);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

@@ -1,8 +1,9 @@
 /* Tests of csc_cut.c: parts have every row and entry once, and rows that are near each other. */
-#include "csc_cut.h"
-
 #include <check.h>
 #include <stdlib.h>
+
+#include "../suite.h"
+#include "csc_cut.h"
 
 enum { MOST = 4000 };
 
@@ -168,9 +169,5 @@ int main(void)
     tcase_add_test(t, entries_on_one_side_of_the_diagonal);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

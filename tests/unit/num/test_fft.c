@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../suite.h"
 #include "fft.h"
 
 static double random_part(void) { return 2.0 * rand() / RAND_MAX - 1; }
@@ -74,9 +75,5 @@ int main(void)
     tcase_add_test(t, transforms_of_any_length_are_their_sums);
     tcase_add_test(t, a_wave_over_several_dimensions_is_one_line);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../suite.h"
 #include "full.h"
 
 #include <complex.h>
@@ -96,9 +97,5 @@ int main(void)
     tcase_add_test(t, random_complex_systems_are_solved);
     tcase_add_test(t, a_pivot_that_is_too_small_is_none);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

@@ -2,6 +2,7 @@
 #include <check.h>
 #include <math.h>
 
+#include "../suite.h"
 #include "integ.h"
 
 static double power(double t, int k) { return k == 0 ? 1 : t * power(t, k - 1); }
@@ -135,9 +136,5 @@ int main(void)
     tcase_add_test(tc, equal_steps_give_the_textbook_coefficients);
     tcase_add_test(tc, error_falls_with_the_order_of_the_method);
     suite_add_tcase(s, tc);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../suite.h"
 #include "lu.h"
 
 /* The pattern of the dense matrix d (n-by-n, row-major) where keep or value is not zero. */
@@ -260,9 +261,5 @@ int main(void)
     tcase_add_test(tc, weakest_pivot_is_found);
     tcase_add_test(tc, first_factors_of_many_unknowns_are_told);
     suite_add_tcase(s, tc);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "lu_super_priv.h"
 
 static uint32_t seed;
@@ -380,9 +381,5 @@ int main(void)
     tcase_add_test(t, matrices_without_factors_are_found_as_by_klu);
     tcase_add_test(t, pivots_that_grow_are_given_up);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

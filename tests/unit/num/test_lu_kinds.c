@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "lu_priv.h"
 #include "pool.h"
 
@@ -1171,9 +1172,5 @@ int main(void)
     tcase_add_test(t, cholesky_starts_no_threads_and_keeps_the_setting_of_the_host);
     tcase_set_timeout(t, 200);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

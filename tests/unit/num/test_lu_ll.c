@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "lu_ll.h"
 
 /* Blocks of one column and of few, as they are computed here, and of so many that the BLAS does. */
@@ -146,9 +147,5 @@ int main(void)
     tcase_add_test(t, what_is_not_positive_definite_is_refused);
     tcase_add_test(t, factors_are_the_same_bits_each_time);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

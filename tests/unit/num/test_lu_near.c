@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "lu_near.h"
 
 enum {
@@ -220,9 +221,5 @@ int main(void)
     tcase_add_test(t, a_matrix_too_far_leaves_x_alone);
     tcase_add_test(t, no_right_side_is_no_work);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "lu.h"
 #include "lu_tiny.h"
 
@@ -326,9 +327,5 @@ int main(void)
     tcase_add_loop_test(tc, code_and_tables_give_the_same_bits, 0, 2);
     tcase_add_test(tc, new_values_allocate_nothing);
     suite_add_tcase(s, tc);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "lu_priv.h"
 #include "lu_z.h"
 
@@ -190,9 +191,5 @@ int main(void)
     tcase_add_test(t, singular_matrices_are_found);
     tcase_add_test(t, much_fill_is_left_to_umfpack);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "rcnet.h"
 
 enum { MOST = 40, PORTS = 4 };
@@ -231,9 +232,5 @@ int main(void)
     tcase_add_test(t, no_node_leaves_more_edges_than_it_had);
     tcase_add_test(t, a_chain_keeps_its_delay);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int bad = srunner_ntests_failed(r);
-    srunner_free(r);
-    return bad != 0;
+    return run_suite(s);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "recycle.h"
 
 #include <complex.h> /* last: `complex` is a name in headers */
@@ -146,9 +147,5 @@ int main(void)
     tcase_add_test(t, a_later_product_corrects_an_earlier_one);
     tcase_add_test(t, a_singular_core_is_forgotten);
     suite_add_tcase(s, t);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    const int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

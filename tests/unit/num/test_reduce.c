@@ -2,6 +2,7 @@
 #include <check.h>
 #include <math.h>
 
+#include "../suite.h"
 #include "reduce.h"
 
 enum { N = 100000, COLUMNS = 50 };
@@ -100,9 +101,5 @@ int main(void)
     tcase_add_test(t, an_axis_that_does_not_rise_has_columns_of_equally_many_points);
     tcase_add_test(t, a_part_has_a_point_on_each_side);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int bad = srunner_ntests_failed(r);
-    srunner_free(r);
-    return bad != 0;
+    return run_suite(s);
 }

@@ -1,7 +1,7 @@
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
+#include "../suite.h"
 #include "rlgc.h"
 
 static arena mem;
@@ -150,9 +150,5 @@ int main(void)
     tcase_add_test(tc, what_is_no_lossy_line_is_told_apart);
     tcase_add_test(tc, answers_to_step_and_ramp_are_smooth_at_0);
     suite_add_tcase(s, tc);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

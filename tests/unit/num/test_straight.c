@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "straight.h"
 
 /* Registers and indices with all forms of the prefixes and displacements. */
@@ -170,9 +171,5 @@ int main(void)
     tcase_add_loop_test(t, signs_copies_and_inverses, 0, 2);
     tcase_add_test(t, products_are_subtracted_with_one_rounding);
     suite_add_tcase(s, t);
-    SRunner *run = srunner_create(s);
-    srunner_run_all(run, CK_NORMAL);
-    const int failed = srunner_ntests_failed(run);
-    srunner_free(run);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

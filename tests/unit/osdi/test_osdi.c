@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "osdi.h"
 #include "vec.h"
 
@@ -207,9 +208,5 @@ int main(void)
     tcase_add_loop_test(t, derivatives, 0, 2);
     tcase_add_test(t, limiting);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "out.h"
 
 static const out_vector vec[] = {{"time", "time"}, {"v(out)", "voltage"}, {"i(v1)", "current"}};
@@ -167,9 +168,5 @@ int main(void)
     tcase_add_test(t, full_disk_is_reported);
     tcase_add_test(t, damaged_files_are_refused_with_a_reason);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

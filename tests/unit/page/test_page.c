@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "page.h"
 #include "stream.h"
 
@@ -107,9 +108,5 @@ int main(void)
     tcase_add_test(t, doubles_are_base64_of_their_bytes);
     tcase_add_test(t, a_page_has_title_and_data_in_their_places);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int bad = srunner_ntests_failed(r);
-    srunner_free(r);
-    return bad != 0;
+    return run_suite(s);
 }

@@ -1,6 +1,7 @@
 /* test_expr.c - vector expressions. */
 #include <string.h>
 
+#include "../suite.h"
 #include "plots.h"
 
 static const struct {
@@ -226,9 +227,5 @@ int main(void)
     tcase_add_test(t, deep_nesting_is_refused);
     tcase_add_test(t, functions_with_a_range_need_the_whole_where_a_value_is_out_of_it);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

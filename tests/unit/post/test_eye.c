@@ -1,6 +1,7 @@
 /* test_eye.c - eye diagrams of curves whose figures are known. */
 #include <string.h>
 
+#include "../suite.h"
 #include "eye.h"
 #include "meas.h"
 #include "plots.h"
@@ -424,9 +425,5 @@ int main(void)
     tcase_add_loop_test(t, bad_input_is_told, 0, (int)VS_COUNT(wrong));
     tcase_add_test(t, a_wrong_unit_interval_is_told);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

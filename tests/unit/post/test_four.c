@@ -1,7 +1,7 @@
 /* test_four.c - Fourier series, spectra, pictures. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "four.h"
 #include "plots.h"
 #include "stream.h"
@@ -95,9 +95,5 @@ int main(void)
     tcase_add_loop_test(t, spectra_have_the_lines_of_the_curve, 0, 2);
     tcase_add_test(t, linearize_keeps_the_curve);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

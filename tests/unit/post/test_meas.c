@@ -1,6 +1,7 @@
 /* test_meas.c - each form of .measure on curves whose answer is known. */
 #include <string.h>
 
+#include "../suite.h"
 #include "meas.h"
 #include "plots.h"
 
@@ -268,9 +269,5 @@ int main(void)
     tcase_add_test(t, a_falling_axis_gives_the_same);
     tcase_add_test(t, pieces_give_the_bits_of_the_whole);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -1,7 +1,7 @@
 /* test_plot.c - vectors are found by all ways to write their names, with and without the index. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "plots.h"
 
 /* Each is the name of a vector as well as what is asked for: all pairs meet. */
@@ -125,9 +125,5 @@ int main(void)
     tcase_add_test(t, a_name_alone_is_found_by_its_other_forms);
     tcase_add_test(t, a_vector_of_the_same_name_is_replaced);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

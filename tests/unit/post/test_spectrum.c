@@ -1,6 +1,7 @@
 /* test_spectrum.c - .fft and the figures of a tone, against closed forms. */
 #include <string.h>
 
+#include "../suite.h"
 #include "meas.h"
 #include "plots.h"
 #include "spectrum.h"
@@ -269,9 +270,5 @@ int main(void)
     tcase_add_test(t, the_table_shows_harmonics_of_a_named_tone);
     tcase_add_test(t, a_difference_of_nodes_is_found_by_its_name);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

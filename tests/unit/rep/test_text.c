@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "heap.h"
 #include "rep.h"
 #include "stream.h"
@@ -79,9 +80,5 @@ int main(void)
     tcase_add_test(tc, strings_of_json_are_quoted);
     tcase_add_test(tc, the_input_is_not_overwritten);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    const int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "out.h"
 #include "stream.h"
 #include "vsim/inside.h"
@@ -165,9 +166,5 @@ int main(void)
     tcase_add_test(tc, points_before_are_in_the_file);
     tcase_add_test(tc, a_block_does_not_go_on);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    const int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed != 0;
+    return run_suite(suite);
 }

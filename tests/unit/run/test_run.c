@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "vsim/inside.h"
 #include "stream.h"
 
@@ -171,9 +172,5 @@ int main(void)
     tcase_add_test(tc, a_block_gives_the_exit_code);
     tcase_add_test(tc, points_of_a_family_are_told);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    const int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "sandbox.h"
 
 static char top[] = "/tmp/vsim-sandbox-XXXXXX"; /* top/in may be written, top/out not */
@@ -252,9 +253,5 @@ int main(void)
     tcase_add_test(t, files_are_read_in_each_way_that_the_index_has);
     tcase_add_test(t, a_folder_that_does_not_exist_is_an_error);
     suite_add_tcase(s, t);
-    SRunner *run = srunner_create(s);
-    srunner_run_all(run, CK_ENV);
-    const int failed = srunner_ntests_failed(run);
-    srunner_free(run);
-    return failed ? 1 : 0;
+    return run_suite(s);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "tran_deck.h"
 
 enum { N = 140 }; /* more than small circuits have: they hold groups as a whole */
@@ -281,9 +282,5 @@ int main(void)
     tcase_add_test(tc, limiting_compares_with_an_instances_own_last_evaluation);
     tcase_add_test(tc, a_rejected_step_returns_the_limits_of_what_it_evaluated);
     suite_add_tcase(suite, tc);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

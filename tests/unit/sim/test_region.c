@@ -4,6 +4,7 @@
  * own; its far end sleeps. */
 #include <math.h>
 
+#include "../suite.h"
 #include "ckt_latent.h"
 #include "tran_deck.h"
 
@@ -235,9 +236,5 @@ int main(void)
     tcase_add_test(t, who_moves_beside_it_is_told_once);
     tcase_add_test(t, parts_that_only_a_supply_joins_are_told_apart);
     suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "sim.h"
 
 typedef struct bench {
@@ -513,9 +514,5 @@ int main(void)
     tcase_add_test(tc, parameters_and_elements_are_found_by_name);
     tcase_add_test(tc, figures_of_processes_add_up);
     suite_add_tcase(s, tc);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? 1 : 0;
+    return run_suite(s);
 }

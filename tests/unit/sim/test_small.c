@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "sim.h"
 
 #include <complex.h>
@@ -599,9 +600,5 @@ int main(void)
     tcase_add_test(t, sweep_over_a_resistor);
     tcase_add_test(t, sweep_over_a_parameter_of_an_element);
     suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "spa.h"
 #include "stream.h"
 
@@ -181,9 +182,5 @@ int main(void)
     tcase_add_test(t, what_is_written_is_read_again);
     tcase_add_test(t, the_first_line_tells);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? 1 : 0;
+    return run_suite(s);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "spa.h"
 #include "stream.h"
 
@@ -358,9 +359,5 @@ int main(void)
     tcase_add_test(t, large_factorisations_are_left_out);
     tcase_add_test(t, pictures_stay_small);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? 1 : 0;
+    return run_suite(s);
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "store.h"
 #include "vec.h"
 
@@ -232,9 +233,5 @@ int main(void)
     tcase_add_test(t, list_and_clear_leave_other_files_alone);
     tcase_add_test(t, without_a_folder_nothing_is_kept_and_nothing_fails);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

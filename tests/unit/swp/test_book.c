@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "swp_priv.h"
 #include "stream.h"
 
@@ -322,9 +323,5 @@ int main(void)
     tcase_add_test(t, a_journal_of_another_sweep_or_version_is_refused);
     tcase_add_test(t, statistics_of_four_samples);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? 1 : 0;
+    return run_suite(s);
 }

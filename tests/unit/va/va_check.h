@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "va.h"
 #include "stream.h"
 
@@ -238,21 +239,13 @@ static inline double value_of(const char *decl, const char *stmt)
     return v;
 }
 
-#define RUN_SUITE(name, ...)                         \
-    int main(void)                                   \
-    {                                                \
-        const TTest *const tests[] = {__VA_ARGS__};  \
-        Suite *s = suite_create(name);               \
-        TCase *t = tcase_create(name);               \
-        tcase_set_timeout(t, 120);                   \
-        for (size_t i = 0; i < VS_COUNT(tests); i++) \
-            tcase_add_test(t, tests[i]);             \
-        suite_add_tcase(s, t);                       \
-        SRunner *r = srunner_create(s);              \
-        srunner_run_all(r, CK_NORMAL);               \
-        int failed = srunner_ntests_failed(r);       \
-        srunner_free(r);                             \
-        return failed != 0;                          \
+#define RUN_SUITE(name, ...)                              \
+    int main(void)                                        \
+    {                                                     \
+        const TTest *const tests[] = {__VA_ARGS__};       \
+        TCase *t = tcase_create(name);                    \
+        tcase_set_timeout(t, 120);                        \
+        return run_case(name, t, tests, VS_COUNT(tests)); \
     }
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "out.h"
 #include "spectrum.h"
 #include "stream.h"
@@ -886,10 +887,7 @@ int main(void)
     tcase_add_test(t, measures_between_cursors_are_those_of_the_curve);
     tcase_add_test(t, measures_of_extremes_say_so_and_have_exact_values_at_cursors);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int bad = srunner_ntests_failed(r);
-    srunner_free(r);
+    const int bad = run_suite(s);
     unlink(path);
     return bad != 0;
 }
