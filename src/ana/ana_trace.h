@@ -19,6 +19,7 @@
     X(ANA_IN_SOLVE, "solve")                      \
     X(ANA_IN_PREDICT, "predict")                  \
     X(ANA_IN_LTE, "truncation error")             \
+    X(ANA_IN_PRODUCT, "products")                 \
     X(ANA_IN_OUTPUT, "output")                    \
     X(ANA_IN_WATCH, "watching") /* work that only a watcher causes */
 /* clang-format on */

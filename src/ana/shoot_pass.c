@@ -81,8 +81,10 @@ static vs_status linearise(ana_shot *s, const shoot_stage *g, const double *x, b
     ana *a = s->a;
     const ckt_env env = env_at(s, g);
     lin_begin(s, l);
+    watch_phase(a->watch, ANA_IN_LOAD);
     vs_status st = loaded ? ckt_load_slopes(a->c, &env, x, l->g, l->c)
                           : ckt_load_ac(a->c, &env, x, false, l->g, l->c);
+    watch_phase(a->watch, ANA_IN_REFACTOR);
     if (st != VS_OK)
         return st;
     for (int32_t i = 1; i <= a->n && a->opt.rshunt > 0; i++)
@@ -96,8 +98,11 @@ static vs_status linearise(ana_shot *s, const shoot_stage *g, const double *x, b
     }
     if (st == VS_OK)
         st = l->factored ? lu_refactor(&l->lu, &l->m) : VS_REPIVOT;
-    if (st == VS_REPIVOT)
+    if (st == VS_REPIVOT) {
+        watch_phase(a->watch, ANA_IN_FACTOR);
         st = lu_factor(&l->lu, &l->m);
+    }
+    watch_phase(a->watch, ANA_IN_TEST);
     l->factored = st == VS_OK;
     if (st == VS_EUNSUPPORTED)
         ana_say_refused(s->a, &l->lu);
@@ -138,6 +143,7 @@ static void propagate(ana_shot *s, const shoot_stage *g, shoot_lin *l, const dou
 {
     shoot_wave *w = &s->wave;
     const shoot_track *lines = shoot_lines_change(s);
+    watch_phase(s->a->watch, ANA_IN_PRODUCT);
     for (int32_t col = 0; col < w->n_column; col++) {
         const size_t at = (size_t)col * s->n1;
         double *q = w->q + at, *before = w->q_before + at, *d = w->d + at, *x = w->x + at,
@@ -160,6 +166,7 @@ static void propagate(ana_shot *s, const shoot_stage *g, shoot_lin *l, const dou
         add_product(s, l->c, 1, x, q);
         memcpy(d, k, s->n1 * sizeof *k);
     }
+    watch_phase(s->a->watch, ANA_IN_OTHER);
 }
 
 /* The columns at t_0: those of C for the unknowns of the state, and one for ln T. */
@@ -401,8 +408,10 @@ static vs_status find_update(ana_shot *s, now *w, const shoot_stage *g, shoot_li
         w->dx[i] = a->f[i] + k[i] + (a->gdiag[i] ? shunt * w->x[i] : 0);
     }
     const vs_status st = linearise(s, g, w->x, true, l);
+    watch_phase(a->watch, ANA_IN_SOLVE);
     if (st == VS_OK)
         lu_solve(&l->lu, w->dx + 1, w->dx + 1);
+    watch_phase(a->watch, ANA_IN_TEST);
     return st;
 }
 
@@ -450,7 +459,9 @@ static vs_status update_few(ana_shot *s, now *w, const shoot_stage *g, shoot_lin
     const newton_eq eq = equation(s, w, g, false);
     for (int k = 0; k < MOST_UPDATES; k++) {
         bool limited = true;
+        watch_phase(a->watch, ANA_IN_LOAD);
         vs_status st = ckt_load(a->c, &eq.env, w->x, a->f, a->q, a->fmax, a->qmax, &limited);
+        watch_phase(a->watch, ANA_IN_TEST);
         if (st == VS_OK && !limited)
             st = find_update(s, w, g, l);
         if (st != VS_OK || limited) {
@@ -593,8 +604,10 @@ static vs_status one_stage(ana_shot *s, now *w, const shoot_stage *g, int32_t st
     shoot_track *lines = shoot_lines_pass(s);
     shoot_lines_stage(s, lines, g, step, 0);
     shoot_lines_hold(s, lines);
+    watch_phase(s->a->watch, ANA_IN_PREDICT);
     set_history(s, w, g, still);
     const vs_status st = solve(s, w, g, l);
+    watch_phase(s->a->watch, ANA_IN_OTHER);
     if (st != VS_OK)
         return st;
     if (s->probes) {

@@ -260,12 +260,14 @@ static vs_status deliver_corner(tran *t, bool digital)
     return jumped ? deliver_at(t, time, x) : VS_OK;
 }
 
+static bool is_going(vs_status st) { return st == VS_OK || st == VS_PAUSED; }
+
 /* A row at a time within the last step: lines between its points, digital nodes as they were. A
  * pause that the sink asked for in an earlier one waits: the next step does not come back for the
  * rest. */
 static vs_status deliver_within(tran *t, double time, vs_status before)
 {
-    if (before != VS_OK && before != VS_PAUSED)
+    if (!is_going(before))
         return before;
     const double part = (time - (t->t - t->past[0])) / t->past[0];
     double *x = t->pred;
@@ -296,7 +298,7 @@ static vs_status deliver_events(tran *t, double from, vs_status st)
     const double h = t->past[0], least = 100 * SAME_TIME * t->o.tstop;
     if (is_busy(t, from))
         return st;
-    for (double at = ckt_change_from(c, from), next; at < t->t; at = next) {
+    for (double at = ckt_change_from(c, from), next; at < t->t && is_going(st); at = next) {
         next = fmin(ckt_change_from(c, nextafter(at, INFINITY)), t->t);
         const double behind = at + fmin(TRAN_BEHIND * h, (next - at) / 2);
         if (at - from > least)
@@ -317,9 +319,13 @@ static vs_status deliver_rows(tran *t, bool corner)
     return deliver_events(t, t->t - (corner ? 1 - TRAN_BEHIND : 1) * t->past[0], st);
 }
 
+/* Behind the last point there is nothing to stop, and nothing that another process could go on
+ * with. */
 static vs_status report_progress(tran *t)
 {
     const ana_sink *s = t->sink;
+    if (t->t >= t->o.tstop)
+        return VS_OK;
     if (s->stop && s->stop(s->user))
         return VS_STOP;
     if (t->a->n <= 256 && t->a->st.points_accepted % 64) /* asking costs as much as a point */

@@ -28,12 +28,14 @@ static void history_image(tran *t, image *im)
         vector_image(a, v[i], im);
 }
 
-/* Times that a run can have: it goes on from t by steps that end. */
+/* Times that a run can have: it goes on from t by steps that end. At tstop, where a row's callback
+ * may have made it pause, no step follows. */
 static void check_times(const tran *t, image *im)
 {
+    const bool step = isfinite(t->h) && t->h > 0 && t->brk >= t->t && t->brk_prev >= 0 &&
+                      t->brk_prev <= t->t && t->brk_prev < t->brk && t->most > 0;
     bool ok = isfinite(t->t) && t->t >= 0 && t->t <= t->o.tstop && t->t_new >= 0 &&
-              isfinite(t->h) && t->h > 0 && t->brk >= t->t && t->brk_prev >= 0 &&
-              t->brk_prev <= t->t && t->brk_prev < t->brk && t->most > 0;
+              (step || t->t == t->o.tstop);
     for (int i = 0; i < TRAN_KEEP; i++)
         ok &= isfinite(t->past[i]) && t->past[i] >= 0;
     if (im->giving && !ok)

@@ -283,6 +283,11 @@ void diag_where(const diag *d, diag_span at, int *line, int *col)
 void diag_clear(diag *d)
 {
     enum { MOST_TOLD = 10000 };
+    for (size_t i = 0; i < vec_len(d->msg) && !d->first; i++)
+        if (d->msg[i].level == DIAG_ERROR) {
+            d->first = d->msg[i].text;
+            d->first_at = d->msg[i].span;
+        }
     for (size_t i = 0; i < vec_len(d->msg) && vec_len(d->told) < MOST_TOLD; i++)
         if (d->msg[i].kind)
             vec_push(d->told, str_hash(d->msg[i].text, strlen(d->msg[i].text)));

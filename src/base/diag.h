@@ -43,9 +43,11 @@ typedef struct diag {
     diag_msg *msg;   /* vec; a note belongs to the error or warning before it */
     uint64_t *told;  /* vec; hashes of the first texts with a kind that diag_clear removed */
     int n_error, n_warning, n_dropped;
-    bool drop_notes; /* the last error or warning was dropped, its notes are too */
-    int max_error;   /* further errors are counted, not kept; default 50 */
-    bool told_full;  /* it was said that there are further errors */
+    bool drop_notes;    /* the last error or warning was dropped, its notes are too */
+    int max_error;      /* further errors are counted, not kept; default 50 */
+    bool told_full;     /* it was said that there are further errors */
+    const char *first;  /* text of the first error that diag_clear removed, NULL: none; */
+    diag_span first_at; /* its place */
     /* What $NAME stands for in names of files, and HOME for ~. NULL, or its answer NULL: the name
      * stays as it is written. The text lives until the next question. */
     const char *(*variable)(void *user, const char *name);

@@ -537,8 +537,17 @@ static vs_status dispatch(ctl *c)
 
 /* -- running -- */
 
+/* Behind a stop a block saves what there is. What a command misses then is no error of the deck. */
+static void soften_late(ctl *c)
+{
+    diag_soften(c->d, c->since);
+    diag_note(c->d, DIAG_NOWHERE, "the block was stopped: its results end early");
+}
+
 static void end_command(ctl *c, vs_status st)
 {
+    if (c->stopped && st == VS_EINPUT)
+        soften_late(c);
     if (st && st != VS_PAUSED && !c->worst) /* behind a pause the script goes on, as in ngspice */
         c->worst = st;
     if (c->o.flush)
@@ -550,6 +559,7 @@ static void end_command(ctl *c, vs_status st)
 
 static bool prepare(ctl *c, const stmt *x)
 {
+    c->since = diag_try(c->d);
     c->at = x->at;
     c->e.span = x->at;
     c->same_text = true;
@@ -605,6 +615,7 @@ static bool may_turn(ctl *c, const stmt *x)
     if (!(most > 0) || ++c->n_turn <= most)
         return true;
     if (!c->spent) {
+        c->since = diag_try(c->d);
         diag_error(c->d, x->at,
                    "loops end here, after %.10g turns; `set maxturns=N` before allows N, 0 any "
                    "number",
@@ -619,11 +630,13 @@ static bool may_turn(ctl *c, const stmt *x)
  * block ends a loop that was running; a loop that begins later may run, to save results. */
 static bool turn(ctl *c, loop *l)
 {
-    const int before = c->d->n_error;
     const bool late = c->stopped;
     l->flow = FLOW_ON;
-    if (!ctl_goes_back(c) && !may_turn(c, l->x))
-        return false;
+    if (!ctl_goes_back(c)) {
+        frame(c)->n_error = c->d->n_error;
+        if (!may_turn(c, l->x))
+            return false;
+    }
     const ctl_flow flow = run_block(c, l->x->body);
     if (interrupted(c) && (!late || ++l->n_late >= MAX_LATE)) {
         l->flow = flow == FLOW_QUIT ? FLOW_QUIT : FLOW_ON;
@@ -631,7 +644,7 @@ static bool turn(ctl *c, loop *l)
     }
     l->flow = flow == FLOW_QUIT || flow == FLOW_GOTO ? flow : FLOW_ON;
     frame(c)->turn++;
-    frame(c)->n_failed = c->d->n_error > before ? frame(c)->n_failed + 1 : 0;
+    frame(c)->n_failed = c->d->n_error > frame(c)->n_error ? frame(c)->n_failed + 1 : 0;
     if (frame(c)->n_failed < MAX_FAILED)
         return l->flow == FLOW_ON && flow != FLOW_BREAK;
     diag_warning(c->d, l->x->at, "the loop ends here: each of its last %d turns had errors",

@@ -119,9 +119,10 @@ static vs_status run_from(ctl *c, size_t i, bool again)
 {
     static const flat_ana op = {.kind = FLAT_OP};
     sim *s = c->s;
-    vs_status st = VS_OK,
-              cards = VS_OK; /* a wrong card does not keep the other analyses from running */
+    vs_status st = VS_OK;
     size_t n = 0;
+    if (!i)
+        c->cards = VS_OK;
     do {
         if (again) {
             sim_retake_analyses(s);
@@ -139,13 +140,14 @@ static vs_status run_from(ctl *c, size_t i, bool again)
         ctl_flow_end(c);
         c->run.of_deck = true;
         c->run.number = i;
+        /* a wrong card does not keep the other analyses from running */
         const vs_status one = st ? VS_OK : ctl_dot(c, &a);
-        cards = cards ? cards : one;
+        c->cards = c->cards ? c->cards : one;
         for (int32_t k = 0; k < a.n_sweep; k++)
             vec_free(a.sweep[k].value);
     } while (++i < n && !st);
     c->first = 0;
-    return st ? st : cards;
+    return st ? st : c->cards;
 }
 
 vs_status ctl_deck(ctl *c, bool again) { return run_from(c, c->first, again); }

@@ -73,6 +73,14 @@ static void functions_image(ctl *c, image *im)
     c->e.def = c->def;
 }
 
+/* The number of errors before something: the image has how many came since. */
+static void errors_image(const ctl *c, int *before, image *im)
+{
+    int since = c->d->n_error - *before;
+    IMAGE_COUNTED(im, since);
+    *before = c->d->n_error - since;
+}
+
 /* Copies the present statements to the image, or from it those that the block begins with. */
 static void place_image(ctl *c, image *im)
 {
@@ -84,6 +92,7 @@ static void place_image(ctl *c, image *im)
         IMAGE_WITHIN(im, f->turn, 0, MOST_TURNS);
         IMAGE_WITHIN(im, f->most, -MOST_TURNS, MOST_TURNS);
         IMAGE_COUNTED(im, f->n_failed);
+        errors_image(c, &f->n_error, im);
         names_image(c, &f->word, im);
         if (im->giving)
             vec_push(c->back, none);
@@ -105,6 +114,8 @@ static void block_image(ctl *c, image *im)
     IMAGE_COUNTED(im, c->n_source);
     IMAGE_ONE(im, c->n_turn);
     IMAGE_ONE(im, c->spent);
+    errors_image(c, &c->jump_errors, im);
+    IMAGE_COUNTED(im, c->n_jump_failed);
 }
 
 /* The plot of constants is one of the set, and commands may add to it. */
@@ -141,6 +152,7 @@ void ctl_image(ctl *c, image *im)
                                    */
         vec_free(c->flow_image);
     IMAGE_ONE(im, c->first);
+    IMAGE_WITHIN(im, c->cards, VS_EUNSUPPORTED, VS_PAUSED);
     IMAGE_ONE(im, c->n_analysis);
     IMAGE_ONE(im, c->tran);
     plots_image(c, im);

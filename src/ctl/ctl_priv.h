@@ -51,6 +51,7 @@ typedef struct ctl_frame {
     bool other;        /* of `if`: the branch behind else runs */
     double turn, most; /* of loops: turns so far; of `repeat`: turns in all */
     int n_failed;      /* of loops: turns with errors since the last turn without */
+    int n_error;       /* of loops: errors of the run before the present turn */
     const char **word; /* vec: of `foreach`, the variable and its values; of where: the loop's */
 } ctl_frame;
 
@@ -75,6 +76,7 @@ struct ctl {
     diag_span line_at; /* place of `line`, if same_text */
     bool same_text;    /* `line` is the text in the file, so that columns agree */
     const char *line;  /* the command after substitution */
+    diag_mark since;   /* before its messages */
     vs_status worst;   /* first failure */
     int64_t n_analysis;
     bool stopped; /* by a signal: the block may still write results; */
@@ -87,6 +89,7 @@ struct ctl {
     ctl_under_way run;
     size_t first;    /* number of the deck's analysis that ctl_deck begins with; then of the present
                      one */
+    vs_status cards; /* first failure of cards behind analyses since ctl_deck began */
     ctl_break *stop; /* vec: those of `stop` */
     int n_stop;
     int64_t n_pause;

@@ -35,18 +35,25 @@ enum {
     ROW_SOLVE,
     ROW_PREDICT,
     ROW_LTE,
+    ROW_PRODUCT,
     ROW_OUTPUT,
     ROW_OTHER,
     N_ROW
 };
 static const char *const row_name[N_ROW] = {
     "evaluate", "stamp",   "load, rest",       "convergence test", "factor", "refactor",
-    "solve",    "predict", "truncation error", "output",           "other"};
-static const int row_of[ANA_N_PHASE] = {
-    [ANA_IN_OTHER] = ROW_OTHER,     [ANA_IN_LOAD] = ROW_LOAD,         [ANA_IN_TEST] = ROW_TEST,
-    [ANA_IN_FACTOR] = ROW_FACTOR,   [ANA_IN_REFACTOR] = ROW_REFACTOR, [ANA_IN_SOLVE] = ROW_SOLVE,
-    [ANA_IN_PREDICT] = ROW_PREDICT, [ANA_IN_LTE] = ROW_LTE,           [ANA_IN_OUTPUT] = ROW_OUTPUT,
-    [ANA_IN_WATCH] = N_ROW};
+    "solve",    "predict", "truncation error", "products",         "output", "other"};
+static const int row_of[ANA_N_PHASE] = {[ANA_IN_OTHER] = ROW_OTHER,
+                                        [ANA_IN_LOAD] = ROW_LOAD,
+                                        [ANA_IN_TEST] = ROW_TEST,
+                                        [ANA_IN_FACTOR] = ROW_FACTOR,
+                                        [ANA_IN_REFACTOR] = ROW_REFACTOR,
+                                        [ANA_IN_SOLVE] = ROW_SOLVE,
+                                        [ANA_IN_PREDICT] = ROW_PREDICT,
+                                        [ANA_IN_LTE] = ROW_LTE,
+                                        [ANA_IN_PRODUCT] = ROW_PRODUCT,
+                                        [ANA_IN_OUTPUT] = ROW_OUTPUT,
+                                        [ANA_IN_WATCH] = N_ROW};
 
 typedef struct time_bin {
     int64_t points, rejected;

@@ -32,6 +32,22 @@ static bool is_due(void *user, bool ending)
            vs_coarse_seconds() - r->kept_at >= MINUTE * r->j->minutes;
 }
 
+/* The first error of the run: the exit code at the end may be that of a failure before the
+ * checkpoint, whose message another process gave, so a run that goes on says it again. */
+static void error_image(run *r, image *im)
+{
+    diag_span at = r->d.first_at;
+    char *text = image_text(im, r->d.first);
+    IMAGE_ONE(im, at);
+    if (!im->giving)
+        return;
+    if (text && !im->wrong) {
+        diag_error(&r->d, diag_is_place(&r->d, at) ? at : DIAG_NOWHERE, "%s", text);
+        diag_note(&r->d, DIAG_NOWHERE, "this was before the checkpoint");
+    }
+    vs_free(text);
+}
+
 static const char *put_together(run *r, image *im)
 {
     bool results = has_results(r);
@@ -43,6 +59,7 @@ static const char *put_together(run *r, image *im)
     IMAGE_ONE(im, results);
     if (results && out_image(sim_opts(r->sim)->out, im))
         return errno == ESPIPE ? "the results go to a pipe" : strerror(errno);
+    error_image(r, im);
     ctl_image(r->ctl, im);
     if (im->wrong)
         return im->wrong;
@@ -55,6 +72,7 @@ static void keep(void *user)
     run *r = user;
     image im = image_take();
     const double t0 = vs_seconds();
+    run_say(r); /* an error that is not told yet is in the checkpoint, too */
     const char *path = run_checkpoint_path(r), *why = put_together(r, &im);
     if (!why)
         run_undo_first(r);
@@ -142,6 +160,7 @@ vs_status run_restart_deck(run *r)
 {
     if (!r->j->restart)
         return VS_OK;
+    error_image(r, &r->image);
     ctl_image(r->ctl, &r->image);
     if (r->image.wrong)
         return no_fit(r, r->image.wrong);

@@ -4,7 +4,9 @@ bytes as those that ran on; checkpoints that do not fit are refused.
 
     checkpoint.py VSIM [unittest arguments]
     checkpoint.py VSIM --kills N [--seed S] [--kind K]    N random signals over all kinds of runs, or
-                                                          of K alone; counts"""
+                                                          of K alone; counts
+    checkpoint.py VSIM --calls N [--seed S] [--kind K]    the same at system calls, by strace: at N of
+                                                          them for each deck, evenly over its run"""
 import hashlib
 import os
 import random
@@ -214,6 +216,11 @@ class Case(folder.Folder):
         with open(self.path('log')) as f:
             return f.read()
 
+    def no_error(self):
+        """A signal makes none, and what goes on meets none: the decks have none."""
+        self.assertNotIn('error: ', self.said())
+        self.assertNotIn('no checkpoint could be written', self.said())
+
     @staticmethod
     def still_runs(p, seconds):
         try:
@@ -243,7 +250,7 @@ class Case(folder.Folder):
                     time.sleep(rng.uniform(0, seconds / 2))
                     p.kill()
             code = p.wait(400)
-            self.assertNotIn('no checkpoint could be written', self.said())
+            self.no_error()
             if code == 0:
                 return hops
             hops += 1
@@ -553,7 +560,11 @@ class Points(Case):
                 if hops < LAST_HOP and self.still_runs(p, rng.uniform(0.05, 1)):
                     p.send_signal(rng.choice((signal.SIGTERM, signal.SIGINT, signal.SIGKILL)))
                     met += 1
-                if p.wait(400) == 0:
+                code = p.wait(400)
+                self.no_error()
+                while at_work(self.tmp.name):
+                    time.sleep(0.05)  # workers of a killed run end with the point that they have
+                if code == 0:
                     break
             self.same()
         return met
@@ -737,7 +748,7 @@ class Blocks(Case):
             if hops < most:
                 self.meet(p, self.seconds, rng)
             code = p.wait(400)
-            self.assertNotIn('no checkpoint could be written', self.said())
+            self.no_error()
             if hops < most and (code == 0 or not self.kept()):
                 self.seconds *= 0.7 if code == 0 else 1.4
             if code == 0:
@@ -927,6 +938,88 @@ class Others(Case):
         return budget
 
 
+# Calls that change files, or between which the run has its own state.
+CALLS = ('write', 'pwrite64', 'openat', 'close', 'rename', 'unlink', 'ftruncate', 'fsync', 'munmap')
+
+
+@unittest.skipUnless(shutil.which('strace'), 'needs strace')
+class Calls(Case):
+    """Signals at the n-th system call of a sort, evenly over all calls of a run: places that random times seldom meet."""
+    files, kept = Blocks.files, Blocks.kept
+
+    def fresh(self, name):
+        """The files of a run that begins, and its arguments."""
+        for old in os.listdir(self.tmp.name):
+            os.remove(self.path(old))
+        self.write('events.va', EVENTS)
+        self.write('tell.va', TELL)
+        if name in DECKS:
+            text, end = DECKS[name]
+            args = ['-r', 'out.' + end, '--measures', 'm.json'] + ['--csv'] * (end == 'csv')
+        else:
+            text = BLOCKS.get(name) or {'points': POINTS, 'sweep': SWEEP, 'block': BLOCK}[name]
+            args = ['-r', 'o.raw', '--measures', 'o.csv', '--jobs', '1'] if name in ('points', 'sweep') else []
+        self.write('deck.sp', text)
+        return args + ['--checkpoint', '0.0005']
+
+    def go_on(self, name):
+        """More arguments of a run that goes on with what is there; []: there is nothing."""
+        if name in ('points', 'sweep'):
+            return ['--resume'] * os.path.exists(self.path('o.raw.journal'))
+        return [x for kept in self.kept() for x in ('--restart', kept)]
+
+    def run_with(self, strace, *args):
+        with open(self.path('log'), 'w') as log:
+            code = subprocess.call([*strace, VSIM, '-n', 'deck.sp', '--threads', '1', *args], cwd=self.tmp.name,
+                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=400)
+        self.no_error()
+        self.assertIn(code, (0, 130, -signal.SIGKILL, -signal.SIGTERM), [strace, args, self.said()])
+        return code
+
+    def meet(self, call, n, *args):
+        sig = random.Random(n).choice(('SIGTERM', 'SIGKILL'))
+        return self.run_with(['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=' + call, '-e',
+                              'inject=%s:signal=%s:when=%d' % (call, sig, n)], *args)
+
+    def walk(self, name, total, rng):
+        """total of the places in a run; how many signals met one."""
+        count = ['strace', '-f', '-qq', '-o', 'calls.part', '-e', 'trace=' + ','.join(CALLS)]
+        self.assertEqual(self.run_with([], *self.fresh(name)), 0, self.said())  # compiles what there is
+        args = self.fresh(name)
+        # checkpoints by the clock make more of them, on a slow machine many
+        self.assertEqual(self.run_with(count, *args[:-1], '1e6'), 0, self.said())
+        names, ref, met = re.findall(r'(?m)^(?:\d+ +)?(\w+)\(', self.read('calls.part')), self.files(), 0
+        places = [(call, 1 + n) for call in CALLS for n in range(names.count(call))]
+        for place in places[rng.randrange(max(1, len(places) // total))::max(1, len(places) // total)]:
+            code = self.meet(*place, *self.fresh(name))
+            while code and self.go_on(name):
+                met += 1
+                more = args + self.go_on(name)
+                code = self.meet(*rng.choice(places), *more) if rng.random() < 0.5 else self.run_with([], *more)
+            if code:
+                met += 1  # before there was anything to go on with
+            elif name != 'block':
+                self.assertEqual(self.files(), ref, place)
+        return met
+
+    def test_decks(self):
+        for name in 'cards', 'lines', 'points':
+            with self.subTest(name):
+                self.assertGreaterEqual(self.walk(name, 2 * KILLS, random.Random(3)), KILLS)
+
+
+def walk_all(total, seed, only):
+    """So many places of each deck."""
+    for name in list(DECKS) + ['sweep', 'points', 'block'] + list(BLOCKS):
+        if only in (None, name):
+            case = Calls()
+            case.setUp()
+            try:
+                print('%s: %d signals at system calls' % (name, case.walk(name, total, random.Random(seed))), flush=True)
+            finally:
+                case.doCleanups()
+
+
 def long_hunt(total, seed, only):
     """Signals over all decks in turn, until there were so many."""
     rng, met, turn = random.Random(seed), 0, 0
@@ -955,10 +1048,10 @@ def long_hunt(total, seed, only):
 
 if __name__ == '__main__':
     VSIM = os.path.abspath(sys.argv.pop(1))
-    if '--kills' in sys.argv:
-        i = sys.argv.index('--kills')
-        s = int(sys.argv[sys.argv.index('--seed') + 1]) if '--seed' in sys.argv else 1
-        long_hunt(int(sys.argv[i + 1]), s,
-                  sys.argv[sys.argv.index('--kind') + 1] if '--kind' in sys.argv else None)
+    hunts = {'--kills': long_hunt, '--calls': walk_all}
+    asked = [word for word in sys.argv if word in hunts]
+    if asked:
+        given = dict(zip(sys.argv, sys.argv[1:]))
+        hunts[asked[0]](int(given[asked[0]]), int(given.get('--seed', 1)), given.get('--kind'))
     else:
         unittest.main()

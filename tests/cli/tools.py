@@ -169,12 +169,20 @@ class Profile(Tool):
         r = self.profile(self.write('l.sp', LADDER))
         phases = {p['phase']: p for p in r['phases']}
         self.assertEqual(set(phases), {'evaluate', 'stamp', 'load, rest', 'convergence test', 'factor', 'refactor', 'solve',
-                                       'predict', 'truncation error', 'output', 'other'})
+                                       'predict', 'truncation error', 'products', 'output', 'other'})
         self.assertAlmostEqual(sum(p['seconds'] for p in r['phases']), r['seconds'], delta=1e-6 + 1e-3 * r['seconds'])
         self.assertGreaterEqual(phases['evaluate']['calls'], r['iterations'])
         for name in ('evaluate', 'stamp', 'solve'):
             self.assertGreater(phases[name]['seconds'], 0, name)
         self.assertGreater(sum(g['instances'] for g in r['groups']), 599)
+
+    def test_shooting_has_a_line_for_its_products(self):
+        r = self.profile(self.write('p.sp', 'rectifier\nv1 in 0 sin(0 2 1meg)\nd1 in out dm\nr1 out 0 1k\nc1 out 0 10n\n'
+                                            '.model dm d is=1e-14\n.pss 1meg 0 out 65 4 method=shooting\n.end\n'))
+        calls = {p['phase']: p['calls'] for p in r['phases']}
+        self.assertGreater(calls['products'], 100)  # one for each stage of each pass, two stages for each of some 100 steps
+        self.assertGreaterEqual(calls['solve'], calls['products'])  # an update of each stage
+        self.assertGreaterEqual(calls['load, rest'], calls['products'])
 
     def test_a_kernel_of_several_models_names_them(self):
         folder = os.path.join(ROOT, 'netlists')

@@ -123,6 +123,39 @@ START_TEST(checkpoints_have_the_bits_of_the_whole)
 }
 END_TEST
 
+static vsim_action pause_at_the_end(void *user, const vsim_point *p)
+{
+    const double *end = user;
+    return p->axis >= *end ? VSIM_DO_PAUSE : VSIM_GO_ON;
+}
+
+START_TEST(a_run_that_pauses_at_its_last_point_can_be_kept)
+{
+    char path[] = "/tmp/vsim-kept-XXXXXX";
+    close(mkstemp(path));
+    double end = 3e-3;
+    const uint64_t want = whole(rectifier, "tran 10u 3m");
+    vsim *s[2] = {simulator(), simulator()};
+    vsim_run *r[2];
+    vsim_run_options o;
+    vsim_run_options_init(&o);
+    o.point = pause_at_the_end;
+    o.user = &end;
+    for (int i = 0; i < 2; i++)
+        ck_done(s[i], vsim_run_card(deck_of(s[i], rectifier), "tran 10u 3m", &o, &r[i]));
+    ck_assert_int_eq(vsim_run_go(r[0]), VSIM_PAUSED);
+    ck_assert_double_eq(vsim_run_axis(r[0]), end);
+    ck_done(s[0], vsim_run_checkpoint(r[0], path));
+    ck_assert_int_eq(vsim_run_restart(r[1], path), VSIM_PAUSED);
+    unlink(path);
+    for (int i = 0; i < 2; i++) {
+        ck_done(s[i], vsim_run_go(r[i]));
+        ck_assert_uint_eq(bits_of(r[i]), want);
+        vsim_free(&s[i]);
+    }
+}
+END_TEST
+
 /* Many digital events between two changes of what circuits see: a ring, divided by 200. */
 static const char digital[] = "a digital part that looks ahead\n"
                               "v1 in 0 sin(0.4 0.5 1meg)\n"
@@ -328,6 +361,7 @@ int main(void)
     const TTest *const all[] = {pieces_have_the_bits_of_the_whole,
                                 checkpoints_have_the_bits_of_the_whole,
                                 checkpoints_leave_digital_parts_where_they_are,
+                                a_run_that_pauses_at_its_last_point_can_be_kept,
                                 checkpoints_fit_circuits_that_had_other_analyses,
                                 callbacks_pause_without_a_trace,
                                 a_stopped_run_keeps_its_points_and_lets_others_start,

@@ -9,7 +9,7 @@
 #include "vsim/inside.h"
 #include "stream.h"
 
-static char folder[] = "/tmp/vsim-run-XXXXXX", deck[64], file[64];
+static char folder[] = "/tmp/vsim-run-XXXXXX", deck[64], file[64], kept[80];
 
 typedef struct told {
     char *log, *say; /* what the streams got */
@@ -23,12 +23,14 @@ static void setup(void)
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(deck, sizeof deck, "%s/d.sp", folder);
     snprintf(file, sizeof file, "%s/out", folder);
+    snprintf(kept, sizeof kept, "%s.checkpoint", file);
 }
 
 static void teardown(void)
 {
     unlink(deck);
     unlink(file);
+    unlink(kept);
     rmdir(folder);
 }
 
@@ -42,6 +44,14 @@ static void count_end(void *user) { ((told *)user)->ended++; }
 static bool at_once(void *user) { return user != NULL; }
 /* Preparing a divider asks a few times for each pass of a kernel. */
 static bool in_the_run(void *user) { return ++((told *)user)->asked > 20000; }
+
+static int stop_at;
+/* Questions since the first analysis began. */
+static bool at_one(void *user)
+{
+    told *t = user;
+    return t->begun && ++t->asked >= stop_at;
+}
 
 static told run(const char *text, vsim_inside_job j)
 {
@@ -158,6 +168,110 @@ START_TEST(points_of_a_family_are_told)
 }
 END_TEST
 
+#define LOW_PASS "v1 in 0 ac 1 sin(0 1 1meg)\nr1 in out 1k\nc1 out 0 100p\n"
+
+static char *text_of(const char *path)
+{
+    FILE *fp = fopen(path, "r");
+    char *text = NULL;
+    size_t n;
+    ck_assert_ptr_nonnull(fp);
+    FILE *to = stream_text(&text, &n);
+    for (int c; (c = fgetc(fp)) != EOF;)
+        fputc(c, to);
+    fclose(to);
+    fclose(fp);
+    return text;
+}
+
+/* Stops the run at each question in turn; those that kept something go on and end as the run that
+ * was never stopped. How many did. */
+static int stop_anywhere(const char *text)
+{
+    const vsim_inside_job j = {
+        .raw = file, .format = VSIM_CSV, .checkpoint = true, .stop = at_one, .no_date = true};
+    int back = 0;
+    stop_at = 1 << 30;
+    told t = run(text, j);
+    ck_assert_int_eq(t.st, VSIM_OK);
+    const int n = t.asked;
+    char *whole = text_of(file);
+    forget(&t);
+    for (stop_at = 1; stop_at <= n; stop_at++) {
+        t = run(text, j);
+        ck_assert_ptr_null(strstr(t.say, "error"));
+        ck_assert(t.st == VSIM_STOP || t.st == VSIM_OK);
+        if (t.st == VSIM_STOP && !access(kept, F_OK)) {
+            vsim_inside_job again = j;
+            again.restart = kept;
+            again.stop = NULL;
+            forget(&t);
+            t = run(text, again);
+            ck_assert_str_eq(t.say, "");
+            ck_assert_int_eq(t.st, VSIM_OK);
+            char *now = text_of(file);
+            ck_assert_str_eq(now, whole);
+            vs_free(now);
+            back++;
+        }
+        forget(&t);
+    }
+    vs_free(whole);
+    return back;
+}
+
+START_TEST(a_run_that_is_stopped_anywhere_goes_on)
+{
+    ck_assert_int_gt(stop_anywhere(LOW_PASS ".op\n.tran 50n 1u\n.ac dec 2 1 1meg"), 10);
+    ck_assert_int_gt(stop_anywhere(LOW_PASS ".tran 50n 1u\n.control\nrepeat 2\nrun\n"
+                                            "linearize v(out)\nend\n.endc"),
+                     20);
+}
+END_TEST
+
+/* A run with an error in front of its transient, stopped in that: what goes on says the error. */
+static void error_stays(const char *text)
+{
+    const vsim_inside_job j = {
+        .raw = file, .format = VSIM_CSV, .checkpoint = true, .stop = at_one, .no_date = true};
+    vsim_inside_job again = j;
+    again.restart = kept;
+    stop_at = 20;
+    told t = run(text, j);
+    ck_assert_int_eq(t.st, VSIM_STOP);
+    ck_assert_int_eq(access(kept, F_OK), 0);
+    for (int i = 0; i < 2; i++) { /* the second goes on from the first */
+        forget(&t);
+        stop_at = i ? 1 << 30 : 10;
+        t = run(text, again);
+        ck_assert_int_eq(t.st, i ? VSIM_EINPUT : VSIM_STOP);
+        ck_assert_ptr_nonnull(strstr(t.say, "d.sp:"));
+        ck_assert_ptr_nonnull(strstr(t.say, "nix"));
+        ck_assert_ptr_nonnull(strstr(t.say, "before the checkpoint"));
+    }
+    forget(&t);
+}
+
+START_TEST(a_run_that_goes_on_says_the_error_of_its_exit_code)
+{
+    error_stays(LOW_PASS ".op\n.print op v(nix)\n.tran 10n 2u");
+    error_stays(LOW_PASS ".control\nprint v(nix)\ntran 10n 2u\n.endc");
+}
+END_TEST
+
+START_TEST(what_a_stopped_block_misses_is_no_error)
+{
+    stop_at = 2;
+    told t = run(LOW_PASS ".control\ntran 10n 2u\nlinearize v(out)\nprint v(out)[30]\n.endc",
+                 (vsim_inside_job){.stop = at_one});
+    ck_assert_int_eq(t.st, VSIM_STOP);
+    ck_assert_ptr_null(strstr(t.say, "error"));
+    ck_assert_ptr_nonnull(strstr(t.say, "warning"));
+    ck_assert_ptr_nonnull(strstr(t.say, "the block was stopped"));
+    forget(&t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("run/run");
@@ -171,6 +285,10 @@ int main(void)
     tcase_add_test(tc, the_caller_ends_a_run_in_order);
     tcase_add_test(tc, a_block_gives_the_exit_code);
     tcase_add_test(tc, points_of_a_family_are_told);
+    tcase_add_test(tc, a_run_that_is_stopped_anywhere_goes_on);
+    tcase_add_test(tc, a_run_that_goes_on_says_the_error_of_its_exit_code);
+    tcase_add_test(tc, what_a_stopped_block_misses_is_no_error);
+    tcase_set_timeout(tc, 120);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
