@@ -678,8 +678,9 @@ static void factor_by_threads(lu_super *s)
  * has. */
 static void clear_panels(lu_super *s)
 {
-    if (s->px)
+    if (s->px && s->unclean)
         memset(s->px, 0, octet_size(s) * (size_t)(s->n_octet * pool_size(s->pool)) * sizeof *s->px);
+    s->unclean = false;
 }
 
 /* The least and the largest |u_kk| of a range, rows over their size; whether one is no pivot. */
@@ -778,6 +779,7 @@ double lu_super_factor(lu_super *s, const csc *a)
 {
     s->a = a;
     s->coarse = LU_NOT_MADE;
+    clear_panels(s);
     if (s->partly)
         s->partly->fresh = false;
     if (s->parallel) {
@@ -789,8 +791,7 @@ double lu_super_factor(lu_super *s, const csc *a)
     s->have = false; /* until it turns out well */
     const double pivots = end_all(s, a->val), rcond = s->failed ? 0 : pivots;
     s->have = rcond > 0;
-    if (!s->have)
-        clear_panels(s);
+    s->unclean = !s->have;
     return rcond;
 }
 
@@ -1109,8 +1110,7 @@ double lu_super_factor_part(lu_super *s, const csc *a, const lu_part *p)
             s->partly->counts[s->partly->qinv[p->column[i]]] = 0;
     const double rcond = measure_all(s);
     s->have = rcond > 0;
-    if (!s->have)
-        clear_panels(s);
+    s->unclean = !s->have;
     return rcond;
 }
 
