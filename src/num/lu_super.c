@@ -524,6 +524,8 @@ static void factor_panel(lu_super *s, int32_t sn, uint32_t anew, shift w)
 {
     const int32_t k = s->start[sn];
     double *x = panel_work(s, w.worker), *t = s->t + (size_t)w.worker * (size_t)s->n, *xj[LU_PANEL];
+    if (!s->had_panels[w.worker])
+        s->had_panels[w.worker] = true;
     for (uint32_t left = anew; left; left &= left - 1) {
         const int j = __builtin_ctz(left);
         xj[j] = x + octet_size(s) * (size_t)(j / LU_OCTET) + j % LU_OCTET;
@@ -678,8 +680,10 @@ static void factor_by_threads(lu_super *s)
  * has. */
 static void clear_panels(lu_super *s)
 {
-    if (s->px && s->unclean)
-        memset(s->px, 0, octet_size(s) * (size_t)(s->n_octet * pool_size(s->pool)) * sizeof *s->px);
+    const size_t each = octet_size(s) * (size_t)s->n_octet;
+    for (int w = 0; w < pool_size(s->pool) && s->unclean && s->px; w++)
+        if (s->had_panels[w]) /* the pages of others are not there yet */
+            memset(panel_work(s, w), 0, each * sizeof *s->px);
     s->unclean = false;
 }
 
@@ -1250,6 +1254,7 @@ static void make_work(lu_super *s)
     s->t = array(n * threads, sizeof(double));
     s->changed = array(n, 1);
     s->tail = array(threads, sizeof *s->tail);
+    s->had_panels = array(threads, sizeof *s->had_panels);
 }
 
 static int32_t *copy(const int32_t *from, size_t n)
@@ -1323,7 +1328,7 @@ void lu_super_free(lu_super **ps)
                          s->fx,           s->block,   s->p,         s->q,
                          s->scale,        s->x,       s->t,         s->val,
                          s->changed,      s->step_at, s->step,      s->px,
-                         (void *)s->done, s->with,    s->tail};
+                         (void *)s->done, s->with,    s->tail,      s->had_panels};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     free_partly(s->partly);
