@@ -86,7 +86,8 @@ int lu_kind_of(const char *name);
 void lu_init(lu_solver *lu, const lu_opt *opt);
 void lu_fini(lu_solver *lu);
 
-/* Ordering for the pattern of `a`, which must stay unchanged and alive until lu_fini. Allocates.
+/* Ordering for the pattern of `a`, which must stay unchanged and alive until lu_fini. That of a
+ * large matrix waits until its first factors, or lu_plan, ask for it. Allocates.
  * Status: VS_OK; VS_ESINGULAR: no set of pivots exists whatever the values (stat.singular);
  * VS_EUNSUPPORTED: the library for opt.kind is not installed, or the method cannot take the matrix
  * (stat.why).

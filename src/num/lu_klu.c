@@ -18,6 +18,10 @@
 /* Below so many unknowns KLU's own loops are as fast as those over supernodes. */
 enum { SUPER_MIN_N = 500 };
 
+/* From so many unknowns on an ordering takes 1 ms and more, and a matching of rows and columns a
+ * small part of it. */
+enum { ORDER_LATER_N = 1000 };
+
 /* With so many multiplications per entry of L and U KLU's choice costs some two or three times
  * the plan of supernodes. */
 enum { REST_WORK = 32 };
@@ -33,16 +37,18 @@ enum { N_PLAN = 4 };
 typedef struct klu {
     lu_fac head;
     klu_common common;
-    klu_symbolic *sym;
+    pool *pool;            /* NULL: one thread */
+    klu_symbolic *sym;     /* NULL: the ordering waits until factors, or a plan, ask for it */
     klu_numeric *num;      /* KLU's pivots; NULL: supernodes have them */
     lu_tiny *plan[N_PLAN]; /* the one used last first; NULL: none */
     lu_tiny *tiny;         /* not NULL: plan[0], its factors are the present ones */
     lu_super *super;       /* the plan for the last pivots; NULL: none */
     bool super_on;         /* its factors are the present ones */
-    const csc *planned_of; /* another thread plans for pivots on the diagonal of this; NULL: none
-                            * does, */
+    const csc *planned_of; /* another thread orders this, and plans for pivots on the diagonal;
+                            * NULL: none does, */
     lu_super *planned;     /* and its plan; NULL: there is none */
     double plan_from;      /* its opt.share_from */
+    bool later;            /* supernodes take over when pivots of KLU's serve again */
     bool off;              /* a pivot on the diagonal failed: KLU chooses from now on */
     lu_ordering ordering;  /* its work: with pivots on the diagonal */
     int32_t served;        /* refactorisations with these pivots */
@@ -58,7 +64,7 @@ typedef struct klu {
 static void free_numeric(klu *f)
 {
     f->tiny = NULL;
-    f->super_on = false;
+    f->super_on = f->later = false;
     f->served = 0;
     if (f->num)
         klu_free_numeric(&f->num, &f->common);
@@ -70,7 +76,7 @@ static void drop(void *what, size_t n)
     klu *f = what;
     (void)n;
     if (f->planned_of)
-        pool_aside_quietly(f->ordering.pool);
+        pool_aside_quietly(f->pool);
     if (f->num)
         klu_free_numeric(&f->num, &f->common);
     if (f->sym)
@@ -81,7 +87,7 @@ static void k_free(lu_fac *fac)
 {
     klu *f = (klu *)fac;
     if (f->planned_of)
-        pool_aside_quietly(f->ordering.pool);
+        pool_aside_quietly(f->pool);
     f->planned_of = NULL;
     lu_super_free(&f->planned);
     free_numeric(f);
@@ -115,6 +121,22 @@ static void make_values(klu *f, const csc *a)
     f->scale_val = vs_sparse(n, sizeof *f->scale_val);
 }
 
+/* KLU's ordering, by the threads of `by`. */
+static void order(klu *f, const csc *a, pool *by)
+{
+    f->ordering = (lu_ordering){.pool = by};
+    f->common.user_data = &f->ordering;
+    f->sym = klu_analyze(a->n, a->colptr, a->row, &f->common);
+}
+
+/* Whether the ordering waits: a large matrix may get factors by Cholesky, or at rest, before these
+ * are asked for, and another thread may have time for it (lu_plan). */
+static bool may_wait(const lu_solver *lu, const csc *a)
+{
+    return lu->opt.kind == LU_AUTO && !lu->opt.at_rest && a->n >= ORDER_LATER_N &&
+           lu_unmatched_column(a) < 0;
+}
+
 static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
 {
     klu *f = vs_calloc(1, sizeof *f);
@@ -124,14 +146,26 @@ static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     f->common.tol = lu->opt.pivot_tol;
     f->common.ordering = 3; /* user_order's */
     f->common.user_order = lu_order;
-    f->ordering.pool = lu->opt.pool;
-    f->common.user_data = &f->ordering;
     f->common.scale = 2; /* rows by their largest entry: currents and voltages differ by decades */
-    f->sym = klu_analyze(a->n, a->colptr, a->row, &f->common);
+    f->pool = lu->opt.pool;
+    if (may_wait(lu, a))
+        return VS_OK;
+    order(f, a, f->pool);
     if (!f->sym)
         return f->common.status == KLU_SINGULAR ? VS_ESINGULAR : VS_ENOMEM;
     const int rank = f->sym->structural_rank;
     return rank >= 0 && rank < a->n ? VS_ESINGULAR : VS_OK;
+}
+
+/* The ordering, at last; another thread may have made it. */
+static void need_order(klu *f, const csc *a)
+{
+    if (f->planned_of)
+        pool_aside_end(f->pool);
+    if (!f->sym)
+        order(f, a, f->pool);
+    if (!f->sym)
+        vs_no_memory();
 }
 
 static const int32_t *pivot_rows(const klu *f)
@@ -176,8 +210,10 @@ static void plan_diagonal(void *user, int32_t i, int worker)
     klu *f = user;
     (void)i;
     (void)worker;
-    f->planned =
-        lu_super_new(f->planned_of, f->sym, f->sym->P, f->ordering.pool, f->plan_from, true);
+    if (!f->sym)
+        order(f, f->planned_of, NULL); /* where there is no memory, need_order tells */
+    if (f->sym)
+        f->planned = lu_super_new(f->planned_of, f->sym, f->sym->P, f->pool, f->plan_from, true);
 }
 
 void lu_klu_plan(lu_solver *lu, lu_fac *fac, const csc *a)
@@ -185,17 +221,17 @@ void lu_klu_plan(lu_solver *lu, lu_fac *fac, const csc *a)
     klu *f = (klu *)fac;
     if (f->off || f->super || f->planned || !wants_super(lu, a))
         return;
-    pool_aside_end(f->ordering.pool);
+    pool_aside_end(f->pool);
     f->planned_of = a;
     f->plan_from = lu->opt.share_from;
-    pool_aside(f->ordering.pool, plan_diagonal, f);
+    pool_aside(f->pool, plan_diagonal, f);
 }
 
 /* A plan that another thread was to make, if it is one for pivots in these rows. */
 static void take_planned(klu *f, const int32_t *rows)
 {
     if (f->planned_of)
-        pool_aside_end(f->ordering.pool);
+        pool_aside_end(f->pool);
     f->planned_of = NULL;
     if (f->planned && !f->super && lu_super_fits(f->planned, rows)) {
         f->super = f->planned;
@@ -204,7 +240,7 @@ static void take_planned(klu *f, const int32_t *rows)
     lu_super_free(&f->planned);
 }
 
-/* A plan of supernodes with pivots in these rows; false: there is none. */
+/* A plan of supernodes with pivots in these rows, sizes of rows from a; false: there is none. */
 static bool plan_super(const lu_solver *lu, klu *f, const csc *a, const int32_t *rows)
 {
     if (f->super && !lu_super_fits(f->super, rows))
@@ -218,7 +254,8 @@ static bool plan_super(const lu_solver *lu, klu *f, const csc *a, const int32_t 
     return f->super;
 }
 
-/* Faster factors with KLU's pivots, if the size is one for them. */
+/* Faster factors with KLU's pivots, if the size is one for them. A search for an operating point
+ * goes to other patterns and pivots: there a plan of supernodes waits until pivots serve again. */
 static void specialise(lu_solver *lu, klu *f, const csc *a)
 {
     const lu_kind kind = lu->opt.kind;
@@ -231,7 +268,22 @@ static void specialise(lu_solver *lu, klu *f, const csc *a)
         lu->stat.method = "klu/tiny";
     if (!wants_super(lu, a))
         return;
-    f->super_on = plan_super(lu, f, a, f->num->Pnum) && lu_super_factor(f->super, a) > 0;
+    f->later = lu->opt.at_rest;
+    f->super_on =
+        !f->later && plan_super(lu, f, a, f->num->Pnum) && lu_super_factor(f->super, a) > 0;
+    if (f->super_on) {
+        lu->stat.method = "klu/supernodes";
+        klu_free_numeric(&f->num, &f->common);
+    }
+}
+
+/* Supernodes take over from KLU's factors, which pivot_val had. */
+static void specialise_now(lu_solver *lu, klu *f, const csc *a)
+{
+    csc then = *a;
+    then.val = f->pivot_val;
+    f->later = false;
+    f->super_on = plan_super(lu, f, &then, f->num->Pnum);
     if (f->super_on) {
         lu->stat.method = "klu/supernodes";
         klu_free_numeric(&f->num, &f->common);
@@ -277,11 +329,16 @@ static void choose_pivots(const lu_solver *lu, klu *f, const csc *a, bool grown)
     f->common.tol = lu->opt.pivot_tol;
 }
 
-/* Whether to factor with pivots on the diagonal before KLU is asked. */
+/* Whether to factor with pivots on the diagonal before KLU is asked. At rest one may fail in a gate
+ * at its threshold, and no other time: with a plan that is there trying costs little. */
 static bool tries_diagonal(const lu_solver *lu, const klu *f, const csc *a)
 {
-    return !f->off && wants_super(lu, a) &&
-           (!lu->opt.at_rest || f->ordering.work >= REST_WORK * (f->sym->lnz + f->sym->unz));
+    if (!wants_super(lu, a))
+        return false;
+    if (!lu->opt.at_rest)
+        return !f->off;
+    return f->off ? f->super && lu_super_fits(f->super, f->sym->P)
+                  : f->ordering.work >= REST_WORK * (f->sym->lnz + f->sym->unz);
 }
 
 /* All pivots on the diagonal of the ordering; false: KLU has to choose. *grown: because these grow
@@ -307,6 +364,7 @@ static vs_status k_factor(lu_solver *lu, lu_fac *fac, const csc *a)
 {
     klu *f = (klu *)fac;
     bool grown = false;
+    need_order(f, a);
     make_values(f, a);
     memcpy(f->pivot_val, a->val, sizeof(double) * (size_t)csc_nnz(a));
     f->scaled = f->again = false;
@@ -398,6 +456,8 @@ static vs_status k_refactor(lu_solver *lu, lu_fac *fac, const csc *a)
     klu *f = (klu *)fac;
     if (++f->served == LIST_AFTER)
         use_list(lu, f, a);
+    if (f->later)
+        specialise_now(lu, f, a);
     f->again = true;
     if (special_is_good(lu, f, a))
         return VS_OK;

@@ -524,6 +524,8 @@ static void factor_panel(lu_super *s, int32_t sn, uint32_t anew, shift w)
 {
     const int32_t k = s->start[sn];
     double *x = panel_work(s, w.worker), *t = s->t + (size_t)w.worker * (size_t)s->n, *xj[LU_PANEL];
+    if (!s->had_panels[w.worker])
+        s->had_panels[w.worker] = true;
     for (uint32_t left = anew; left; left &= left - 1) {
         const int j = __builtin_ctz(left);
         xj[j] = x + octet_size(s) * (size_t)(j / LU_OCTET) + j % LU_OCTET;
@@ -678,8 +680,11 @@ static void factor_by_threads(lu_super *s)
  * has. */
 static void clear_panels(lu_super *s)
 {
-    if (s->px)
-        memset(s->px, 0, octet_size(s) * (size_t)(s->n_octet * pool_size(s->pool)) * sizeof *s->px);
+    const size_t each = octet_size(s) * (size_t)s->n_octet;
+    for (int w = 0; w < pool_size(s->pool) && s->unclean && s->px; w++)
+        if (s->had_panels[w]) /* the pages of others are not there yet */
+            memset(panel_work(s, w), 0, each * sizeof *s->px);
+    s->unclean = false;
 }
 
 /* The least and the largest |u_kk| of a range, rows over their size; whether one is no pivot. */
@@ -778,6 +783,7 @@ double lu_super_factor(lu_super *s, const csc *a)
 {
     s->a = a;
     s->coarse = LU_NOT_MADE;
+    clear_panels(s);
     if (s->partly)
         s->partly->fresh = false;
     if (s->parallel) {
@@ -789,8 +795,7 @@ double lu_super_factor(lu_super *s, const csc *a)
     s->have = false; /* until it turns out well */
     const double pivots = end_all(s, a->val), rcond = s->failed ? 0 : pivots;
     s->have = rcond > 0;
-    if (!s->have)
-        clear_panels(s);
+    s->unclean = !s->have;
     return rcond;
 }
 
@@ -1109,8 +1114,7 @@ double lu_super_factor_part(lu_super *s, const csc *a, const lu_part *p)
             s->partly->counts[s->partly->qinv[p->column[i]]] = 0;
     const double rcond = measure_all(s);
     s->have = rcond > 0;
-    if (!s->have)
-        clear_panels(s);
+    s->unclean = !s->have;
     return rcond;
 }
 
@@ -1250,6 +1254,7 @@ static void make_work(lu_super *s)
     s->t = array(n * threads, sizeof(double));
     s->changed = array(n, 1);
     s->tail = array(threads, sizeof *s->tail);
+    s->had_panels = array(threads, sizeof *s->had_panels);
 }
 
 static int32_t *copy(const int32_t *from, size_t n)
@@ -1323,7 +1328,7 @@ void lu_super_free(lu_super **ps)
                          s->fx,           s->block,   s->p,         s->q,
                          s->scale,        s->x,       s->t,         s->val,
                          s->changed,      s->step_at, s->step,      s->px,
-                         (void *)s->done, s->with,    s->tail};
+                         (void *)s->done, s->with,    s->tail,      s->had_panels};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     free_partly(s->partly);

@@ -118,20 +118,50 @@ static void SUMS(lower_alone)(lu_units *h)
     }
 }
 
-static void SUMS(upper_joining)(lu_units *h, int32_t u, int worker)
+/* How far a supernode of a joining unit is: which of its segments come next, their values, and
+ * those of which unit. */
+typedef struct SUMS(progress) {
+    int32_t o, j, own; /* own: where segments of its own columns begin */
+    const VALUE *v;
+    const turn *t;
+} SUMS(progress);
+
+static inline void SUMS(take_turn)(lu_units *h, SUMS(progress) * p)
+{
+    const int32_t end = p->t->end < p->own ? p->t->end : p->own;
+    if (p->j < end)
+        p->v = SUMS(subtract_rows)(h->s, p->o, p->j, end, p->v, h->y);
+    p->j = p->t++->end;
+}
+
+/* What units that are done do to the rows of all supernodes of unit u: when the one before it ends,
+ * nothing but what that one does is left. A pool "as if" does not say what is done. */
+static int SUMS(take_ready)(lu_units *h, int32_t u, SUMS(progress) * p)
 {
     const lu_super *s = h->s;
-    const turn *t = h->turn + h->turn_at[u];
+    int n = 0;
     for (int32_t m = h->at[u + 1] - 1; m >= h->at[u]; m--) {
-        const int32_t o = h->split.list[m], own = own_segments(s, o);
-        const VALUE *v = UPPER + s->value_at[o + 1];
-        for (int32_t j = s->row_at[o + 1]; j < s->row_at[o]; j = t++->end) {
-            if (t->unit != u)
-                await(h, t->unit, worker);
-            if (j < own)
-                v = SUMS(subtract_rows)(s, o, j, t->end < own ? t->end : own, v, h->y);
+        const int32_t o = h->split.list[m];
+        p[n] = (SUMS(progress)){o, s->row_at[o + 1], own_segments(s, o), UPPER + s->value_at[o + 1],
+                                h->turn + h->turn_of[o]};
+        while (!h->as_if && p[n].j < s->row_at[o] && p[n].t->unit != u && is_done(h, p[n].t->unit))
+            SUMS(take_turn)(h, &p[n]);
+        n++;
+    }
+    return n;
+}
+
+static void SUMS(upper_joining)(lu_units *h, int32_t u, int worker)
+{
+    SUMS(progress) all[JOINED_COLUMNS];
+    const int n = SUMS(take_ready)(h, u, all);
+    for (SUMS(progress) *p = all; p < all + n; p++) {
+        while (p->j < h->s->row_at[p->o]) {
+            if (p->t->unit != u)
+                await(h, p->t->unit, worker);
+            SUMS(take_turn)(h, p);
         }
-        SUMS(upper_own)(s, o, own, v, h->y);
+        SUMS(upper_own)(h->s, p->o, p->own, p->v, h->y);
     }
 }
 

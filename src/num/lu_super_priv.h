@@ -101,6 +101,8 @@ struct lu_super {
     int32_t n_octet; /* of the widest panel */
     double *px; /* [threads][n_octet][n_crown + 1][LU_OCTET], zero between panels; the first begins
                         at a line of the cache */
+    bool unclean;                 /* factors failed: px may be other than zero, */
+    bool *had_panels;             /* [threads] but where a thread had no panel yet */
     float *coarse_lx, *coarse_ux; /* lx and ux rounded; NULL: not asked for yet */
     enum { LU_NOT_MADE, LU_MADE, LU_OUT_OF_RANGE } coarse; /* of the present factors */
     /* threads */

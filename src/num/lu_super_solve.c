@@ -67,6 +67,7 @@ struct lu_units {
     int32_t *from_at;   /* [n_unit + 1] in from */
     run *from;          /* rows of a joining unit in blocks of others, by unit, ascending */
     int32_t *turn_at;   /* [n_unit + 1] in turn */
+    int32_t *turn_of;   /* [n_super] likewise, of a supernode in a joining unit */
     turn *turn;         /* by joining unit, as its supernodes' segments stand, the last first */
     /* homes (pool_run_homes) */
     int32_t n_home;
@@ -367,6 +368,7 @@ static void take_turns(filling *f, int32_t o)
     lu_units *h = f->h;
     const lu_super *s = f->s;
     int32_t *at = &h->turn_at[h->unit[o]];
+    h->turn_of[o] = *at;
     for (int32_t j = s->row_at[o + 1], end; j < s->row_at[o]; j = end) {
         const int32_t u = h->unit[s->of[s->column[j]]];
         for (end = j + 1; end < s->row_at[o] && h->unit[s->of[s->column[end]]] == u; end++)
@@ -408,6 +410,7 @@ static void make_lists(lu_units *h, const lu_super *s)
     memcpy(h->target, s->idx, sizeof *h->target * (size_t)rows);
     h->copy_at = vs_calloc((size_t)h->split.n_task + 1, sizeof *h->copy_at);
     h->own_end = vs_calloc((size_t)s->n_super + 1, sizeof *h->own_end);
+    h->turn_of = vs_calloc((size_t)s->n_super + 1, sizeof *h->turn_of);
     for (size_t i = 0; i < VS_COUNT(at); i++)
         *at[i] = vs_calloc((size_t)units + 1, sizeof(int32_t));
     fill(&f);
@@ -464,11 +467,11 @@ void lu_units_free(lu_units **ph)
     if (!h)
         return;
     lu_split_free(&h->split);
-    void *const all[] = {h->with,        h->below,    h->above,   h->home_below, h->joins,
-                         h->home_above,  h->range_at, h->range,   h->y,          h->at,
-                         h->unit,        h->target,   h->copy_at, h->own_end,    h->copied_at,
-                         h->copied,      h->from_at,  h->from,    h->turn_at,    h->turn,
-                         (void *)h->done};
+    void *const all[] = {h->with,       h->below,       h->above,   h->home_below, h->joins,
+                         h->home_above, h->range_at,    h->range,   h->y,          h->at,
+                         h->unit,       h->target,      h->copy_at, h->own_end,    h->copied_at,
+                         h->copied,     h->from_at,     h->from,    h->turn_at,    h->turn,
+                         h->turn_of,    (void *)h->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     vs_free(h);
@@ -477,14 +480,19 @@ void lu_units_free(lu_units **ph)
 
 /* -- solution -- */
 
+static inline bool is_done(const lu_units *h, int32_t u)
+{
+    return atomic_load_explicit(&h->done[u], memory_order_acquire) == h->pass;
+}
+
 static void await(lu_units *h, int32_t u, int worker)
 {
     if (h->as_if)
         pool_need(h->s->pool, u);
-    if (atomic_load_explicit(&h->done[u], memory_order_acquire) == h->pass)
+    if (is_done(h, u))
         return;
     const double paused = pool_pause(h->s->pool);
-    for (int n = 0; atomic_load_explicit(&h->done[u], memory_order_acquire) != h->pass; n++)
+    for (int n = 0; !is_done(h, u); n++)
         pool_wait(n);
     pool_resume(h->s->pool, worker, paused);
 }

@@ -507,10 +507,12 @@ START_TEST(what_is_0_at_rest_is_left_out)
     lu_at_rest(&lu, &s.a, true);
     ck_assert_int_eq(lu_factor(&lu, &s.a), VS_OK);
     ck_assert_int_eq(lu.stat.nnz_lu, 2 * N);
+    ck_assert_str_eq(lu.stat.method, "klu"); /* they may serve once: no plan yet */
     check_chain(&lu, &s);
     for (int32_t i = 0; i < N; i++)
         *entry_at(&s, i, i) = 1 + 0.1 * (i % 3);
     ck_assert_int_eq(lu_refactor(&lu, &s.a), VS_OK);
+    ck_assert_str_eq(lu.stat.method, "klu/supernodes");
     check_chain(&lu, &s);
     int32_t anew = 0;
     for (int32_t more = 1; more < 20; more++) {
@@ -530,6 +532,77 @@ START_TEST(what_is_0_at_rest_is_left_out)
     check_chain(&lu, &s);
     lu_fini(&lu);
     drop(&s);
+}
+END_TEST
+
+/* A cube whose factors are much work, with entries of 0 at rest. A pivot on the diagonal fails: KLU
+ * chooses. The plan for the diagonal is kept, and tried again. */
+START_TEST(a_pivot_that_fails_at_rest_may_serve_later)
+{
+    system_t s = grid("cube", 18, 18);
+    const double usual = *entry_at(&s, 0, 0);
+    double *x = vs_calloc((size_t)s.a.n, sizeof *x);
+    lu_solver lu;
+    lu_init(&lu, NULL);
+    for (int32_t i = 0; i + 1 < s.a.n; i += 4)
+        if (csc_find(&s.a, i, i + 1) >= 0)
+            *entry_at(&s, i, i + 1) = *entry_at(&s, i + 1, i) = 0;
+    ck_assert_int_eq(lu_analyze(&lu, &s.a), VS_OK);
+    lu_at_rest(&lu, &s.a, true);
+    *entry_at(&s, 0, 0) = 1e-9;
+    ck_assert_int_eq(lu_factor(&lu, &s.a), VS_OK);
+    solve_one(&lu, &s, x, "klu");
+    *entry_at(&s, 0, 0) = usual;
+    ck_assert_int_eq(lu_factor(&lu, &s.a), VS_OK);
+    solve_one(&lu, &s, x, "klu/supernodes");
+    vs_free(x);
+    lu_fini(&lu);
+    drop(&s);
+}
+END_TEST
+
+/* An ordering that waits is the same, whoever makes it: the caller, or another thread before the
+ * first factors. What no values could determine is told at once. */
+START_TEST(an_ordering_that_waits_is_the_same)
+{
+    enum { W = 60, N = W * W };
+    system_t s = grid("plane", W, 1), empty = grid("plane", W, 1);
+    double *x[3];
+    pool *threads = pool_new(2);
+    for (int k = 0; k < 3; k++) {
+        lu_solver lu;
+        lu_init(&lu, NULL);
+        lu.opt.pool = k ? threads : NULL;
+        ck_assert_int_eq(lu_analyze(&lu, &s.a), VS_OK);
+        if (k == 2)
+            lu_plan(&lu, &s.a);
+        ck_assert_int_eq(lu_factor(&lu, &s.a), VS_OK);
+        x[k] = vs_calloc(N, sizeof(double));
+        x[k][3] = 1;
+        lu_solve(&lu, x[k], x[k]);
+        ck_assert_int_eq(memcmp(x[0], x[k], sizeof(double) * N), 0);
+        lu_fini(&lu);
+    }
+    lu_solver lu;
+    lu_init(&lu, NULL);
+    lu.opt.pool = threads;
+    ck_assert_int_eq(lu_analyze(&lu, &s.a), VS_OK);
+    lu_plan(&lu, &s.a);
+    lu_fini(&lu); /* while it is made */
+    const int32_t at = empty.a.colptr[6], gone = empty.a.colptr[7] - at;
+    memmove(empty.a.row + at, empty.a.row + at + gone,
+            sizeof(int32_t) * (size_t)(csc_nnz(&empty.a) - at - gone));
+    for (int32_t j = 7; j <= N; j++)
+        empty.a.colptr[j] -= gone;
+    lu_init(&lu, NULL);
+    ck_assert_int_eq(lu_analyze(&lu, &empty.a), VS_ESINGULAR);
+    ck_assert_int_eq(lu.stat.singular, 6);
+    lu_fini(&lu);
+    pool_free(&threads);
+    for (int k = 0; k < 3; k++)
+        vs_free(x[k]);
+    drop(&s);
+    drop(&empty);
 }
 END_TEST
 
@@ -1155,6 +1228,8 @@ int main(void)
     tcase_add_test(t, cholesky_refuses_an_entry_without_a_mirror);
     tcase_add_test(t, cholesky_keeps_factors_of_matrices_that_come_back);
     tcase_add_test(t, what_is_0_at_rest_is_left_out);
+    tcase_add_test(t, a_pivot_that_fails_at_rest_may_serve_later);
+    tcase_add_test(t, an_ordering_that_waits_is_the_same);
     tcase_add_test(t, at_rest_matrices_without_zeros_or_factors_are_as_always);
     tcase_add_test(t, factors_that_pivots_fill_are_refused);
     tcase_add_test(t, results_do_not_depend_on_threads);
