@@ -90,6 +90,13 @@ void *arena_alloc(arena *a, size_t bytes)
     return take(a->top, bytes);
 }
 
+void *arena_lines(arena *a, size_t bytes)
+{
+    enum { LINE = 64, GIVEN = 16 };
+    char *p = arena_alloc(a, bytes > SIZE_MAX / 2 ? bytes : bytes + LINE - GIVEN);
+    return p + (-(uintptr_t)p & (LINE - 1));
+}
+
 void arena_adopt(arena *a, void *block, size_t bytes)
 {
     add_around(a, block);

@@ -524,7 +524,7 @@ static void allocate_work(ckt *c)
                 n_out = c->group[g].form[f].n_out;
     c->n_buffer = ckt_buffers_of(c);
     c->out_size = (size_t)n_out * DEV_BATCH;
-    c->out = arena_array(&c->mem, double, (size_t)c->n_buffer * c->out_size);
+    c->out = arena_vectors(&c->mem, (size_t)c->n_buffer * c->out_size);
     c->x = arena_array(&c->mem, double, vec_len(c->unknown));
     c->qlo = arena_array(&c->mem, double, vec_len(c->unknown) + CKT_PADDING);
 }

@@ -361,7 +361,7 @@ void ckt_back_ready(ckt_back *b, size_t n_pairing)
         const size_t room = ckt_aside_room(&b->group[i].of);
         most = room > most ? room : most;
     }
-    b->out = arena_array(&b->mem, double, most + 1);
+    b->out = arena_vectors(&b->mem, most + 1);
 }
 
 /* -- sums -- */

@@ -224,6 +224,7 @@ static void list_group(maker *m, dev_group *g)
 {
     const dev_form *fm = &g->form[MDL_TRAN];
     const int32_t stride = g->lin ? dev_whole_stride(g) : g->lanes;
+    (void)take(m, -(int32_t)m->sm->n_v & 7); /* the next whole line of a cache */
     const active a = {.g = g, .at = take(m, g->n_pack * fm->n_out * stride)};
     vec_push(m->sm->active, a);
     for (int32_t p = 0; p < g->n_pack; p++)
@@ -427,7 +428,7 @@ void ckt_small_make(ckt *c)
     make_sums(sm, m.q, 1, n1, true, &sm->q);
     sm->n_val = (size_t)csc_nnz(&c->a) + 1;
     make_sums(sm, m.j, 0, csc_nnz(&c->a), false, &sm->j);
-    sm->v = arena_array(&c->mem, double, sm->n_v);
+    sm->v = arena_vectors(&c->mem, sm->n_v);
     sm->base = arena_array(&c->mem, double, sm->n_val);
     sm->base_alpha = NAN;
     sm->env.mode = CKT_STATIC;

@@ -184,7 +184,7 @@ static void make_groups(ckt_vary *v)
         const size_t room = ckt_aside_room(&v->group[i].of);
         most = room > most ? room : most;
     }
-    v->out = arena_array(&v->mem, double, most + 1);
+    v->out = arena_vectors(&v->mem, most + 1);
 }
 
 vs_status ckt_vary_ready(ckt_vary *v, size_t n_pairing)

@@ -189,8 +189,8 @@ static void fill_cache(dev_group *g, dev_form *f, arena *mem)
     const size_t n = (size_t)f->n_cache;
     if (!g->row_per_lane || f == &g->form[MDL_APART])
         f->rows = arena_array(mem, double, (size_t)g->n_row *n);
-    f->cache = g->row_per_lane ? arena_array(mem, double, (size_t)g->n_pack *n *(size_t)g->lanes)
-                               : f->rows;
+    f->cache =
+        g->row_per_lane ? arena_vectors(mem, (size_t)g->n_pack * n * (size_t)g->lanes) : f->rows;
     double *one = vs_malloc((n + 1) * sizeof *one);
     for (int32_t r = 0, i = 0; r < g->n_row; r++) {
         double *row = f->rows ? &f->rows[(size_t)r * n] : one;
@@ -269,9 +269,9 @@ static size_t lane_count(const dev_group *g, int32_t n)
 void dev_state_init(dev_group *g, arena *mem)
 {
     for (int k = 0; k < DEV_N_LIM; k++)
-        g->lim[k] = arena_array(mem, double, lane_count(g, g->n_lim));
-    g->state = arena_array(mem, double, lane_count(g, g->n_state));
-    g->state_new = arena_array(mem, double, lane_count(g, g->n_state));
+        g->lim[k] = arena_vectors(mem, lane_count(g, g->n_lim));
+    g->state = arena_vectors(mem, lane_count(g, g->n_state));
+    g->state_new = arena_vectors(mem, lane_count(g, g->n_state));
     g->lim_fresh = true;
 }
 

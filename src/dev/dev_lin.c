@@ -244,12 +244,12 @@ void dev_lin_init_buffer(const dev_group *g, arena *mem, struct dev_lin_buffer *
     b->row = arena_array(mem, int32_t, most);
     b->lane = arena_array(mem, int32_t, most *w);
     for (int k = 0; k < 2; k++)
-        b->lim[k] = arena_array(mem, double, most *(size_t)f->variant->lay.n_lim *w);
+        b->lim[k] = arena_vectors(mem, most * (size_t)f->variant->lay.n_lim * w);
     if (g->row_per_lane) {
-        b->cache = arena_array(mem, double, most *(size_t)f->n_cache *w);
+        b->cache = arena_vectors(mem, most * (size_t)f->n_cache * w);
         b->has = arena_array(mem, int32_t, most *w);
     }
-    b->out = arena_array(mem, double, most *(size_t)f->n_out *w);
+    b->out = arena_vectors(mem, most * (size_t)f->n_out * w);
 }
 
 int32_t *dev_lin_columns(const dev_group *g, arena *mem, int32_t stride)
@@ -280,9 +280,9 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
         dev_whole_fresh(g);
         return;
     }
-    l->v0 = arena_array(mem, double, packs *(size_t)l->n_col *w);
+    l->v0 = arena_vectors(mem, packs * (size_t)l->n_col * w);
     l->held = arena_array(mem, double, (size_t)g->nb *(size_t)f->n_out);
-    l->bound = arena_array(mem, double, packs * 2 * w);
+    l->bound = arena_vectors(mem, packs * 2 * w);
     l->mask = arena_array(mem, uint8_t, packs);
     l->recent = arena_array(mem, int32_t, g->nb);
     l->is_recent = arena_array(mem, uint8_t, g->nb);

@@ -172,15 +172,15 @@ void dev_whole_init(dev_group *g, arena *mem)
     list_entries(g, w);
     w->row_at = arena_array(mem, int32_t, pack_of(w, g->n_pack, w->n_row));
     place_rows(g, w);
-    w->now = arena_array(mem, double, pack_of(w, g->n_pack, f->n_out));
-    w->was = arena_array(mem, double, pack_of(w, g->n_pack, f->n_out));
-    w->spread = s == g->lanes ? NULL : arena_array(mem, double, pack_of(w, g->n_pack, f->n_out));
-    w->fixed = arena_array(mem, double, pack_of(w, g->n_pack, l->n_fixed));
+    w->now = arena_vectors(mem, pack_of(w, g->n_pack, f->n_out));
+    w->was = arena_vectors(mem, pack_of(w, g->n_pack, f->n_out));
+    w->spread = s == g->lanes ? NULL : arena_vectors(mem, pack_of(w, g->n_pack, f->n_out));
+    w->fixed = arena_vectors(mem, pack_of(w, g->n_pack, l->n_fixed));
     dev_whole_fix(g);
     double **const v[] = {&w->v0, &w->v, &w->dv};
     for (size_t i = 0; i < VS_COUNT(v); i++)
-        *v[i] = arena_array(mem, double, pack_of(w, g->n_pack, l->n_col));
-    l->bound = arena_array(mem, double, pack_of(w, g->n_pack, 2));
+        *v[i] = arena_vectors(mem, pack_of(w, g->n_pack, l->n_col));
+    l->bound = arena_vectors(mem, pack_of(w, g->n_pack, 2));
     w->at = s == g->lanes ? l->at : dev_lin_columns(g, mem, s);
     w->n_x = 1;
     for (size_t k = 0; k < pack_of(w, g->n_pack, l->n_col); k++)

@@ -227,11 +227,14 @@ static V scale(M m, V a, V k)
 /* e^r - 1 - r */
 static V exp_tail(M m, V r) { return mul(m, mul(m, r, r), POLY(m, r, EXP)); }
 
+/* Below -746 (e^x < 2^-1076) the result is 0 without a scaling that underflows, for which many
+ * processors need 200 cycles; junctions that block have such arguments. */
 static V vec_exp(M m, V x)
 {
-    reduced e = reduce(m, at_least(m, at_most(m, x, 720), -760));
+    V none = lt(m, x, -746);
+    reduced e = reduce(m, pick(m, none, num(m, 0), at_most(m, x, 720)));
     V q = mad(m, mul(m, e.r, e.r), POLY(m, e.r, EXP), e.lo);
-    return scale(m, add(m, e.r, q), e.k);
+    return pick(m, none, num(m, 0), scale(m, add(m, e.r, q), e.k));
 }
 
 /* (e^x - 1) / 2 for -40 <= x <= 710 */

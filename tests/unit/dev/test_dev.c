@@ -108,6 +108,35 @@ START_TEST(many_rows_are_given_to_the_lanes)
 }
 END_TEST
 
+static void begins_line(const void *p) { ck_assert_uint_eq((uintptr_t)p % 64, 0); }
+
+/* A vector of 8 lanes across two lines of a cache takes two accesses. */
+START_TEST(what_lanes_have_begins_a_line_of_the_cache)
+{
+    static const int32_t row[] = {0, 1, 2, 3, 4, 5, 5};
+    for (int n = 0; n < 4; n++) {
+        mock_resistor(&m);
+        for (int f = MDL_DC; f <= MDL_TRAN; f++)
+            m.variant[f].lay.lanes = 8;
+        m.variant[MDL_TRAN].lay.n_lim = m.variant[MDL_TRAN].lay.n_state = 1;
+        for (int r = 0; r < MOCK_MAX_ROW; r++)
+            m.param[r] = r + 1;
+        arena_alloc(&mem, 16 * (size_t)(n + 1));
+        make(row, 7);
+        ck_assert(g.row_per_lane);
+        begins_line(g.form[MDL_TRAN].cache);
+        begins_line(g.state);
+        begins_line(g.state_new);
+        for (int k = 0; k < DEV_N_LIM; k++)
+            begins_line(g.lim[k]);
+        end();
+        begin();
+        memset(&m, 0, sizeof m);
+        memset(&g, 0, sizeof g);
+    }
+}
+END_TEST
+
 START_TEST(outputs_of_one_kind_make_one_run)
 {
     mock_inductor(&m);
@@ -532,6 +561,7 @@ int main(void)
     tcase_add_test(t, instances_of_one_row_share_its_setup);
     tcase_add_test(t, packs_break_where_the_row_changes);
     tcase_add_test(t, many_rows_are_given_to_the_lanes);
+    tcase_add_test(t, what_lanes_have_begins_a_line_of_the_cache);
     tcase_add_test(t, outputs_of_one_kind_make_one_run);
     tcase_add_test(t, state_advances_only_when_accepted);
     tcase_add_test(t, limits_follow_iterations_and_return);
