@@ -10,7 +10,7 @@ NAME: a deck's name without its ending; all if none is given. VACASK reads the f
 its own VBIC, capacitor and resistor. Both have the deck's largest step and their default tolerances.
 An error is the largest (RMS: of all) difference of a saved voltage, straight lines between a run's points,
 from a run of the same program with tolerances 100 times smaller and a tenth of the largest step (large decks:
-10 times, a quarter), at the points of that run. Of the PLL the first 60 ns are run. Times are processor time
+10 times, a quarter), at the points of that run. Of the PLL the first 60 ns are run, of classab 40 us. Times are processor time
 (user and system) of a whole run less that of the same deck with a transient of two steps, medians of
 interleaved runs. Both programs have one thread. The ratio is VACASK's time over vsim's; --vsim-reltol adds
 runs of vsim with other tolerances.
@@ -38,7 +38,7 @@ TRAN = re.compile(r'(?m)^\.tran +(\S+) +(\S+) +0 +(\S+)$')
 TIGHT = 'reltol=1e-5 abstol=1e-14 vntol=1e-8', 10
 TIGHT_LARGE = 'reltol=1e-4 abstol=1e-13 vntol=1e-7', 4
 LARGE = 'pll', 'sram', 'adder'
-SHORT = {'pll': '60n'}  # instead of the time that the deck needs to show what it is for
+TIME = {'pll': '60n', 'classab': '40000n'}  # for times of 0.1 s, instead of what the deck needs to show what it is for
 
 
 def processor_time(command, folder, env):
@@ -96,8 +96,8 @@ class Run:
 def vsim_run(bench, name, label, options='', divide=1):
     with open(os.path.join(DECKS, name + '.sp')) as f:
         deck = f.read()
-    deck = TRAN.sub(lambda m: '.tran %s %s 0 {%s/%g}' % (m[1], SHORT.get(name, m[2]), m[3], divide), deck)
-    if name in SHORT:
+    deck = TRAN.sub(lambda m: '.tran %s %s 0 {%s/%g}' % (m[1], TIME.get(name, m[2]), m[3], divide), deck)
+    if name in TIME:
         deck = re.sub(r'(?m)^\.meas .*\n', '', deck)
     deck = deck.replace('\n.end\n', '\n.option %s\n.end\n' % options if options else '\n.end\n')
     still = re.sub(r'(?m)^\.meas .*\n', '', re.sub(r'(?m)^\.tran .*$', '.tran 1p 2p 0 1p', deck))
@@ -113,8 +113,8 @@ def vacask_run(bench, name, label, options='', divide=1):
     deck = vacask.text(flat, options or 'reltol=1e-3', bench.modules, True, names)
     step = re.search(r'maxstep=(\S+)', deck).group(1)
     deck = deck.replace('maxstep=' + step, 'maxstep=%.6g' % (float(step) / divide))
-    if name in SHORT:
-        deck = re.sub(r'stop=\S+', 'stop=%ge-9' % float(SHORT[name][:-1]), deck)
+    if name in TIME:
+        deck = re.sub(r'stop=\S+', 'stop=%ge-9' % float(TIME[name][:-1]), deck)
     still = re.sub(r'step=\S+ stop=\S+ maxstep=\S+', 'step=1e-12 stop=2e-12 maxstep=1e-12', deck)
     out = '%s_%s' % (name, label)
     for k, t in (('', deck), ('_still', still)):
@@ -147,10 +147,10 @@ def errors(run, exact):
 
 
 def thinned(run):
-    """The exact run at 20,000 of its points at most."""
+    """The exact run at 20,000 of its points or a few more, the last among them."""
     t, got = table(run)
-    every = len(t) // 20000 + 1
-    return t[::every], {n: v[::every] for n, v in got.items()}
+    keep = [*range(0, len(t) - 1, len(t) // 20000 + 1), len(t) - 1]
+    return [t[i] for i in keep], {n: [v[i] for i in keep] for n, v in got.items()}
 
 
 def bench_one(args, bench, name):
