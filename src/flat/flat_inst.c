@@ -283,7 +283,7 @@ static bool take_params(flat_ctx *c, scope *s, const elem *e, flat_inst *x, few_
 }
 
 /* The product of all m along the path; not below 0. */
-bool flat_take_m(flat_ctx *c, scope *s, const rhs *m, double *out)
+static bool take_m(flat_ctx *c, scope *s, const rhs *m, double *out)
 {
     double y = 1;
     c->mask |= s->m_mask;
@@ -608,7 +608,7 @@ static bool take_values(flat_ctx *c, scope *s, const elem *e, flat_inst *x, few_
 static bool take_own_m(flat_ctx *c, scope *s, const rhs *m, double *to)
 {
     const busy before = flat_slot_begin(c);
-    const bool ok = flat_take_m(c, s, m, to);
+    const bool ok = take_m(c, s, m, to);
     flat_slot_end(c, s, m, before, (flat_slot_at){.kind = SLOT_M});
     return ok;
 }
@@ -762,26 +762,81 @@ static void bind_altered(flat_ctx *c, scope *in)
     }
 }
 
-static bool bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
+/* Gives the values of e to its parameters. Returns what it has for m, NULL: nothing. */
+static const rhs *bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
 {
     const rhs *m = NULL;
     for (size_t i = 0; i < vec_len(e->kv); i++) {
         const keyval *k = &e->kv[i];
         int32_t slot = map_get(&in->b->param_slot, map_key(k->key), -1);
         if (slot >= 0)
-            in->param[slot] = (pval){
-                .v = &k->v, .where = s, .fixed = true, .path = in->path, .span = k->key_span};
+            in->param[slot] = (pval){.v = &k->v,
+                                     .where = s,
+                                     .in = in,
+                                     .fixed = true,
+                                     .path = in->path,
+                                     .span = k->key_span};
         else if (!strcmp(k->key, "m"))
             m = &k->v;
         else
             unknown_key(c, s, k, in->b);
     }
     bind_altered(c, in);
+    return m;
+}
+
+bool flat_take_m(flat_ctx *c, scope *in, const rhs *m)
+{
+    const pval given = {.where = in->caller, .in = in};
+    c->giving = &given;
+    const bool ok = take_m(c, in->caller, m, &in->m);
+    c->giving = NULL;
+    return ok;
+}
+
+/* Values, branches and the multiplicity of the instance e of s. */
+static bool begin_instance(flat_ctx *c, scope *s, const elem *e, scope *in)
+{
+    const rhs *m = bind_params(c, s, e, in);
+    if (!flat_decide_guards(c, in))
+        return false;
     c->mask = 0;
-    if (!flat_take_m(c, s, m, &in->m))
+    if (!flat_take_m(c, in, m))
         return false;
     flat_m_fact(c, in, m, c->mask);
     return true;
+}
+
+/* Warns of names in p, a value that the line of an instance gives, which are parameters both of the
+ * instance and where it is called, with other values. Here the latter counts; ngspice evaluates the
+ * values one by one, in the order of the head, where those before count. */
+static void tell_hidden(flat_ctx *c, scope *in, const pval *p, const net_expr *e)
+{
+    for (int32_t i = 0; i < e->n_arg; i++)
+        tell_hidden(c, in, p, e->arg[i]);
+    const int32_t slot =
+        e->op == NET_PARAM ? map_get(&in->b->param_slot, map_key(e->name), -1) : -1;
+    const pval *own = slot >= 0 ? &in->param[slot] : NULL;
+    if (!own || own >= p || own->state != P_DONE || own->str)
+        return;
+    const pval *outer = flat_find_param(c, p->where, e->name);
+    if (!outer || outer->state != P_DONE || outer->str || outer->value == own->value ||
+        !flat_first(c, e->span))
+        return;
+    diag_warning(c->d, e->span,
+                 "'%s' is %g here, where the instance is called; ngspice takes the %g that the "
+                 "instance has itself",
+                 e->name, outer->value, own->value);
+    flat_where(c, in);
+}
+
+static void tell_all_hidden(flat_ctx *c, scope *in)
+{
+    for (size_t k = 0; k < vec_len(in->b->param_name); k++) {
+        const pval *p = &in->param[k];
+        if (p->in && p->state == P_DONE && p->v->e)
+            tell_hidden(c, in, p, p->v->e);
+    }
 }
 
 /* -- instances with the same parameters -- */
@@ -854,7 +909,7 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
     scope *in = new_scope(c, b, lex, s);
     set_path(c, s, e, in);
     bool was = b->in_progress;
-    if (bind_params(c, s, e, in) && flat_decide_guards(c, in)) {
+    if (begin_instance(c, s, e, in)) {
         for (int32_t i = 0; i < e->n_node; i++)
             in->node[b->port[i]] = flat_node(c, s, e->slot[i]);
         flat_put_pins(c, s, e, b, in->node);
@@ -863,6 +918,7 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
         const int32_t made = flat_extent_begin(c, in, e);
         flat_expand(c, in);
         flat_extent_end(c, made);
+        tell_all_hidden(c, in);
         b->in_progress = was;
     }
     if (!c->plan) /* whose slots evaluate in these scopes again */

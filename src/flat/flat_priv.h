@@ -201,6 +201,7 @@ typedef enum pstate { P_NEW, P_BUSY, P_DONE, P_BAD } pstate;
 typedef struct pval {
     const rhs *v; /* NULL: not defined in this scope */
     scope *where; /* v is evaluated there */
+    scope *in;    /* the instance whose line gives it; NULL: none does */
     double value;
     const char *str;
     pstate state;
@@ -297,6 +298,7 @@ typedef struct flat_ctx {
     map sub_param;      /* names that are parameters of some subcircuit */
     bool touched_local; /* evaluation used a parameter that a subcircuit defines */
     busy *busy;         /* vec: parameters being evaluated */
+    const pval *giving; /* the last of them, if an instance gives it, else NULL */
     busy drawing;       /* what is evaluated if no parameter is: an element, a model */
     diag_span nominal;  /* the first statistical function that had its nominal value */
     int depth;          /* of evaluation */
@@ -577,7 +579,7 @@ void flat_ctx_free(flat_ctx *c);
 /* flat_inst.c: checks of values, at the expansion and when values have changed. flat_pwl_goes_back:
  * do times of a PWL decrease?  at  out  index of the first that does */
 bool flat_pwl_goes_back(const flat_source *o, size_t *at);
-bool flat_take_m(flat_ctx *c, scope *s, const rhs *m, double *out); /* m NULL: 1 */
+bool flat_take_m(flat_ctx *c, scope *in, const rhs *m); /* in->m; m NULL: 1 */
 
 /* flat_card.c */
 void flat_local_card(flat_ctx *c, scope *s, const net_card *card); /* .ic .nodeset .save .print */

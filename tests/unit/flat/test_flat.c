@@ -178,6 +178,21 @@ START_TEST(parameters_are_found_in_scope)
         {".param w=1\n.subckt s a w=2\nr1 a 0 {w}\n.ends\nx1 p s w={w}\nx2 p s w={w+5}",
          "x1.r1 p 0 value=1\nx2.r1 p 0 value=6\n"},
         {".param g=4\n.subckt s a\nr1 a 0 {g}\n.ends\nx1 p s", "x1.r1 p 0 value=4\n"},
+        /* an instance's own parameters on its line: in any order, defaults of the head as well, m,
+           functions, expressions of the circuit; what is known where it is called comes before */
+        {".param f=2\n.param b=20\n.subckt s a params: p1=2 p2=2 p3='p1*p2*2'\nr1 a 0 "
+         "{p3}\n.ends\nx1 p s p1='f' p2='b+p1'\nx2 p s p2='b+p1' p1='f+1' p3='p1*p2'\nx3 p s "
+         "p2={p1+1} m={p1}",
+         "x1.r1 p 0 value=88\nx2.r1 p 0 value=69\nx3.r1 p 0 value=12 m=2\n"},
+        {".func g(x) {x*x}\n.subckt t a\nx1 a s k={q+1} q={g(2)}\n.ends\n.subckt s a q=1 k=2\nr1 "
+         "a 0 {k}\n.ends\nx1 p t",
+         "x1.x1.r1 p 0 value=5\n"},
+        {".subckt s a q=1 k=2\nb1 a 0 i={k}\n.ends\nr1 p 0 1\nx1 p s q={3*v(p)} k={q}",
+         "r1 p 0 value=1\nx1.b1 p 0 i=(3 * v(p))\n"},
+        {".param w=10\n.subckt s a w=1 l=7\nr1 a 0 {w}\nr2 a 0 {l}\n.ends\nx1 p s w={w*2} l={w}",
+         "x1.r1 p 0 value=20\nx1.r2 p 0 value=10\n7:19: warning: 'w' is 10 here, where the "
+         "instance is "
+         "called; ngspice takes the 20 that the instance has itself\n7:1: note: in instance x1\n"},
         /* a parameter of the calling instance is seen before the top level's */
         {".param g=4\n.subckt in a\nr1 a 0 {g}\n.ends\n.subckt out a g=9\nx1 a in\n.ends\nx1 p out",
          "x1.x1.r1 p 0 value=9\n"},
