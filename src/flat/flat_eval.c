@@ -120,10 +120,13 @@ static bool constant(const char *name, double *y)
 static pval *own_param(scope *s, const char *name)
 {
     int32_t k = map_get(&s->b->param_slot, map_key(name), -1);
-    if (k < 0 || !s->param[k].v)
-        return NULL;
-    s->param[k].used = true;
-    return &s->param[k];
+    pval *p = k >= 0 && s->param[k].v ? &s->param[k] : NULL;
+    for (size_t i = 0; i < s->n_extra && !p; i++)
+        if (s->extra[i].kv->key == name)
+            p = &s->extra[i].p;
+    if (p)
+        p->used = true;
+    return p;
 }
 
 const char *flat_csparam_name(const flat_ctx *c, const char *name)

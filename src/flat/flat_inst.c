@@ -728,7 +728,7 @@ static bool check_ports(flat_ctx *c, scope *s, const elem *e, body *b)
     return false;
 }
 
-/* Warns of a parameter that the subcircuit does not have; ngspice ignores it. */
+/* Warns of a parameter that the subcircuit neither declares nor reads. */
 static void unknown_key(flat_ctx *c, scope *s, const keyval *k, body *b)
 {
     if (!flat_first(c, k->key_span))
@@ -762,6 +762,14 @@ static void bind_altered(flat_ctx *c, scope *in)
     }
 }
 
+/* LTspice, HSPICE and Xyce hand on what the subcircuit does not declare. */
+static void add_extra(flat_ctx *c, scope *in, const elem *e, struct extra x)
+{
+    if (!in->extra)
+        in->extra = arena_array(&c->scratch, struct extra, vec_len(e->kv));
+    in->extra[in->n_extra++] = x;
+}
+
 /* Gives the values of e to its parameters. Returns what it has for m, NULL: nothing. */
 static const rhs *bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
 {
@@ -769,17 +777,14 @@ static const rhs *bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
     for (size_t i = 0; i < vec_len(e->kv); i++) {
         const keyval *k = &e->kv[i];
         int32_t slot = map_get(&in->b->param_slot, map_key(k->key), -1);
+        const pval given = {
+            .v = &k->v, .where = s, .in = in, .fixed = true, .path = in->path, .span = k->key_span};
         if (slot >= 0)
-            in->param[slot] = (pval){.v = &k->v,
-                                     .where = s,
-                                     .in = in,
-                                     .fixed = true,
-                                     .path = in->path,
-                                     .span = k->key_span};
+            in->param[slot] = given;
         else if (!strcmp(k->key, "m"))
             m = &k->v;
         else
-            unknown_key(c, s, k, in->b);
+            add_extra(c, in, e, (struct extra){k, given});
     }
     bind_altered(c, in);
     return m;
@@ -853,9 +858,12 @@ static bool same_given(const keyval *a, const keyval *b)
 }
 
 /* The kind of an instance of e in s: names are found in it, in those that called it, and at the top
- * level. Where values are random, or instances are expanded again, each is evaluated for itself. */
-static const flat_kin *find_kin(flat_ctx *c, const scope *s, const elem *e, const scope *in)
+ * level. Where values are random, or instances are expanded again, each is evaluated for itself.
+ *   first  out  none of its kind was expanded before */
+static const flat_kin *find_kin(flat_ctx *c, const scope *s, const elem *e, const scope *in,
+                                bool *first)
 {
+    *first = true;
     body *b = in->b;
     int k = 0;
     if (!s->kin || in->lex != c->root || vec_len(b->model) || c->plan || c->n_altered ||
@@ -866,8 +874,10 @@ static const flat_kin *find_kin(flat_ctx *c, const scope *s, const elem *e, cons
         numbers &= is_number(&e->kv[i]);
     for (; k < FLAT_N_KIN && b->kin[k]; k++)
         if (b->kin[k]->caller == s->kin &&
-            (numbers ? !b->kin[k]->e && same_given(b->kin[k]->given, e->kv) : b->kin[k]->e == e))
+            (numbers ? !b->kin[k]->e && same_given(b->kin[k]->given, e->kv) : b->kin[k]->e == e)) {
+            *first = false;
             return b->kin[k];
+        }
     if (k == FLAT_N_KIN)
         return NULL;
     b->kin[k] = arena_new(c->mem, flat_kin);
@@ -913,12 +923,16 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
         for (int32_t i = 0; i < e->n_node; i++)
             in->node[b->port[i]] = flat_node(c, s, e->slot[i]);
         flat_put_pins(c, s, e, b, in->node);
-        in->kin = find_kin(c, s, e, in);
+        bool first;
+        in->kin = find_kin(c, s, e, in, &first);
         b->in_progress = true;
         const int32_t made = flat_extent_begin(c, in, e);
         flat_expand(c, in);
         flat_extent_end(c, made);
         tell_all_hidden(c, in);
+        for (size_t i = 0; first && i < in->n_extra; i++)
+            if (!in->extra[i].p.used)
+                unknown_key(c, s, in->extra[i].kv, b);
         b->in_progress = was;
     }
     if (!c->plan) /* whose slots evaluate in these scopes again */

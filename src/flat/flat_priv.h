@@ -226,7 +226,12 @@ struct scope {
     double m;
     uint64_t m_mask, guard_mask; /* knobs that m depends on; that the branches taken depend on */
     int depth;
-    pval *param;        /* [param slots] */
+    pval *param; /* [param slots] */
+    struct extra {
+        const keyval *kv;
+        pval p;
+    } *extra; /* [n_extra] parameters of its line that the subcircuit does not declare */
+    size_t n_extra;
     int32_t *node;      /* [slots], -1: not yet */
     flat_model **model; /* [models] */
     uint8_t *on;  /* [branches] bit 0: taken; bit 1: this one or one before it in the .if is */

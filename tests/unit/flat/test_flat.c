@@ -189,10 +189,17 @@ START_TEST(parameters_are_found_in_scope)
          "x1.x1.r1 p 0 value=5\n"},
         {".subckt s a q=1 k=2\nb1 a 0 i={k}\n.ends\nr1 p 0 1\nx1 p s q={3*v(p)} k={q}",
          "r1 p 0 value=1\nx1.b1 p 0 i=(3 * v(p))\n"},
-        {".param w=10\n.subckt s a w=1 l=7\nr1 a 0 {w}\nr2 a 0 {l}\n.ends\nx1 p s w={w*2} l={w}",
-         "x1.r1 p 0 value=20\nx1.r2 p 0 value=10\n7:19: warning: 'w' is 10 here, where the "
-         "instance is "
-         "called; ngspice takes the 20 that the instance has itself\n7:1: note: in instance x1\n"},
+        {".param w=10\n.subckt s a l=7 w=1\nr1 a 0 {w}\nr2 a 0 {l}\n.ends\nx1 p s w={w*2} l={w}",
+         "x1.r1 p 0 value=20\nx1.r2 p 0 value=10\n"},
+        /* parameters that the subcircuit does not declare */
+        {".param top=1\n.subckt div a b\nr1 a b {top}\nr2 b 0 {bot}\n.ends\nx1 p q div top=9k "
+         "bot={top+1}\nx2 p q div bot=5",
+         "x1.r1 p q value=9000\nx1.r2 q 0 value=2\nx2.r1 p q value=1\nx2.r2 q 0 value=5\n"},
+        {".param is=1\n.subckt s a\n.model dm d is={is}\nd1 a 0 dm\n.ends\nx0 p s\nx1 p s is=3\nx2 "
+         "p s "
+         "is=4",
+         ".model dm d is=1\n.model dm#2 d is=3\n.model dm#3 d is=4\nx0.d1 p 0 dm\nx1.d1 p 0 "
+         "dm#2\nx2.d1 p 0 dm#3\n"},
         /* a parameter of the calling instance is seen before the top level's */
         {".param g=4\n.subckt in a\nr1 a 0 {g}\n.ends\n.subckt out a g=9\nx1 a in\n.ends\nx1 p out",
          "x1.x1.r1 p 0 value=9\n"},
