@@ -301,6 +301,7 @@ START_TEST(dot_cards_are_read)
          "v1 a 0 dc 0\nv2 b 0 dc 0\n.dc v1 (3 values from 0 to 1) v2 (3 values from 0 to 2)\n"},
         {".dc temp -40 120 40", ".dc temp (5 values from -40 to 120)\n"},
         {".param p=1\n.dc p 0 1 1", ".dc param:p (2 values from 0 to 1)\n"},
+        {"r1 a 0 1\n.dc r1:r 1 3 1", "r1 a 0 value=1\n.dc r1[r] (3 values from 1 to 3)\n"},
         {"r1 a 0 1\n.dc r1 1 3 1", "r1 a 0 value=1\n.dc r1[value] (3 values from 1 to 3)\n"},
         {"r1 a 0 1\n.dc @r1[resistance] 1 3 1",
          "r1 a 0 value=1\n.dc r1[resistance] (3 values from 1 to 3)\n"},
