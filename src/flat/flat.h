@@ -419,6 +419,8 @@ VS_MUST_USE vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_poo
 /* Whether @device[param] of an element of that letter is a current through a charge, which no model
  * computes. To save it, the expansion puts a source in series (flat_probe.c). */
 bool flat_is_metered(char letter, const char *param);
+/* Whether the current of an element of this letter is none of the unknowns. */
+bool flat_has_no_branch(char letter);
 /* Reads one more card (an analysis, a .save of .control) for a deck that was expanded into f. Its
  * contents are in *out, whose nodes and elements are those of f. Memory from `mem`. Status: VS_OK,
  * VS_EINPUT. */

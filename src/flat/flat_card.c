@@ -448,6 +448,8 @@ static bool find_sweep(cur *q, flat_sweep *w)
     w->span = cur_span(q);
     w->name = name;
     flat_fill_maps(c);
+    if (!open && map_get(&c->inst_of, map_key(name), -1) < 0)
+        open = strrchr(name, ':'); /* r1:r, as Xyce has it */
     if (!strcmp(name, "temp") || !strcmp(name, "temper")) {
         w->what = FLAT_SWEEP_TEMP;
         w->name = str_intern0(c->names, "temp");

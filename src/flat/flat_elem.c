@@ -134,6 +134,8 @@ static bool take_key(ereader *r)
         r->e->m = k.v;
     else
         vec_push(r->kv, k);
+    if (r->e->letter == 'x') /* also where the subcircuit does not declare it */
+        map_set(&r->q.c->sub_param, map_key(key), 1);
     return true;
 }
 

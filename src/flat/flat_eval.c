@@ -1,6 +1,8 @@
 /* flat_eval.c - parameters on demand, numbers of expressions, folding of behavioural ones.
  * A name is looked for in the instance, in the definitions around it, in the instances that call
- * it, at top level, and last among the constants: the order of ngspice and HSPICE. */
+ * it, at top level, and last among the constants: the order of ngspice and HSPICE. On the line of
+ * an instance of a subcircuit, which is evaluated where it is called, the other parameters of that
+ * instance come before the constants. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,10 +120,13 @@ static bool constant(const char *name, double *y)
 static pval *own_param(scope *s, const char *name)
 {
     int32_t k = map_get(&s->b->param_slot, map_key(name), -1);
-    if (k < 0 || !s->param[k].v)
-        return NULL;
-    s->param[k].used = true;
-    return &s->param[k];
+    pval *p = k >= 0 && s->param[k].v ? &s->param[k] : NULL;
+    for (size_t i = 0; i < s->n_extra && !p; i++)
+        if (s->extra[i].kv->key == name)
+            p = &s->extra[i].p;
+    if (p)
+        p->used = true;
+    return p;
 }
 
 const char *flat_csparam_name(const flat_ctx *c, const char *name)
@@ -139,7 +144,11 @@ pval *flat_find_param(flat_ctx *c, scope *s, const char *name)
             if (p)
                 return p;
         }
-    return own_param(c->root, name);
+    pval *p = own_param(c->root, name);
+    if (p || !c->giving || c->giving->where != s)
+        return p;
+    p = own_param(c->giving->in, name);
+    return p != c->giving ? p : NULL;
 }
 
 /* Gives the message of a parameter that depends on itself, with the chain of parameters between. */
@@ -178,12 +187,15 @@ static bool force(flat_ctx *c, pval *p, const char *name)
     bool ok = false;
     const int muted = c->muted;
     const uint64_t outer = flat_param_begin(c, p);
+    const pval *giving = c->giving;
+    c->giving = p->in ? p : NULL;
     c->muted = 0; /* not only the muted expression may read this parameter */
     c->depth += 2;
     if (p->v->e && !too_deep(c, p->v->e))
         ok = flat_value(c, p->where, p->v, &p->value, &p->str);
     c->depth -= 2;
     c->muted = muted;
+    c->giving = giving;
     flat_param_end(c, p, outer);
     if (vec_len(c->busy))
         (void)vec_pop(c->busy);
@@ -202,6 +214,9 @@ static void unknown_param(flat_ctx *c, scope *s, const net_expr *e)
     if (!flat_first(c, e->span))
         return;
     const char **cand = NULL;
+    const body *called = c->giving && c->giving->where == s ? c->giving->in->b : NULL;
+    for (size_t i = 0; called && i < vec_len(called->param_name); i++)
+        vec_push(cand, called->param_name[i]);
     for (scope *l = s; l; l = l->lex)
         for (size_t i = 0; i < vec_len(l->b->param_name); i++)
             vec_push(cand, l->b->param_name[i]);
@@ -765,7 +780,10 @@ static const net_expr *fold_deep(folder *f, const net_expr *e, const frame *fr)
             folder inner = *f;
             inner.s = p->where;
             const uint64_t outer = flat_param_begin(f->c, p);
+            const pval *giving = f->c->giving;
+            f->c->giving = p->in ? p : NULL;
             const net_expr *r = p->v->e ? fold(&inner, p->v->e, NULL) : NULL;
+            f->c->giving = giving;
             flat_param_end(f->c, p, outer);
             p->state = P_NEW;
             f->failed |= inner.failed || !r;

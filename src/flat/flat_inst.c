@@ -283,7 +283,7 @@ static bool take_params(flat_ctx *c, scope *s, const elem *e, flat_inst *x, few_
 }
 
 /* The product of all m along the path; not below 0. */
-bool flat_take_m(flat_ctx *c, scope *s, const rhs *m, double *out)
+static bool take_m(flat_ctx *c, scope *s, const rhs *m, double *out)
 {
     double y = 1;
     c->mask |= s->m_mask;
@@ -608,7 +608,7 @@ static bool take_values(flat_ctx *c, scope *s, const elem *e, flat_inst *x, few_
 static bool take_own_m(flat_ctx *c, scope *s, const rhs *m, double *to)
 {
     const busy before = flat_slot_begin(c);
-    const bool ok = flat_take_m(c, s, m, to);
+    const bool ok = take_m(c, s, m, to);
     flat_slot_end(c, s, m, before, (flat_slot_at){.kind = SLOT_M});
     return ok;
 }
@@ -728,7 +728,7 @@ static bool check_ports(flat_ctx *c, scope *s, const elem *e, body *b)
     return false;
 }
 
-/* Warns of a parameter that the subcircuit does not have; ngspice ignores it. */
+/* Warns of a parameter that the subcircuit neither declares nor reads. */
 static void unknown_key(flat_ctx *c, scope *s, const keyval *k, body *b)
 {
     if (!flat_first(c, k->key_span))
@@ -762,26 +762,86 @@ static void bind_altered(flat_ctx *c, scope *in)
     }
 }
 
-static bool bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
+/* LTspice, HSPICE and Xyce hand on what the subcircuit does not declare. */
+static void add_extra(flat_ctx *c, scope *in, const elem *e, struct extra x)
+{
+    if (!in->extra)
+        in->extra = arena_array(&c->scratch, struct extra, vec_len(e->kv));
+    in->extra[in->n_extra++] = x;
+}
+
+/* Gives the values of e to its parameters. Returns what it has for m, NULL: nothing. */
+static const rhs *bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
 {
     const rhs *m = NULL;
     for (size_t i = 0; i < vec_len(e->kv); i++) {
         const keyval *k = &e->kv[i];
         int32_t slot = map_get(&in->b->param_slot, map_key(k->key), -1);
+        const pval given = {
+            .v = &k->v, .where = s, .in = in, .fixed = true, .path = in->path, .span = k->key_span};
         if (slot >= 0)
-            in->param[slot] = (pval){
-                .v = &k->v, .where = s, .fixed = true, .path = in->path, .span = k->key_span};
+            in->param[slot] = given;
         else if (!strcmp(k->key, "m"))
             m = &k->v;
         else
-            unknown_key(c, s, k, in->b);
+            add_extra(c, in, e, (struct extra){k, given});
     }
     bind_altered(c, in);
+    return m;
+}
+
+bool flat_take_m(flat_ctx *c, scope *in, const rhs *m)
+{
+    const pval given = {.where = in->caller, .in = in};
+    c->giving = &given;
+    const bool ok = take_m(c, in->caller, m, &in->m);
+    c->giving = NULL;
+    return ok;
+}
+
+/* Values, branches and the multiplicity of the instance e of s. */
+static bool begin_instance(flat_ctx *c, scope *s, const elem *e, scope *in)
+{
+    const rhs *m = bind_params(c, s, e, in);
+    if (!flat_decide_guards(c, in))
+        return false;
     c->mask = 0;
-    if (!flat_take_m(c, s, m, &in->m))
+    if (!flat_take_m(c, in, m))
         return false;
     flat_m_fact(c, in, m, c->mask);
     return true;
+}
+
+/* Warns of names in p, a value that the line of an instance gives, which are parameters both of the
+ * instance and where it is called, with other values. Here the latter counts; ngspice evaluates the
+ * values one by one, in the order of the head, where those before count. */
+static void tell_hidden(flat_ctx *c, scope *in, const pval *p, const net_expr *e)
+{
+    for (int32_t i = 0; i < e->n_arg; i++)
+        tell_hidden(c, in, p, e->arg[i]);
+    const int32_t slot =
+        e->op == NET_PARAM ? map_get(&in->b->param_slot, map_key(e->name), -1) : -1;
+    const pval *own = slot >= 0 ? &in->param[slot] : NULL;
+    if (!own || own >= p || own->state != P_DONE || own->str)
+        return;
+    const pval *outer = flat_find_param(c, p->where, e->name);
+    if (!outer || outer->state != P_DONE || outer->str || outer->value == own->value ||
+        !flat_first(c, e->span))
+        return;
+    diag_warning(c->d, e->span,
+                 "'%s' is %g here, where the instance is called; ngspice takes the %g that the "
+                 "instance has itself",
+                 e->name, outer->value, own->value);
+    flat_where(c, in);
+}
+
+static void tell_all_hidden(flat_ctx *c, scope *in)
+{
+    for (size_t k = 0; k < vec_len(in->b->param_name); k++) {
+        const pval *p = &in->param[k];
+        if (p->in && p->state == P_DONE && p->v->e)
+            tell_hidden(c, in, p, p->v->e);
+    }
 }
 
 /* -- instances with the same parameters -- */
@@ -798,9 +858,12 @@ static bool same_given(const keyval *a, const keyval *b)
 }
 
 /* The kind of an instance of e in s: names are found in it, in those that called it, and at the top
- * level. Where values are random, or instances are expanded again, each is evaluated for itself. */
-static const flat_kin *find_kin(flat_ctx *c, const scope *s, const elem *e, const scope *in)
+ * level. Where values are random, or instances are expanded again, each is evaluated for itself.
+ *   first  out  none of its kind was expanded before */
+static const flat_kin *find_kin(flat_ctx *c, const scope *s, const elem *e, const scope *in,
+                                bool *first)
 {
+    *first = true;
     body *b = in->b;
     int k = 0;
     if (!s->kin || in->lex != c->root || vec_len(b->model) || c->plan || c->n_altered ||
@@ -811,8 +874,10 @@ static const flat_kin *find_kin(flat_ctx *c, const scope *s, const elem *e, cons
         numbers &= is_number(&e->kv[i]);
     for (; k < FLAT_N_KIN && b->kin[k]; k++)
         if (b->kin[k]->caller == s->kin &&
-            (numbers ? !b->kin[k]->e && same_given(b->kin[k]->given, e->kv) : b->kin[k]->e == e))
+            (numbers ? !b->kin[k]->e && same_given(b->kin[k]->given, e->kv) : b->kin[k]->e == e)) {
+            *first = false;
             return b->kin[k];
+        }
     if (k == FLAT_N_KIN)
         return NULL;
     b->kin[k] = arena_new(c->mem, flat_kin);
@@ -854,15 +919,20 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
     scope *in = new_scope(c, b, lex, s);
     set_path(c, s, e, in);
     bool was = b->in_progress;
-    if (bind_params(c, s, e, in) && flat_decide_guards(c, in)) {
+    if (begin_instance(c, s, e, in)) {
         for (int32_t i = 0; i < e->n_node; i++)
             in->node[b->port[i]] = flat_node(c, s, e->slot[i]);
         flat_put_pins(c, s, e, b, in->node);
-        in->kin = find_kin(c, s, e, in);
+        bool first;
+        in->kin = find_kin(c, s, e, in, &first);
         b->in_progress = true;
         const int32_t made = flat_extent_begin(c, in, e);
         flat_expand(c, in);
         flat_extent_end(c, made);
+        tell_all_hidden(c, in);
+        for (size_t i = 0; first && i < in->n_extra; i++)
+            if (!in->extra[i].p.used)
+                unknown_key(c, s, in->extra[i].kv, b);
         b->in_progress = was;
     }
     if (!c->plan) /* whose slots evaluate in these scopes again */

@@ -201,6 +201,7 @@ typedef enum pstate { P_NEW, P_BUSY, P_DONE, P_BAD } pstate;
 typedef struct pval {
     const rhs *v; /* NULL: not defined in this scope */
     scope *where; /* v is evaluated there */
+    scope *in;    /* the instance whose line gives it; NULL: none does */
     double value;
     const char *str;
     pstate state;
@@ -225,7 +226,12 @@ struct scope {
     double m;
     uint64_t m_mask, guard_mask; /* knobs that m depends on; that the branches taken depend on */
     int depth;
-    pval *param;        /* [param slots] */
+    pval *param; /* [param slots] */
+    struct extra {
+        const keyval *kv;
+        pval p;
+    } *extra; /* [n_extra] parameters of its line that the subcircuit does not declare */
+    size_t n_extra;
     int32_t *node;      /* [slots], -1: not yet */
     flat_model **model; /* [models] */
     uint8_t *on;  /* [branches] bit 0: taken; bit 1: this one or one before it in the .if is */
@@ -297,6 +303,7 @@ typedef struct flat_ctx {
     map sub_param;      /* names that are parameters of some subcircuit */
     bool touched_local; /* evaluation used a parameter that a subcircuit defines */
     busy *busy;         /* vec: parameters being evaluated */
+    const pval *giving; /* the last of them, if an instance gives it, else NULL */
     busy drawing;       /* what is evaluated if no parameter is: an element, a model */
     diag_span nominal;  /* the first statistical function that had its nominal value */
     int depth;          /* of evaluation */
@@ -577,7 +584,7 @@ void flat_ctx_free(flat_ctx *c);
 /* flat_inst.c: checks of values, at the expansion and when values have changed. flat_pwl_goes_back:
  * do times of a PWL decrease?  at  out  index of the first that does */
 bool flat_pwl_goes_back(const flat_source *o, size_t *at);
-bool flat_take_m(flat_ctx *c, scope *s, const rhs *m, double *out); /* m NULL: 1 */
+bool flat_take_m(flat_ctx *c, scope *in, const rhs *m); /* in->m; m NULL: 1 */
 
 /* flat_card.c */
 void flat_local_card(flat_ctx *c, scope *s, const net_card *card); /* .ic .nodeset .save .print */

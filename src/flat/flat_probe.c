@@ -505,6 +505,20 @@ static bool saves_currents(const flat_ctx *c)
     return asks;
 }
 
+bool flat_has_no_branch(char letter) { return letter && strchr("rcdiswgfb", letter); }
+
+/* A current that a card of results names, of an element which has none among its unknowns: as that
+ * of .probe i(r1). What is no such element the card tells. */
+static void probe_named(flat_ctx *c, const char *device)
+{
+    const probe_item p = {.kind = 'i', .n = 1, .word = {device}, .span = DIAG_NOWHERE};
+    flat_fill_maps(c);
+    const int32_t k = map_get(&c->inst_of, map_key(device), -1);
+    if (k >= 0 && flat_has_no_branch(c->f->inst[k].letter) && !c->f->inst[k].expr_is_v &&
+        n_terminal(&c->f->inst[k]) == 2)
+        vec_push(c->probe, p);
+}
+
 static void put_meters(flat_ctx *c)
 {
     const size_t n = vec_len(c->f->inst);
@@ -512,7 +526,10 @@ static void put_meters(flat_ctx *c)
         if (c->f->save[i].what == FLAT_SAVE_PARAM)
             meter(c, c->f->save[i].device, c->f->save[i].param, c->f->save[i].span);
     for (size_t i = 0; i + 1 < vec_len(c->deck->metered); i += 2)
-        meter(c, c->deck->metered[i], c->deck->metered[i + 1], DIAG_NOWHERE);
+        if (*c->deck->metered[i + 1])
+            meter(c, c->deck->metered[i], c->deck->metered[i + 1], DIAG_NOWHERE);
+        else
+            probe_named(c, c->deck->metered[i]);
     if (saves_currents(c))
         meter_all(c, n);
 }

@@ -404,9 +404,8 @@ static void redo_facts(flat_plan *p)
         if (!(o->mask & p->changed) || flat_is_dirty(p, o->s))
             continue;
         p->c.mask = 0;
-        if (o->what == FACT_M
-                ? flat_take_m(&p->c, o->s->caller, o->m, &o->s->m) && !(p->c.mask & ~o->mask)
-                : redo_guards(p, o->s))
+        if (o->what == FACT_M ? flat_take_m(&p->c, o->s, o->m) && !(p->c.mask & ~o->mask)
+                              : redo_guards(p, o->s))
             continue;
         if (o->what == FACT_GUARDS && o->s != p->c.root)
             vec_push(p->dirty, o->s);

@@ -323,7 +323,8 @@ typedef struct net_deck {
     bool taken;       /* the owner has its analyses from an earlier expansion: skip values of .dc */
     bool stepping;    /* the owner has its .step cards from an earlier expansion: skip them */
     const char **metered; /* vec, the owner's: device, name, device, name ... of the values inside
-                             of devices that commands save; interned lower case */
+                             of devices that commands save, name "": of the currents i(device) that
+                             cards of results name; interned lower case */
     diag_span *control;   /* vec; the lines of .control blocks, with what continues them */
     diag_span control_at; /* the first .control card; DIAG_NOWHERE: none */
     bool xyce;            /* a card of the deck's own file is Xyce's alone: some words mean what

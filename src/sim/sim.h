@@ -253,8 +253,8 @@ VS_MUST_USE vs_status sim_set_temp(sim *s, double celsius, diag_span span);
 const char *sim_element_name(sim *s, const char *name);
 /* The numbers of `c` are copied. A name that the netlist lacks is a message of the next build. */
 void sim_alter(sim *s, const sim_change *c);
-/* The client will ask for the vector "@c1[i]". If its value needs a source in series with the
- * device, the next circuit has one. true: the circuit must be built again for that. */
+/* The client will ask for the vector "@c1[i]", or "i(r1)". If its value needs a source in series
+ * with the device, the next circuit has one. true: the circuit must be built again for that. */
 bool sim_meter(sim *s, const char *name);
 /* Statistical functions draw for this sample. */
 void sim_set_sample(sim *s, uint64_t seed, int64_t sample);

@@ -112,16 +112,29 @@ static bool detail_name(sim *s, const char *name, flat_save *o)
     return true;
 }
 
+/* "i(r1)", where the element has no current of its own among the unknowns. */
+static bool current_name(sim *s, const char *name, flat_save *o)
+{
+    const size_t n = strlen(name);
+    if (strncmp(name, "i(", 2) != 0 || name[n - 1] != ')')
+        return false;
+    *o = (flat_save){.device = str_intern_lower(s->names, name + 2, n - 3),
+                     .param = str_intern0(s->names, "")};
+    o->device = sim_element_name(s, o->device);
+    return true;
+}
+
 bool sim_meter(sim *s, const char *name)
 {
     flat_save o;
-    if (name[0] != '@' || !detail_name(s, name, &o))
+    if (!detail_name(s, name, &o) && !current_name(s, name, &o))
         return false;
     for (size_t i = 0; i + 1 < vec_len(s->deck.metered); i += 2)
         if (s->deck.metered[i] == o.device && s->deck.metered[i + 1] == o.param)
             return false;
     const char *dot = strrchr(o.device, '.');
-    if (!flat_is_metered(dot ? dot[1] : *o.device, o.param))
+    const char letter = dot ? dot[1] : *o.device;
+    if (*o.param ? !flat_is_metered(letter, o.param) : !flat_has_no_branch(letter))
         return false;
     vec_push(s->deck.metered, o.device);
     vec_push(s->deck.metered, o.param);
@@ -212,6 +225,7 @@ static void choose_kept(sim *s)
     if (s->opt.keep == SIM_KEEP_ALL)
         keep_named(s, s->opt.save, all);
     keep_named(s, s->opt.keep_name, all);
+    keep_named(s, s->opt.keep_name, s->vec); /* also those of .probe */
     keep_details(s, s->opt.keep_name);
     if (s->opt.keep == SIM_KEEP_ALL)
         keep_details(s, s->opt.save);

@@ -416,6 +416,24 @@ rl o 0 {rl}
                 self.assertLessEqual(abs(sum(row)), bound, device)
         self.assertNotIn('@x1.d1[i]', v)  # id
 
+    def test_cards_of_results_name_currents_of_elements(self):
+        """Without .probe, beside it, and beside .save; in subcircuits, in ac, of a wrong name."""
+        deck = ('currents\nv1 a 0 dc 2 ac 2\nx1 a b s\n.subckt s a b\nr1 a b 1k\n.ends\nr2 b 0 1k\nl1 b c 1\nr3 c 0 500\n'
+                'b1 a 0 i=v(b)*1m\nb2 d 0 v=v(b)\nr4 d 0 1k\n')
+        want = {'i(x1.r1)': 1.5e-3, 'i(r3)': 1e-3, 'i(b1)': 5e-4, 'i(r2)': 5e-4}  # v(b) = 0.5
+        for more in ('', '.probe i(r2)\n', '.save v(b)\n', '.probe i(x1.r1) i(r3) i(b1) i(r2)\n'):
+            with self.subTest(more=more):
+                v, said = self.run_deck(deck + more + '.op\n.print op i(x1.r1) i(r3) i(b1) i(l1) i(v1) i(b2)\n'
+                                        '.print op 2*i(r2)\n.end\n')
+                self.assertNotIn('no vector', said)
+                for name, value in want.items():
+                    self.assertLessEqual(abs(v[name][0] - value), 1e-3 * value, name)
+        v, said = self.run_deck(deck + '.ac lin 1 1 1\n.meas ac m1 find mag(i(r4)) at=1\n.end\n')
+        self.assertNotIn('no vector', said)
+        self.assertNotIn('failed', said)
+        v, said = self.run_deck(deck + '.tran 1m 10m\n.meas tran m1 max i(nobody)\n.end\n')
+        self.assertIn("there is no vector 'i(nobody)'", said)
+
     def test_probes_that_mean_nothing(self):
         v, said = self.run_deck('probes\nv1 a 0 2\nr1 a 0 1k\n.probe vd(r1: 1 : 2) i(r1)\n.probe vd(r1: 7 : 0)\n.op\n.end\n')
         self.assertIn("'r1' has no terminal '7'; nothing is saved for it", said)

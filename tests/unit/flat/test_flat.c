@@ -178,6 +178,28 @@ START_TEST(parameters_are_found_in_scope)
         {".param w=1\n.subckt s a w=2\nr1 a 0 {w}\n.ends\nx1 p s w={w}\nx2 p s w={w+5}",
          "x1.r1 p 0 value=1\nx2.r1 p 0 value=6\n"},
         {".param g=4\n.subckt s a\nr1 a 0 {g}\n.ends\nx1 p s", "x1.r1 p 0 value=4\n"},
+        /* an instance's own parameters on its line: in any order, defaults of the head as well, m,
+           functions, expressions of the circuit; what is known where it is called comes before */
+        {".param f=2\n.param b=20\n.subckt s a params: p1=2 p2=2 p3='p1*p2*2'\nr1 a 0 "
+         "{p3}\n.ends\nx1 p s p1='f' p2='b+p1'\nx2 p s p2='b+p1' p1='f+1' p3='p1*p2'\nx3 p s "
+         "p2={p1+1} m={p1}",
+         "x1.r1 p 0 value=88\nx2.r1 p 0 value=69\nx3.r1 p 0 value=12 m=2\n"},
+        {".func g(x) {x*x}\n.subckt t a\nx1 a s k={q+1} q={g(2)}\n.ends\n.subckt s a q=1 k=2\nr1 "
+         "a 0 {k}\n.ends\nx1 p t",
+         "x1.x1.r1 p 0 value=5\n"},
+        {".subckt s a q=1 k=2\nb1 a 0 i={k}\n.ends\nr1 p 0 1\nx1 p s q={3*v(p)} k={q}",
+         "r1 p 0 value=1\nx1.b1 p 0 i=(3 * v(p))\n"},
+        {".param w=10\n.subckt s a l=7 w=1\nr1 a 0 {w}\nr2 a 0 {l}\n.ends\nx1 p s w={w*2} l={w}",
+         "x1.r1 p 0 value=20\nx1.r2 p 0 value=10\n"},
+        /* parameters that the subcircuit does not declare */
+        {".param top=1\n.subckt div a b\nr1 a b {top}\nr2 b 0 {bot}\n.ends\nx1 p q div top=9k "
+         "bot={top+1}\nx2 p q div bot=5",
+         "x1.r1 p q value=9000\nx1.r2 q 0 value=2\nx2.r1 p q value=1\nx2.r2 q 0 value=5\n"},
+        {".param is=1\n.subckt s a\n.model dm d is={is}\nd1 a 0 dm\n.ends\nx0 p s\nx1 p s is=3\nx2 "
+         "p s "
+         "is=4",
+         ".model dm d is=1\n.model dm#2 d is=3\n.model dm#3 d is=4\nx0.d1 p 0 dm\nx1.d1 p 0 "
+         "dm#2\nx2.d1 p 0 dm#3\n"},
         /* a parameter of the calling instance is seen before the top level's */
         {".param g=4\n.subckt in a\nr1 a 0 {g}\n.ends\n.subckt out a g=9\nx1 a in\n.ends\nx1 p out",
          "x1.x1.r1 p 0 value=9\n"},
@@ -279,6 +301,7 @@ START_TEST(dot_cards_are_read)
          "v1 a 0 dc 0\nv2 b 0 dc 0\n.dc v1 (3 values from 0 to 1) v2 (3 values from 0 to 2)\n"},
         {".dc temp -40 120 40", ".dc temp (5 values from -40 to 120)\n"},
         {".param p=1\n.dc p 0 1 1", ".dc param:p (2 values from 0 to 1)\n"},
+        {"r1 a 0 1\n.dc r1:r 1 3 1", "r1 a 0 value=1\n.dc r1[r] (3 values from 1 to 3)\n"},
         {"r1 a 0 1\n.dc r1 1 3 1", "r1 a 0 value=1\n.dc r1[value] (3 values from 1 to 3)\n"},
         {"r1 a 0 1\n.dc @r1[resistance] 1 3 1",
          "r1 a 0 value=1\n.dc r1[resistance] (3 values from 1 to 3)\n"},

@@ -100,6 +100,10 @@ START_TEST(one_instance_is_expanded_again)
          "R0 a 0 1\nX1 a b cell\nX2 b c cell k={p}\nX3 c d cell\nR9 d e {p}\n",
          1},
         {"t\n" CELL "X1 a b cell k={p}\nX2 b c cell k=5\nX3 c d cell k={p}\n", 2},
+        {"t\n" CELL
+         ".subckt two a b q=1 k=1\nX1 a b cell k={k}\n.ends\nX1 a b two k={q} q={p} m={q+1}\n"
+         "X2 b c two k={q}\n",
+         1},
         {"t\n" CELL ".subckt two a b k=1\nX1 a m cell k={k}\nX2 m b cell k=1\nR1 a b "
          "{k}\n.ends\nX1 a b two k={p}\nX2 b c two\n",
          1},
