@@ -385,7 +385,10 @@ static void go_to_end(double now)
 static void next_step(void)
 {
     const double now = vs_seconds();
-    play.stalled |= now - play.looked > STALL;
+    if (now - play.looked > STALL) { /* the machine gave no time, or held the process */
+        play.stalled = true;
+        play.begun += now - play.looked;
+    }
     play.looked = now;
     post_signs(now);
     if (play.n_step) {
