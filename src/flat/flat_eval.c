@@ -186,16 +186,13 @@ static bool force(flat_ctx *c, pval *p, const char *name)
     vec_push(c->busy, (busy){name, p->path, p->span, 0});
     bool ok = false;
     const int muted = c->muted;
-    const uint64_t outer = flat_param_begin(c, p);
-    const pval *giving = c->giving;
-    c->giving = p->in ? p : NULL;
+    const flat_outer outer = flat_param_begin(c, p);
     c->muted = 0; /* not only the muted expression may read this parameter */
     c->depth += 2;
     if (p->v->e && !too_deep(c, p->v->e))
         ok = flat_value(c, p->where, p->v, &p->value, &p->str);
     c->depth -= 2;
     c->muted = muted;
-    c->giving = giving;
     flat_param_end(c, p, outer);
     if (vec_len(c->busy))
         (void)vec_pop(c->busy);
@@ -779,11 +776,8 @@ static const net_expr *fold_deep(folder *f, const net_expr *e, const frame *fr)
             p->state = P_BUSY; /* a parameter that stands for a behavioural expression */
             folder inner = *f;
             inner.s = p->where;
-            const uint64_t outer = flat_param_begin(f->c, p);
-            const pval *giving = f->c->giving;
-            f->c->giving = p->in ? p : NULL;
+            const flat_outer outer = flat_param_begin(f->c, p);
             const net_expr *r = p->v->e ? fold(&inner, p->v->e, NULL) : NULL;
-            f->c->giving = giving;
             flat_param_end(f->c, p, outer);
             p->state = P_NEW;
             f->failed |= inner.failed || !r;

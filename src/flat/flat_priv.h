@@ -569,9 +569,13 @@ void flat_watch_params(const flat_ctx *c, scope *s);
 void flat_m_fact(flat_ctx *c, scope *s, const rhs *m, uint64_t mask);
 /* To call when element i was taken out of a parameter list of the present instance. */
 void flat_slots_shift(flat_ctx *c, const flat_param *list, size_t i);
-/* To call around the evaluation of a parameter; begin returns the c->mask that end restores. */
-uint64_t flat_param_begin(flat_ctx *c, const pval *p);
-void flat_param_end(flat_ctx *c, pval *p, uint64_t outer);
+/* To call around the evaluation of a parameter; end takes what begin returns, of c as it was. */
+typedef struct flat_outer {
+    uint64_t mask;
+    const pval *giving;
+} flat_outer;
+flat_outer flat_param_begin(flat_ctx *c, const pval *p);
+void flat_param_end(flat_ctx *c, pval *p, flat_outer outer);
 void flat_plan_keep(flat_plan *p, const flat_ctx *c, bool shares); /* takes c over */
 
 /* flat_again.c: to call around the expansion of a subcircuit instance; end takes what begin

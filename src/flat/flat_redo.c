@@ -141,14 +141,15 @@ void flat_slots_shift(flat_ctx *c, const flat_param *list, size_t i)
     }
 }
 
-uint64_t flat_param_begin(flat_ctx *c, const pval *p)
+flat_outer flat_param_begin(flat_ctx *c, const pval *p)
 {
-    const uint64_t outer = c->mask;
+    const flat_outer outer = {c->mask, c->giving};
     c->mask = p->knob;
+    c->giving = p->in ? p : NULL;
     return outer;
 }
 
-void flat_param_end(flat_ctx *c, pval *p, uint64_t outer)
+void flat_param_end(flat_ctx *c, pval *p, flat_outer outer)
 {
     if ((c->redoing || (c->first_new && p->listed)) && c->mask & ~p->mask)
         c->structural = true; /* the value depends on knobs that the plan does not know of */
@@ -159,7 +160,8 @@ void flat_param_end(flat_ctx *c, pval *p, uint64_t outer)
     if (c->plan && c->mask & ~p->mask)
         c->plan->masked = false;
     p->mask |= c->mask;
-    c->mask = outer | p->mask;
+    c->mask = outer.mask | p->mask;
+    c->giving = outer.giving;
 }
 
 /* -- owners -- */

@@ -254,6 +254,16 @@ static bool plan_super(const lu_solver *lu, klu *f, const csc *a, const int32_t 
     return f->super;
 }
 
+/* Supernodes have the factors from now on, with KLU's pivots; on false: they do not. */
+static void give_to_super(lu_solver *lu, klu *f, bool on)
+{
+    f->super_on = on;
+    if (!on)
+        return;
+    lu->stat.method = "klu/supernodes";
+    klu_free_numeric(&f->num, &f->common);
+}
+
 /* Faster factors with KLU's pivots, if the size is one for them. A search for an operating point
  * goes to other patterns and pivots: there a plan of supernodes waits until pivots serve again. */
 static void specialise(lu_solver *lu, klu *f, const csc *a)
@@ -269,12 +279,8 @@ static void specialise(lu_solver *lu, klu *f, const csc *a)
     if (!wants_super(lu, a))
         return;
     f->later = lu->opt.at_rest;
-    f->super_on =
-        !f->later && plan_super(lu, f, a, f->num->Pnum) && lu_super_factor(f->super, a) > 0;
-    if (f->super_on) {
-        lu->stat.method = "klu/supernodes";
-        klu_free_numeric(&f->num, &f->common);
-    }
+    give_to_super(
+        lu, f, !f->later && plan_super(lu, f, a, f->num->Pnum) && lu_super_factor(f->super, a) > 0);
 }
 
 /* Supernodes take over from KLU's factors, which pivot_val had. */
@@ -283,11 +289,7 @@ static void specialise_now(lu_solver *lu, klu *f, const csc *a)
     csc then = *a;
     then.val = f->pivot_val;
     f->later = false;
-    f->super_on = plan_super(lu, f, &then, f->num->Pnum);
-    if (f->super_on) {
-        lu->stat.method = "klu/supernodes";
-        klu_free_numeric(&f->num, &f->common);
-    }
+    give_to_super(lu, f, plan_super(lu, f, &then, f->num->Pnum));
 }
 
 /* If the solver refuses fill: KLU gets memory for the entries that pivots on the diagonal need (and

@@ -681,7 +681,7 @@ static void factor_by_threads(lu_super *s)
 static void clear_panels(lu_super *s)
 {
     const size_t each = octet_size(s) * (size_t)s->n_octet;
-    for (int w = 0; w < pool_size(s->pool) && s->unclean && s->px; w++)
+    for (int w = 0; s->px && w < pool_size(s->pool); w++)
         if (s->had_panels[w]) /* the pages of others are not there yet */
             memset(panel_work(s, w), 0, each * sizeof *s->px);
     s->unclean = false;
@@ -783,7 +783,8 @@ double lu_super_factor(lu_super *s, const csc *a)
 {
     s->a = a;
     s->coarse = LU_NOT_MADE;
-    clear_panels(s);
+    if (s->unclean)
+        clear_panels(s);
     if (s->partly)
         s->partly->fresh = false;
     if (s->parallel) {

@@ -143,7 +143,7 @@ static int SUMS(take_ready)(lu_units *h, int32_t u, SUMS(progress) * p)
     for (int32_t m = h->at[u + 1] - 1; m >= h->at[u]; m--) {
         const int32_t o = h->split.list[m];
         p[n] = (SUMS(progress)){o, s->row_at[o + 1], own_segments(s, o), UPPER + s->value_at[o + 1],
-                                h->turn + h->turn_of[o]};
+                                h->turn + h->turn_at[o]};
         while (!h->as_if && p[n].j < s->row_at[o] && p[n].t->unit != u && is_done(h, p[n].t->unit))
             SUMS(take_turn)(h, &p[n]);
         n++;

@@ -66,8 +66,7 @@ struct lu_units {
     copied *copied;     /* by joining unit, parts ascending */
     int32_t *from_at;   /* [n_unit + 1] in from */
     run *from;          /* rows of a joining unit in blocks of others, by unit, ascending */
-    int32_t *turn_at;   /* [n_unit + 1] in turn */
-    int32_t *turn_of;   /* [n_super] likewise, of a supernode in a joining unit */
+    int32_t *turn_at;   /* [n_super] in turn, of supernodes of joining units */
     turn *turn;         /* by joining unit, as its supernodes' segments stand, the last first */
     /* homes (pool_run_homes) */
     int32_t n_home;
@@ -318,7 +317,7 @@ typedef struct filling {
     const lu_super *s;
     bool fills;
     int32_t *copy; /* [n] of a row: the last one's place in y */
-    int32_t n_copy;
+    int32_t n_copy, n_turn;
 } filling;
 
 /* Rows below supernode o of part u that are of others get copies, one a part. */
@@ -367,15 +366,14 @@ static void take_turns(filling *f, int32_t o)
 {
     lu_units *h = f->h;
     const lu_super *s = f->s;
-    int32_t *at = &h->turn_at[h->unit[o]];
-    h->turn_of[o] = *at;
+    h->turn_at[o] = f->n_turn;
     for (int32_t j = s->row_at[o + 1], end; j < s->row_at[o]; j = end) {
         const int32_t u = h->unit[s->of[s->column[j]]];
         for (end = j + 1; end < s->row_at[o] && h->unit[s->of[s->column[end]]] == u; end++)
             ;
         if (f->fills)
-            h->turn[*at] = (turn){end, u};
-        ++*at;
+            h->turn[f->n_turn] = (turn){end, u};
+        f->n_turn++;
     }
 }
 
@@ -386,7 +384,7 @@ static void fill(filling *f)
 {
     lu_units *h = f->h;
     memset(f->copy, 0, sizeof *f->copy * (size_t)f->s->n);
-    f->n_copy = 0;
+    f->n_copy = f->n_turn = 0;
     for (int32_t u = 0; u < h->n_unit; u++) {
         for (int32_t i = h->at[u]; i < h->at[u + 1]; i++) {
             if (is_part(h, u))
@@ -404,19 +402,19 @@ static void fill(filling *f)
 static void make_lists(lu_units *h, const lu_super *s)
 {
     const int32_t units = h->n_unit, rows = s->ip[s->n_super];
-    int32_t **const at[] = {&h->from_at, &h->copied_at, &h->turn_at};
+    int32_t **const at[] = {&h->from_at, &h->copied_at};
     filling f = {.h = h, .s = s, .copy = vs_calloc((size_t)s->n + 1, sizeof *f.copy)};
     h->target = vs_malloc(sizeof *h->target * ((size_t)rows + 1));
     memcpy(h->target, s->idx, sizeof *h->target * (size_t)rows);
     h->copy_at = vs_calloc((size_t)h->split.n_task + 1, sizeof *h->copy_at);
     h->own_end = vs_calloc((size_t)s->n_super + 1, sizeof *h->own_end);
-    h->turn_of = vs_calloc((size_t)s->n_super + 1, sizeof *h->turn_of);
+    h->turn_at = vs_calloc((size_t)s->n_super + 1, sizeof *h->turn_at);
     for (size_t i = 0; i < VS_COUNT(at); i++)
         *at[i] = vs_calloc((size_t)units + 1, sizeof(int32_t));
     fill(&f);
     h->from = vs_calloc(add_up(h->from_at, units), sizeof *h->from);
     h->copied = vs_calloc(add_up(h->copied_at, units), sizeof *h->copied);
-    h->turn = vs_calloc(add_up(h->turn_at, units), sizeof *h->turn);
+    h->turn = vs_calloc((size_t)f.n_turn + 1, sizeof *h->turn);
     f.fills = true;
     fill(&f);
     for (size_t i = 0; i < VS_COUNT(at); i++)
@@ -467,11 +465,11 @@ void lu_units_free(lu_units **ph)
     if (!h)
         return;
     lu_split_free(&h->split);
-    void *const all[] = {h->with,       h->below,       h->above,   h->home_below, h->joins,
-                         h->home_above, h->range_at,    h->range,   h->y,          h->at,
-                         h->unit,       h->target,      h->copy_at, h->own_end,    h->copied_at,
-                         h->copied,     h->from_at,     h->from,    h->turn_at,    h->turn,
-                         h->turn_of,    (void *)h->done};
+    void *const all[] = {h->with,        h->below,    h->above,   h->home_below, h->joins,
+                         h->home_above,  h->range_at, h->range,   h->y,          h->at,
+                         h->unit,        h->target,   h->copy_at, h->own_end,    h->copied_at,
+                         h->copied,      h->from_at,  h->from,    h->turn_at,    h->turn,
+                         (void *)h->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     vs_free(h);
