@@ -1,4 +1,5 @@
 #include "dut.h"
+#include "../unit/text.h"
 
 #include <check.h>
 #include <complex.h>
@@ -375,20 +376,6 @@ void dut_close(dut *t)
     diag_fini(&t->d);
 }
 
-static char *slurp(const char *path)
-{
-    FILE *fp = fopen(path, "rb");
-    ck_assert_msg(fp != NULL, "%s is missing", path);
-    fseek(fp, 0, SEEK_END);
-    long n = ftell(fp);
-    rewind(fp);
-    char *s = vs_malloc((size_t)n + 1);
-    ck_assert_uint_eq(fread(s, 1, (size_t)n, fp), (size_t)n);
-    s[n] = 0;
-    fclose(fp);
-    return s;
-}
-
 static char **split_row(char *line, int *n)
 {
     char **cell = NULL;
@@ -404,7 +391,7 @@ void table_read(table *t, const char *file)
 {
     char rel[128], path[512];
     snprintf(rel, sizeof rel, "tests/data/%s", file);
-    *t = (table){.text = slurp(source_path(path, rel))};
+    *t = (table){.text = text_of(source_path(path, rel))};
     char *rest = t->text;
     for (char *line; (line = strsep(&rest, "\n"));) {
         if (!*line || *line == '#')
@@ -455,7 +442,7 @@ void table_free(table *t)
 
 char *card_of(const char *path, const char *model, char type[32])
 {
-    char *text = slurp(path), *found = NULL, *rest = text;
+    char *text = text_of(path), *found = NULL, *rest = text;
     for (char *line; (line = strsep(&rest, "\n"));) {
         char name[64];
         int at = 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../suite.h"
+#include "../text.h"
 #include "option.h"
 
 static char *read_document(void)
@@ -14,11 +15,8 @@ static char *read_document(void)
     const char *root = getenv("VSIM_SOURCE_ROOT");
     ck_assert_msg(root, "VSIM_SOURCE_ROOT is not set");
     snprintf(path, sizeof path, "%s/docs/options.md", root);
-    FILE *f = fopen(path, "rb");
-    ck_assert_msg(f, "%s", path);
-    char *text = vs_calloc(1, 65536);
-    ck_assert_uint_gt(fread(text, 1, 65535, f), 0);
-    fclose(f);
+    char *text = text_of(path);
+    ck_assert_uint_gt(strlen(text), 0);
     return text;
 }
 

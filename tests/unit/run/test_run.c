@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../suite.h"
+#include "../text.h"
 #include "vsim/inside.h"
 #include "stream.h"
 
@@ -169,20 +170,6 @@ START_TEST(points_of_a_family_are_told)
 END_TEST
 
 #define LOW_PASS "v1 in 0 ac 1 sin(0 1 1meg)\nr1 in out 1k\nc1 out 0 100p\n"
-
-static char *text_of(const char *path)
-{
-    FILE *fp = fopen(path, "r");
-    char *text = NULL;
-    size_t n;
-    ck_assert_ptr_nonnull(fp);
-    FILE *to = stream_text(&text, &n);
-    for (int c; (c = fgetc(fp)) != EOF;)
-        fputc(c, to);
-    fclose(to);
-    fclose(fp);
-    return text;
-}
 
 /* Stops the run at each question in turn; those that kept something go on and end as the run that
  * was never stopped. How many did. */
