@@ -29,7 +29,7 @@ typedef struct newton_report {
  * the conductances on node rows only. Charges enter as a difference: a large constant part of q
  * (100 uF at 20 V) costs no digits of the current. */
 typedef struct newton_eq {
-    ckt_env env;                 /* iter is set by newton_run */
+    ckt_env env;                 /* iter and rough are newton_run's, 0 behind it */
     const double *q_n;           /* [n+1] charges of the last point; NULL: no d/dt */
     const double *qlo_n;         /* [n+1] what rounding took from them */
     const double *hist;          /* [n+1] A or V, the rest of d/dt that the past gives */
@@ -150,7 +150,7 @@ void ana_say_refused(const ana *a, const lu_solver *lu);
 /* -- newton.c -- */
 /* x in: start, out: the last evaluated point (or see eq->fix); on VS_OK a->f, a->q belong to it.
  * Status: VS_OK; VS_NOCONV with *rep filled (also for a singular matrix). */
-VS_MUST_USE vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep);
+VS_MUST_USE vs_status newton_run(ana *a, newton_eq *eq, double *x, newton_report *rep);
 /* Factors of a->jac, whose alpha this is; the old pivots if they serve.
  * Status: VS_OK; VS_ESINGULAR: there are none; others end the run, VS_EUNSUPPORTED (no message yet)
  * because of option lu. */

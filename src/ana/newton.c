@@ -515,7 +515,7 @@ static bool old_factors_end_it(ana *a, const newton_eq *eq, verdict *v, newton_r
     if (!v->may_stop && !v->try_last)
         return false;
     if (v->may_stop && (v->rounding || all_is_rounding(a, x))) {
-        memset(a->dx, 0, sizeof(double) * (size_t)a->m);
+        hot_clear(a->dx, (size_t)a->m);
         return true;
     }
     solve(a);
@@ -640,23 +640,24 @@ static bool is_stopped(ana *a, const newton_eq *eq)
     return ana_asked(a);
 }
 
-VS_HOT vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
+static inline __attribute__((always_inline)) vs_status iterate(ana *a, newton_eq *eq, double *x,
+                                                               newton_report *rep)
 {
-    const bool tran = eq->env.mode == CKT_TRAN;
-    ckt_env env = eq->env;
+    ckt_env *const env = &eq->env;
+    const bool tran = env->mode == CKT_TRAN;
     double lambda = 1;
     double worst = INFINITY;
     bool found = false;
     *rep = (newton_report){0};
     if (eq->damp)
         memset(a->dx_prev, 0, sizeof(double) * (size_t)(a->n + 1));
-    for (env.iter = 1; may_go_on(a, eq, x, env.iter, &worst); env.iter++) {
+    for (env->iter = 1; may_go_on(a, eq, x, env->iter, &worst); env->iter++) {
         verdict v;
-        rep->iter = env.iter;
-        env.rough = tran && env.iter == 1 && !eq->solved; /* may_stop, may_be_last */
+        rep->iter = env->iter;
+        env->rough = tran && env->iter == 1 && !eq->solved; /* may_stop, may_be_last */
         if (is_stopped(a, eq))
             return VS_NOCONV; /* and so does each run of a homotopy that is under way */
-        if (!evaluate(a, eq, &env, x, rep, &v))
+        if (!evaluate(a, eq, env, x, rep, &v))
             return give_up(a, eq, x, rep);
         if ((found = old_factors_end_it(a, eq, &v, rep, x)))
             break;
@@ -692,4 +693,13 @@ VS_HOT vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_repor
     tell(a, eq, x, rep, 1, true);
     count(a);
     return VS_OK;
+}
+
+/* eq->env in place: its time was stored just now, and a copy by wider words would wait for it. */
+VS_HOT vs_status newton_run(ana *a, newton_eq *eq, double *x, newton_report *rep)
+{
+    const vs_status st = iterate(a, eq, x, rep);
+    eq->env.iter = 0;
+    eq->env.rough = false;
+    return st;
 }

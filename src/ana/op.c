@@ -146,7 +146,7 @@ static double node_range(const ana *a, const double *x)
 }
 
 /* Newton at eq from x_good; x_good moves only on success, and not to outside of a->inside. */
-static vs_status attempt(ana *a, const newton_eq *eq, newton_report *rep)
+static vs_status attempt(ana *a, newton_eq *eq, newton_report *rep)
 {
     copy(a, a->x_try, a->x_good);
     vs_status st = newton_run(a, eq, a->x_try, rep);

@@ -257,8 +257,21 @@ VS_HOT_CLONES bool vop_finish(const vop_end *e, int32_t m)
                     : finish_from(e, false, false, m);
 }
 
+/* One by one, as the solution of a tiny matrix stored b: see hot.h. */
+static void subtract_few(double *restrict d, const double *a, const double *b)
+{
+    for (int i = 0; i < VOP_WIDTH; i++) {
+        d[i] = a[i] - b[i];
+        __asm__("" : "+m"(d[i]));
+    }
+}
+
 VS_HOT_CLONES void vop_subtract(double *restrict d, const double *a, const double *b, int32_t m)
 {
+    if (m == VOP_WIDTH) {
+        subtract_few(d, a, b);
+        return;
+    }
     for (EACH(i))
         d[i] = a[i] - b[i];
 }

@@ -75,7 +75,8 @@ struct ckt {
     pool *pool;          /* NULL: one thread */
     double parallel_min; /* operations of a group's evaluation, above which threads share it */
     bool loaded;         /* there was a load; what follows is of the last one */
-    ckt_env env;
+    ckt_env env;         /* where small_has_env, ckt_small_env has it */
+    bool small_has_env;  /* a copy would wait at each load, see hot.h */
     double dyn[IR_N_DYN];
     double *qlo;         /* [n+1] rounding of the sums of q, of the last load */
     double *x;           /* [n+1] */
@@ -316,6 +317,7 @@ void ckt_small_drop(ckt *c); /* c->small is NULL again: loads go the way of larg
  * timed: 0, or what measured seconds are multiplied by. */
 VS_MUST_USE vs_status ckt_small_load(ckt *c, const ckt_env *env, const double *x, double *f,
                                      double *q, double *fmx, double *qmx, bool *limited, int timed);
+ckt_env ckt_small_env(const ckt *c); /* of the last such load: what devices see of it */
 /* Its test: whether f, q and the matrix of the load are finite, or, where these are fewer, the
  * contributions that they are sums of: kernels write them by vectors, for which a look by vectors
  * need not wait. */

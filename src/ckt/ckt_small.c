@@ -491,6 +491,9 @@ void ckt_small_drop(ckt *c)
     ckt_small *sm = c->small;
     if (!sm)
         return;
+    if (c->small_has_env)
+        c->env = ckt_small_env(c);
+    c->small_has_env = false;
     vec_free(sm->g);
     vec_free(sm->c);
     vec_free(sm->active);
@@ -522,7 +525,7 @@ static void add_pair(double *val, const ckt_pair *p, double y)
 static void make_base(const ckt *c, ckt_small *sm, const ckt_env *env)
 {
     double *val = sm->base;
-    memset(val, 0, sm->n_val * sizeof *val);
+    hot_clear(val, sm->n_val);
     for (size_t i = 0; i < vec_len(c->sources->all); i++) {
         const nat_source *s = &c->sources->all[i];
         if (s->is_v)
@@ -596,6 +599,16 @@ static void fill_dyn(ckt_small *sm, const ckt_env *env)
     sm->dyn[IR_DYN_ALPHA] = env->alpha;
     sm->dyn[IR_DYN_ITER] = env->iter;
     sm->dyn[IR_DYN_ABSTIME] = env->time;
+}
+
+ckt_env ckt_small_env(const ckt *c)
+{
+    const ckt_small *sm = c->small;
+    ckt_env env = sm->env;
+    env.alpha = sm->dyn[IR_DYN_ALPHA];
+    env.iter = (int)sm->dyn[IR_DYN_ITER];
+    env.time = sm->dyn[IR_DYN_ABSTIME];
+    return env;
 }
 
 static vs_status load_whole(ckt *c, dev_group *g, const ckt_env *env, const double *x, double *v)

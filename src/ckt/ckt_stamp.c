@@ -426,6 +426,7 @@ static vs_status load_awake(ckt *c, const ckt_env *env, const double *x, double 
     c->stat.n_load++;
     c->stat.n_latent += ckt_latent_n_latent(c);
     c->env = here;
+    c->small_has_env = false;
     const vs_status st = load_rows(c, &here, &to, limited);
     if (st != VS_OK)
         return st;
@@ -443,7 +444,6 @@ VS_HOT vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f
     const bool tran = env->mode == CKT_TRAN;
     if (ckt_is_latent(c))
         return load_awake(c, env, x, f, q, fmx, qmx, limited);
-    c->env = *env;
     const int timed = vec_len(c->inst) > SMALL || c->time_all ? 1
                       : c->stat.n_load % TIMED_EVERY == 0     ? TIMED_EVERY
                                                               : 0;
@@ -451,9 +451,11 @@ VS_HOT vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f
         c->s_clock = clock_cost();
     c->stat.n_load++;
     c->loaded = true;
-    const bool small = tran && c->small;
+    const bool small = c->small_has_env = tran && c->small;
     if (small)
         memcpy(c->x, x, (size_t)(n + 1) * sizeof *x);
+    else
+        c->env = *env;
     const vs_status st = small ? ckt_small_load(c, env, x, f, q, fmx, qmx, limited, timed)
                                : load_batches(c, env, x, f, q, fmx, qmx, limited, timed);
     if (st != VS_OK)
@@ -567,6 +569,8 @@ int ckt_blame(const ckt *cc, int32_t row, const char **device, double *amount, i
         n = BLAMED;
     if (n <= 0 || !c->loaded)
         return 0;
+    if (c->small_has_env)
+        c->env = ckt_small_env(c);
     ckt_fill_dyn(c->dyn, &c->env);
     blamed found = {.n = n};
     nat_share(&c->nat, true, &c->env, c->x, row, blame_native, &found);

@@ -125,7 +125,7 @@ VS_HOT void ckt_source_terms(ckt *c, const ckt_env *env, double *s)
         ckt_latent_source_terms(c, env, s);
         return;
     }
-    memset(s, 0, vec_len(c->unknown) * sizeof *s);
+    hot_clear(s, vec_len(c->unknown));
     if (c->small) /* it has no other native devices */
         nat_source_terms(c->sources, env, s);
     else
