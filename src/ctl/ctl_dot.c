@@ -247,17 +247,18 @@ static const char *list_of(const dot_card *d)
     return d->text[strspn(d->text, " \t,")] ? d->text : "all";
 }
 
-/* The vectors that a list names; of Xyce's lists, whose items need not all be known here, item by
- * item. */
+/* The vectors that a list names: of the whole, and item by item, since not all need be known. */
 static void names_of(sim *s, arena *mem, const char *text)
 {
-    const char ***list = &sim_opts(s)->keep_name;
-    if (!sim_deck(s)->xyce) {
+    const char ***list = &sim_opts(s)->keep_name, **wild = NULL;
+    if (!sim_deck(s)->xyce)
         post_names(sim_names(s), text, list);
-        return;
-    }
     for (const char *item; (item = next_item(&text));)
-        post_names(sim_names(s), arena_strndup(mem, item, (size_t)(text - item)), list);
+        if (!ctl_wild_items(s, mem, item, (size_t)(text - item), &wild))
+            post_names(sim_names(s), arena_strndup(mem, item, (size_t)(text - item)), list);
+    for (size_t i = 0; i < vec_len(wild); i++)
+        post_names(sim_names(s), wild[i], list);
+    vec_free(wild);
 }
 
 /* ".print homotopy": a word of Xyce's for which there is no analysis here. */
@@ -334,31 +335,58 @@ void ctl_plot_cards(const sim *s, arena *mem, ctl_plot_card **list)
     }
 }
 
-/* A list of Xyce's, whose items need not all be known here. */
-static bool is_open(const ctl *c, const dot_card *d)
+/* A list of items, which need not all be there. */
+static bool is_open(const dot_card *d)
 {
-    return sim_deck(c->s)->xyce && (!strcmp(d->word, "print") || !strcmp(d->word, "plot"));
+    return !strcmp(d->word, "print") || !strcmp(d->word, "plot");
 }
 
-/* Values of its items that are, to the end of the vec *v; one warning of each of the others. */
+/* Appends the values of an expression to the vec *v. false: it has none; its messages are gone. */
+static bool take_item(ctl *c, const char *text, post_val **v)
+{
+    const diag_mark since = diag_try(c->d);
+    post_val *of = NULL;
+    const bool ok = ctl_values(c, text, &of);
+    for (size_t i = 0; ok && i < vec_len(of); i++)
+        vec_push(*v, of[i]);
+    vec_free(of);
+    if (!ok)
+        diag_take_back(c->d, since);
+    return ok;
+}
+
+/* Those that an item with wildcards stands for. false: it has none, or none of them is there. */
+static bool take_wild(ctl *c, const char *item, size_t n, post_val **v)
+{
+    const char **wild = NULL;
+    size_t taken = 0;
+    (void)ctl_wild_items(c->s, &c->scratch, item, n, &wild);
+    for (size_t i = 0; i < vec_len(wild); i++)
+        taken += take_item(c, wild[i], v);
+    vec_free(wild);
+    return taken > 0;
+}
+
+/* Values of the items that are there, to the end of the vec *v; one warning of each of the others.
+ */
 static void known_items(ctl *c, const dot_card *d, post_val **v)
 {
     const char *at = list_of(d);
     for (const char *item; (item = next_item(&at));) {
         const size_t n = (size_t)(at - item);
-        const diag_mark since = diag_try(c->d);
-        post_val *of = NULL;
-        const bool ok = ctl_values(c, arena_strndup(&c->scratch, item, n), &of);
-        for (size_t i = 0; ok && i < vec_len(of); i++)
-            vec_push(*v, of[i]);
-        vec_free(of);
-        if (ok)
+        if (take_item(c, arena_strndup(&c->scratch, item, n), v) || take_wild(c, item, n, v))
             continue;
-        diag_take_back(c->d, since);
         const diag_span place = ctl_place(c, item, n);
         if (!diag_said(c->d, place))
             diag_warning(c->d, place, "'%.*s' is not known here and left out", (int)n, item);
     }
+}
+
+/* The values of a list, of Xyce's lists item by item: blanks always end an item there. */
+static void list_values(ctl *c, const dot_card *d, post_val **v)
+{
+    if (sim_deck(c->s)->xyce || !take_item(c, list_of(d), v))
+        known_items(c, d, v);
 }
 
 static vs_status print_card(ctl *c, const dot_card *d)
@@ -367,10 +395,7 @@ static vs_status print_card(ctl *c, const dot_card *d)
     post_val *v = NULL;
     if (!ctl_table_form(c, &t))
         return VS_EINPUT;
-    if (is_open(c, d))
-        known_items(c, d, &v);
-    else if (!ctl_values(c, list_of(d), &v))
-        return VS_EINPUT;
+    list_values(c, d, &v);
     const post_plot *p = sim_plots(c->s)->current;
     t.as_columns = p->scale != NULL;
     if (vec_len(v))
@@ -435,9 +460,9 @@ static vs_status check_card(ctl *c, const dot_card *d)
         ok = post_eye_read(&c->e, d->text, d->at, &eye) && ctl_values(c, eye.expr, &v);
     else if (!strcmp(d->word, "meas"))
         ok = known_analysis(c, d->analysis, d->at) && !post_measure(&c->e, d->text, d->at, &m);
-    else if (is_open(c, d))
-        known_items(c, d, &v);
-    else if (!strcmp(d->word, "print") || !strcmp(d->word, "four"))
+    else if (is_open(d))
+        list_values(c, d, &v);
+    else if (!strcmp(d->word, "four"))
         ok = ctl_values(c, d->text, &v);
     vec_free(v);
     return ok ? VS_OK : VS_EINPUT;
@@ -467,7 +492,7 @@ static bool is_left_out(ctl *c, const dot_card *d)
 {
     const diag_mark since = diag_try(c->d);
     const bool checks = c->e.check;
-    if (!is_lenient(c) || is_open(c, d))
+    if (!is_lenient(c) || is_open(d))
         return false;
     c->e.check = true;
     const bool out = goes_without(c, d, check_card(c, d), since);

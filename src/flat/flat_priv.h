@@ -511,6 +511,8 @@ int32_t flat_node(flat_ctx *c, scope *s, int32_t slot);
 const char *flat_join(flat_ctx *c, const scope *s, const char *name); /* path and name, interned */
 void flat_resolve_pending(flat_ctx *c);
 void flat_fill_maps(flat_ctx *c); /* names of all nodes and elements */
+/* A name with the colons that Xyce has between levels of hierarchy as dots, interned. */
+const char *flat_with_dots(flat_ctx *c, const char *name);
 
 /* "did you mean" among the elements. */
 void flat_suggest_element(flat_ctx *c, const char *name);

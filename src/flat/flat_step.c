@@ -29,7 +29,8 @@ static int32_t find_element(flat_ctx *c, const char *name)
     int32_t k = map_get(&c->inst_of, map_key(name), -1);
     if (k < 0 && name[0] && name[1] == '.')
         k = map_get(&c->inst_of, map_key(str_intern0(c->names, name + 2)), -1);
-    return k;
+    const char *dots = k < 0 ? flat_with_dots(c, name) : name;
+    return dots == name ? k : map_get(&c->inst_of, map_key(dots), -1);
 }
 
 static bool is_model(const flat_ctx *c, const char *name)
