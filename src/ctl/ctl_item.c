@@ -41,12 +41,12 @@ static bool is_one_of(const char *word, size_t n, const char *const *list, size_
 static const char *letters_of(const char *word, size_t n)
 {
     static const char *const voltage[] = {"v", "vm", "vp", "vdb", "vr", "vi"},
-                            *const current[] = {"i", "im", "ip", "idb", "ir", "ii"},
-                            *const power[] = {"p", "w"};
+                             *const current[] = {"i", "im", "ip", "idb", "ir", "ii"},
+                             *const power[] = {"p", "w"};
     static const struct {
         const char *word, *letters;
-    } terminal[] = {{"id", "mjz"}, {"ig", "mjz"}, {"is", "mjzq"}, {"ib", "mq"},
-                    {"ic", "q"},   {"ie", "q"}};
+    } terminal[] = {{"id", "mjz"}, {"ig", "mjz"}, {"is", "mjzq"},
+                    {"ib", "mq"},  {"ic", "q"},   {"ie", "q"}};
     if (is_one_of(word, n, voltage, VS_COUNT(voltage)))
         return NULL;
     if (is_one_of(word, n, current, VS_COUNT(current)))
