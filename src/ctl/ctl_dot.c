@@ -164,6 +164,7 @@ typedef struct dot_card {
     const char *word;     /* "meas", "four", "fft", "eye", "print", "plot", "width" */
     const char *analysis; /* "tran", ...; "": none given */
     const char *text;     /* behind the analysis */
+    bool each;            /* at each crossing, Xyce's tran_cont */
     diag_span at;
 } dot_card;
 
@@ -261,6 +262,13 @@ static void names_of(sim *s, arena *mem, const char *text)
     vec_free(wild);
 }
 
+/* The length of the analysis in Xyce's "tran_cont", a measure at each crossing; 0: it is another
+ * word. */
+static size_t of_each(const char *text, size_t n)
+{
+    return n > 5 && !str_ncasecmp(text + n - 5, "_cont", 5) && is_analysis(text, n - 5) ? n - 5 : 0;
+}
+
 /* ".print homotopy": a word of Xyce's for which there is no analysis here. */
 static bool names_other(const char *text, size_t n)
 {
@@ -280,8 +288,10 @@ static dot_card read_card(const sim *s, arena *mem, const net_card *card)
     if (!strcmp(d.word, "plot"))
         d.text = without_limits(mem, d.text);
     size_t n = strcspn(d.text, " \t");
-    bool named =
-        is_analysis(d.text, n) || (xyce && !strcmp(d.word, "print") && names_other(d.text, n));
+    const size_t each = strcmp(d.word, "meas") ? 0 : of_each(d.text, n);
+    d.each = each > 0;
+    bool named = each || is_analysis(d.text, n) ||
+                 (xyce && !strcmp(d.word, "print") && names_other(d.text, n));
     if (!named && !strcmp(d.word, "meas")) {
         d.analysis = first_analysis(s, d.text + n + strspn(d.text + n, " \t"));
         if (*d.analysis)
@@ -291,7 +301,7 @@ static dot_card read_card(const sim *s, arena *mem, const net_card *card)
     if (!named || !strcmp(d.word, "four") || is_maker(d.word))
         return d;
     size_t skip = n + strspn(d.text + n, " \t");
-    char *analysis = arena_strndup(mem, d.text, n);
+    char *analysis = arena_strndup(mem, d.text, each ? each : n);
     for (char *p = analysis; *p; p++)
         *p = str_lower_char(*p);
     d.analysis = analysis;
@@ -504,8 +514,12 @@ static bool is_left_out(ctl *c, const dot_card *d)
 static vs_status do_card(ctl *c, const dot_card *d, const flat_ana *a)
 {
     stand_at(c, d);
-    if (!strcmp(d->word, "meas"))
-        return is_of(d, a) ? ctl_measure(c, d->analysis, d->text, d->at) : VS_OK;
+    if (!strcmp(d->word, "meas")) {
+        c->e.told = true;
+        const vs_status st = is_of(d, a) ? ctl_measure(c, d->analysis, d->text, d->at) : VS_OK;
+        c->e.told = false;
+        return st;
+    }
     if (!strcmp(d->word, "four"))
         return a->kind != FLAT_TRAN ? VS_OK : ctl_fourier(c, d->text);
     if (strcmp(d->word, "print") && strcmp(d->word, "plot"))
@@ -572,6 +586,11 @@ vs_status ctl_check_cards(ctl *c)
         st = st ? st : one;
         if (!one)
             warn_idle(c, &d);
+        if (!one && d.each)
+            diag_warning(c->d, d.at,
+                         "measures at each crossing, '%s_cont', are not supported: this one is of "
+                         "the first",
+                         d.analysis);
     }
     warn_no_transient(c);
     return st;

@@ -617,6 +617,7 @@ void flat_top_card(flat_ctx *c, const net_card *card)
         break;
     case NET_CARD_ALTER: flat_alter_card(c, card); break;
     case NET_CARD_CORRELATE: break; /* read before any parameter: flat_correlate_cards */
+    case NET_CARD_DATA: break; /* of .step */
     case NET_CARD_IGNORED:
         diag_warning(c->d, net_card_span(card), "'.%s' is not supported yet; ignored", card->name);
         break;
