@@ -345,10 +345,11 @@ void ctl_plot_cards(const sim *s, arena *mem, ctl_plot_card **list)
     }
 }
 
-/* A list of items, which need not all be there. */
-static bool is_open(const dot_card *d)
+/* A list of items, which need not all be there. In ngspice's manner a card is done whole or not. */
+static bool is_open(const ctl *c, const dot_card *d)
 {
-    return !strcmp(d->word, "print") || !strcmp(d->word, "plot");
+    return (sim_deck(c->s)->xyce || !sim_opts(c->s)->manner.ngspice) &&
+           (!strcmp(d->word, "print") || !strcmp(d->word, "plot"));
 }
 
 /* Appends the values of an expression to the vec *v. false: it has none; its messages are gone. */
@@ -405,7 +406,10 @@ static vs_status print_card(ctl *c, const dot_card *d)
     post_val *v = NULL;
     if (!ctl_table_form(c, &t))
         return VS_EINPUT;
-    list_values(c, d, &v);
+    if (is_open(c, d))
+        list_values(c, d, &v);
+    else if (!ctl_values(c, list_of(d), &v))
+        return VS_EINPUT;
     const post_plot *p = sim_plots(c->s)->current;
     t.as_columns = p->scale != NULL;
     if (vec_len(v))
@@ -470,9 +474,9 @@ static vs_status check_card(ctl *c, const dot_card *d)
         ok = post_eye_read(&c->e, d->text, d->at, &eye) && ctl_values(c, eye.expr, &v);
     else if (!strcmp(d->word, "meas"))
         ok = known_analysis(c, d->analysis, d->at) && !post_measure(&c->e, d->text, d->at, &m);
-    else if (is_open(d))
+    else if (is_open(c, d))
         list_values(c, d, &v);
-    else if (!strcmp(d->word, "four"))
+    else if (!strcmp(d->word, "print") || !strcmp(d->word, "four"))
         ok = ctl_values(c, d->text, &v);
     vec_free(v);
     return ok ? VS_OK : VS_EINPUT;
@@ -502,7 +506,7 @@ static bool is_left_out(ctl *c, const dot_card *d)
 {
     const diag_mark since = diag_try(c->d);
     const bool checks = c->e.check;
-    if (!is_lenient(c) || is_open(d))
+    if (!is_lenient(c) || is_open(c, d))
         return false;
     c->e.check = true;
     const bool out = goes_without(c, d, check_card(c, d), since);

@@ -684,15 +684,12 @@ static vs_status deviation(job *j, bool square)
     return VS_OK;
 }
 
-/* Forms that are elsewhere here. */
+/* Forms that are elsewhere here: the measure fails. */
 static vs_status refer(job *j, const post_word *w)
 {
-    return wrong(j, w,
-                 is(w, "error") ? "'%1' compares with a file: 'vsim compare' does it here"
-                                : "'%1' is a card of its own here: .four FREQUENCY vector",
-                 w->text, "")
-               ? VS_OK
-               : VS_EINPUT;
+    fail(j, is(w, "error") ? "ERROR compares with a file; 'vsim compare' does it here"
+                           : "FOUR is a card of its own here: .four FREQUENCY vector");
+    return VS_OK;
 }
 
 /* param = "PARAM" ["="] expr: LTspice writes no "=", Xyce also EQN */
