@@ -605,6 +605,7 @@ bool flat_xyce_options(cur *q);
 /* target = ["param"] name | "temp" | "option" name | element ["[" name "]"] | model "(" name ")"
  * of .step and .sens. false: a message was given. */
 bool flat_read_target(cur *q, flat_target *t);
+void flat_data_card(flat_ctx *c, const net_card *card);
 void flat_step_card(flat_ctx *c, const net_card *card);
 void flat_alter_card(flat_ctx *c, const net_card *card);
 /* flat_correlate.c: reads the .correlate cards into c->f, before any parameter that counts is

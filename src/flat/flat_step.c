@@ -407,6 +407,20 @@ static const net_card *find_table(flat_ctx *c, const char *name)
     return NULL;
 }
 
+/* Warns of a table that no .step reads. */
+void flat_data_card(flat_ctx *c, const net_card *card)
+{
+    const card_ref *r = c->root->b->other;
+    const char *name = card->n_tok > 1 ? card->tok[1].text : NULL;
+    bool read = !strcmp(card->name, "enddata");
+    for (size_t i = 0; i < vec_len(r) && !read; i++)
+        for (int32_t k = 1; r[i].card->kind == NET_CARD_STEP && k + 2 < r[i].card->n_tok; k++)
+            read |= r[i].card->tok[k + 1].punct == '=' && r[i].card->tok[k + 2].text == name;
+    if (!read)
+        diag_warning(c->d, net_card_span(card), "no .step data=%s reads this table",
+                     name ? name : "name");
+}
+
 /* table = "data" "=" NAME, of a card ".data NAME (name | element:parameter)* number*" as HSPICE and
  * Xyce have it */
 static bool table(cur *q, flat_step *w)
