@@ -1,5 +1,5 @@
-/* ctl_item.c - items of lists with wildcards, as Xyce has them: v(1?), i(*), id(m*), p(*). Each stands
- * for an item of every node or element whose name it matches.
+/* ctl_item.c - items of lists with wildcards, as Xyce has them: v(1?), i(*), id(m*), p(*). Each
+ * stands for an item of every node or element whose name it matches.
  * Source: Xyce Reference Guide, ".PRINT", wildcards. */
 #include <string.h>
 

@@ -247,8 +247,8 @@ vs_status ctl_meas(ctl *c, const char *text);
 vs_status ctl_check_cards(ctl *c);
 
 /* -- ctl_item.c -- */
-/* Whether item[len] has wildcards, v(1?) or id(*); then what it stands for goes to the vec *list, in
- * mem: nothing, if no node or element is so called. */
+/* Whether item[len] has wildcards, v(1?) or id(*); then what it stands for goes to the vec *list,
+ * in mem: nothing, if no node or element is so called. */
 bool ctl_wild_items(const sim *s, arena *mem, const char *item, size_t len, const char ***list);
 
 /* -- ctl_dot.c -- */

@@ -1,6 +1,6 @@
-/* meas_cycle.c - times for which a curve is on and off: it is on from where it rises through ON until
- * it falls through OFF, and off from there on; before the first such place it is neither, unless it
- * begins beyond one of them. Between two points the straight line counts.
+/* meas_cycle.c - times for which a curve is on and off: it is on from where it rises through ON
+ * until it falls through OFF, and off from there on; before the first such place it is neither,
+ * unless it begins beyond one of them. Between two points the straight line counts.
  * Source: Xyce Reference Guide, ".MEASURE", DUTY, FREQ, ON_TIME, OFF_TIME. */
 #include <math.h>
 

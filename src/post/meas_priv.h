@@ -84,8 +84,8 @@ typedef struct meas_cycle {
     double on_time, off_time;
 } meas_cycle;
 void meas_cycle_add(meas_cycle *s, double on, double off, double x, double y);
-/* NULL, or a sentence that says why there is no such value: mean time on, mean time off, part of the
- * time that it is on, turns per unit from the first to the last place where it goes on. */
+/* NULL, or a sentence that says why there is no such value: mean time on, mean time off, part of
+ * the time that it is on, turns per unit from the first to the last place where it goes on. */
 const char *meas_cycle_tell(meas_cycle *s, cycle_kind kind, double *value);
 
 /* Why a curve from first to last has no part from FROM to TO (NAN: not given), a sentence in mem;

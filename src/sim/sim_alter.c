@@ -76,8 +76,8 @@ static double *copy_numbers(arena *mem, const double *x, size_t n)
     return (double *)(h + 1);
 }
 
-/* The place of a waveform's number by its name, as Xyce and the manual of ngspice have it; -1: it has
- * none of this name. */
+/* The place of a waveform's number by its name, as Xyce and the manual of ngspice have it; -1: it
+ * has none of this name. */
 static int wave_number(flat_wave_kind kind, const char *name)
 {
     static const struct {
