@@ -164,6 +164,7 @@ typedef struct dot_card {
     const char *word;     /* "meas", "four", "fft", "eye", "print", "plot", "width" */
     const char *analysis; /* "tran", ...; "": none given */
     const char *text;     /* behind the analysis */
+    bool each;            /* at each crossing, Xyce's tran_cont */
     diag_span at;
 } dot_card;
 
@@ -247,17 +248,25 @@ static const char *list_of(const dot_card *d)
     return d->text[strspn(d->text, " \t,")] ? d->text : "all";
 }
 
-/* The vectors that a list names; of Xyce's lists, whose items need not all be known here, item by
- * item. */
+/* The vectors that a list names: of the whole, and item by item, since not all need be known. */
 static void names_of(sim *s, arena *mem, const char *text)
 {
-    const char ***list = &sim_opts(s)->keep_name;
-    if (!sim_deck(s)->xyce) {
+    const char ***list = &sim_opts(s)->keep_name, **wild = NULL;
+    if (!sim_deck(s)->xyce)
         post_names(sim_names(s), text, list);
-        return;
-    }
     for (const char *item; (item = next_item(&text));)
-        post_names(sim_names(s), arena_strndup(mem, item, (size_t)(text - item)), list);
+        if (!ctl_wild_items(s, mem, item, (size_t)(text - item), &wild))
+            post_names(sim_names(s), arena_strndup(mem, item, (size_t)(text - item)), list);
+    for (size_t i = 0; i < vec_len(wild); i++)
+        post_names(sim_names(s), wild[i], list);
+    vec_free(wild);
+}
+
+/* The length of the analysis in Xyce's "tran_cont", a measure at each crossing; 0: it is another
+ * word. */
+static size_t of_each(const char *text, size_t n)
+{
+    return n > 5 && !str_ncasecmp(text + n - 5, "_cont", 5) && is_analysis(text, n - 5) ? n - 5 : 0;
 }
 
 /* ".print homotopy": a word of Xyce's for which there is no analysis here. */
@@ -279,8 +288,10 @@ static dot_card read_card(const sim *s, arena *mem, const net_card *card)
     if (!strcmp(d.word, "plot"))
         d.text = without_limits(mem, d.text);
     size_t n = strcspn(d.text, " \t");
-    bool named =
-        is_analysis(d.text, n) || (xyce && !strcmp(d.word, "print") && names_other(d.text, n));
+    const size_t each = strcmp(d.word, "meas") ? 0 : of_each(d.text, n);
+    d.each = each > 0;
+    bool named = each || is_analysis(d.text, n) ||
+                 (xyce && !strcmp(d.word, "print") && names_other(d.text, n));
     if (!named && !strcmp(d.word, "meas")) {
         d.analysis = first_analysis(s, d.text + n + strspn(d.text + n, " \t"));
         if (*d.analysis)
@@ -290,7 +301,7 @@ static dot_card read_card(const sim *s, arena *mem, const net_card *card)
     if (!named || !strcmp(d.word, "four") || is_maker(d.word))
         return d;
     size_t skip = n + strspn(d.text + n, " \t");
-    char *analysis = arena_strndup(mem, d.text, n);
+    char *analysis = arena_strndup(mem, d.text, each ? each : n);
     for (char *p = analysis; *p; p++)
         *p = str_lower_char(*p);
     d.analysis = analysis;
@@ -334,31 +345,59 @@ void ctl_plot_cards(const sim *s, arena *mem, ctl_plot_card **list)
     }
 }
 
-/* A list of Xyce's, whose items need not all be known here. */
+/* A list of items, which need not all be there. In ngspice's manner a card is done whole or not. */
 static bool is_open(const ctl *c, const dot_card *d)
 {
-    return sim_deck(c->s)->xyce && (!strcmp(d->word, "print") || !strcmp(d->word, "plot"));
+    return (sim_deck(c->s)->xyce || !sim_opts(c->s)->manner.ngspice) &&
+           (!strcmp(d->word, "print") || !strcmp(d->word, "plot"));
 }
 
-/* Values of its items that are, to the end of the vec *v; one warning of each of the others. */
+/* Appends the values of an expression to the vec *v. false: it has none; its messages are gone. */
+static bool take_item(ctl *c, const char *text, post_val **v)
+{
+    const diag_mark since = diag_try(c->d);
+    post_val *of = NULL;
+    const bool ok = ctl_values(c, text, &of);
+    for (size_t i = 0; ok && i < vec_len(of); i++)
+        vec_push(*v, of[i]);
+    vec_free(of);
+    if (!ok)
+        diag_take_back(c->d, since);
+    return ok;
+}
+
+/* Those that an item with wildcards stands for. false: it has none, or none of them is there. */
+static bool take_wild(ctl *c, const char *item, size_t n, post_val **v)
+{
+    const char **wild = NULL;
+    size_t taken = 0;
+    (void)ctl_wild_items(c->s, &c->scratch, item, n, &wild);
+    for (size_t i = 0; i < vec_len(wild); i++)
+        taken += take_item(c, wild[i], v);
+    vec_free(wild);
+    return taken > 0;
+}
+
+/* Values of the items that are there, to the end of the vec *v; one warning of each of the others.
+ */
 static void known_items(ctl *c, const dot_card *d, post_val **v)
 {
     const char *at = list_of(d);
     for (const char *item; (item = next_item(&at));) {
         const size_t n = (size_t)(at - item);
-        const diag_mark since = diag_try(c->d);
-        post_val *of = NULL;
-        const bool ok = ctl_values(c, arena_strndup(&c->scratch, item, n), &of);
-        for (size_t i = 0; ok && i < vec_len(of); i++)
-            vec_push(*v, of[i]);
-        vec_free(of);
-        if (ok)
+        if (take_item(c, arena_strndup(&c->scratch, item, n), v) || take_wild(c, item, n, v))
             continue;
-        diag_take_back(c->d, since);
         const diag_span place = ctl_place(c, item, n);
         if (!diag_said(c->d, place))
             diag_warning(c->d, place, "'%.*s' is not known here and left out", (int)n, item);
     }
+}
+
+/* The values of a list, of Xyce's lists item by item: blanks always end an item there. */
+static void list_values(ctl *c, const dot_card *d, post_val **v)
+{
+    if (sim_deck(c->s)->xyce || !take_item(c, list_of(d), v))
+        known_items(c, d, v);
 }
 
 static vs_status print_card(ctl *c, const dot_card *d)
@@ -368,7 +407,7 @@ static vs_status print_card(ctl *c, const dot_card *d)
     if (!ctl_table_form(c, &t))
         return VS_EINPUT;
     if (is_open(c, d))
-        known_items(c, d, &v);
+        list_values(c, d, &v);
     else if (!ctl_values(c, list_of(d), &v))
         return VS_EINPUT;
     const post_plot *p = sim_plots(c->s)->current;
@@ -436,7 +475,7 @@ static vs_status check_card(ctl *c, const dot_card *d)
     else if (!strcmp(d->word, "meas"))
         ok = known_analysis(c, d->analysis, d->at) && !post_measure(&c->e, d->text, d->at, &m);
     else if (is_open(c, d))
-        known_items(c, d, &v);
+        list_values(c, d, &v);
     else if (!strcmp(d->word, "print") || !strcmp(d->word, "four"))
         ok = ctl_values(c, d->text, &v);
     vec_free(v);
@@ -479,8 +518,12 @@ static bool is_left_out(ctl *c, const dot_card *d)
 static vs_status do_card(ctl *c, const dot_card *d, const flat_ana *a)
 {
     stand_at(c, d);
-    if (!strcmp(d->word, "meas"))
-        return is_of(d, a) ? ctl_measure(c, d->analysis, d->text, d->at) : VS_OK;
+    if (!strcmp(d->word, "meas")) {
+        c->e.told = true;
+        const vs_status st = is_of(d, a) ? ctl_measure(c, d->analysis, d->text, d->at) : VS_OK;
+        c->e.told = false;
+        return st;
+    }
     if (!strcmp(d->word, "four"))
         return a->kind != FLAT_TRAN ? VS_OK : ctl_fourier(c, d->text);
     if (strcmp(d->word, "print") && strcmp(d->word, "plot"))
@@ -547,6 +590,11 @@ vs_status ctl_check_cards(ctl *c)
         st = st ? st : one;
         if (!one)
             warn_idle(c, &d);
+        if (!one && d.each)
+            diag_warning(c->d, d.at,
+                         "measures at each crossing, '%s_cont', are not supported: this one is of "
+                         "the first",
+                         d.analysis);
     }
     warn_no_transient(c);
     return st;

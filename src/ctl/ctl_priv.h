@@ -10,6 +10,7 @@
  *     ctl_shape.c vectors as arrays: let v[i][j], reshape, transpose, cross
  *     ctl_wave.c  whole curves: spectra, meas, pictures
  *     ctl_image.c the state of all of these as an image
+ *     ctl_item.c  items with wildcards of such lists
  *     ctl_dot.c   .meas .four .print of the deck, also as points come; the table of measures */
 #ifndef CTL_PRIV_H
 #define CTL_PRIV_H
@@ -244,6 +245,11 @@ vs_status ctl_meas(ctl *c, const char *text);
 /* Reads all .print, .plot, .four and .meas cards before anything runs. Status: VS_OK; VS_EINPUT
  * after messages. */
 vs_status ctl_check_cards(ctl *c);
+
+/* -- ctl_item.c -- */
+/* Whether item[len] has wildcards, v(1?) or id(*); then what it stands for goes to the vec *list,
+ * in mem: nothing, if no node or element is so called. */
+bool ctl_wild_items(const sim *s, arena *mem, const char *item, size_t len, const char ***list);
 
 /* -- ctl_dot.c -- */
 /* Computes a measure on the newest plot of that analysis. The result is printed, stored, and made a

@@ -204,9 +204,13 @@ static void resolve_card(elab *e, elab_card *k)
     k->min_node = b.min_node;
     k->spice = b.spice;
     k->scales = b.scales;
+    k->three = b.three;
+    k->heats = b.heats;
     if (!k->ok)
         elab_unknown_type(e, k->model);
     k->ok = k->ok && (!b.polarity || add_polarity(e, k, &b));
+    if (k->ok && k->three)
+        vec_push(k->given, (mdl_given){elab_param(e, k->mdl, "subs"), 0, DIAG_NOWHERE});
     k->ok = k->ok && resolve_params(e, k);
 }
 
@@ -375,13 +379,19 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, const ela
         terminal[in->n_node - 1] = -1;
         portconn[in->n_node - 1] = false;
     }
-    /* Absent terminals of a classic one are ground, but HICUM's thermal node is its own; of others
-     * the substrate alone is, and the thermal node of a diode. */
-    const bool classic = classic_bipolar(in, card) && elab_param(e, m, "flsh") < 0;
+    /* Absent terminals of a classic one are ground, but HICUM's thermal node is its own, as is
+     * VBIC's of Xyce; of others the substrate alone is, and the thermal node of a diode. */
+    const bool classic = classic_bipolar(in, card) && elab_param(e, m, "flsh") < 0 && !card->heats;
     const bool diode = in->letter == 'd' && elab_param(e, m, "thermal") >= 0;
     for (int32_t i = in->n_node; i < mod->n_port; i++)
         if (diode || (in->letter == 'q' && (classic || (i == 3 && in->n_node == 3))))
             terminal[i] = 0;
+    if (card && card->three) { /* c b e t; the substrate leads nowhere */
+        terminal[4] = in->n_node > 3 ? terminal[3] : -1;
+        portconn[4] = portconn[3];
+        terminal[3] = 0;
+        portconn[3] = false;
+    }
     for (size_t i = 0; i < vec_len(in->rare->ref) && in->n_node + (int32_t)i < mod->n_port; i++) {
         const int32_t t = in->n_node + (int32_t)i;
         portconn[t] = true;
@@ -773,14 +783,15 @@ static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_giv
     }
 }
 
-/* Switches self-heating off where the element's line names no thermal node, as ngspice does: the
- * row then has no code for it. */
+/* Switches self-heating off where the element's line names no thermal node, as ngspice does (Xyce
+ * does not): the row then has no code for it. */
 static void without_heat(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card,
                          mdl_given **v)
 {
     const int32_t rth = elab_param(e, m, "rth"), selft = elab_param(e, m, "selft");
-    if (in->n_node == mdl_module(m)->n_port || !classic_bipolar(in, card) || rth < 0 || selft < 0 ||
-        !e->position[rth] || (*v)[e->position[rth] - 1].value == 0 ||
+    if ((card && card->heats) || in->n_node == mdl_module(m)->n_port ||
+        !classic_bipolar(in, card) || rth < 0 || selft < 0 || !e->position[rth] ||
+        (*v)[e->position[rth] - 1].value == 0 ||
         (e->position[selft] && (*v)[e->position[selft] - 1].value == 0))
         return;
     diag_warning(

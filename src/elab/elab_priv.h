@@ -11,7 +11,7 @@ typedef struct elab_card { /* a model card resolved for a module */
     mdl_model *mdl;
     mdl_given *given; /* vec */
     int min_node;
-    bool spice, scales; /* as in elab_binding */
+    bool spice, scales, three, heats; /* as in elab_binding */
     bool resolved, ok;
 } elab_card;
 
@@ -59,6 +59,8 @@ typedef struct elab_binding {
     int value;               /* of the parameter `polarity` */
     int min_node;            /* terminals that an instance must have */
     bool scales; /* the module reads .option scale itself, as all that come with vsim do */
+    bool three;  /* VBIC without a substrate: nodes are c b e and the thermal one */
+    bool heats;  /* VBIC of Xyce: it heats itself also without a thermal node on the line */
     bool spice;  /* type and level are SPICE's: parameters that the module does not know are skipped
                     with a warning */
 } elab_binding;

@@ -34,6 +34,9 @@ static const elab_type types[] = {
     {"iswitch", 0, "iswitch", 0, 2},
 };
 
+/* VBIC of three terminals, which no deck can ask for by this number; above all that one can. */
+enum { MOST_LEVEL = 1000, LEVEL_VBIC_3T };
+
 /* Levels by which programs know a model. `own` comes with vsim if models/ has it; the other names
  * are those of published Verilog-A sources and compiled libraries, which the user loads. */
 typedef struct elab_level {
@@ -147,6 +150,15 @@ static const elab_level levels[] = {
      {1, -1}},
     {"npn",
      "pnp",
+     {LEVEL_VBIC_3T},
+     "VBIC of three terminals",
+     "vbic",
+     {"vbic13_3t", "vbic_3t_et_cf"},
+     "vbic.va",
+     "type",
+     {1, -1}},
+    {"npn",
+     "pnp",
      {6, 504},
      "MEXTRAM",
      NULL,
@@ -186,18 +198,32 @@ static const flat_param *level_given(const flat_model *c)
 static const struct {
     char letter;     /* of nmos and pmos, npn and pnp, njf and pjf: the second one */
     int xyce, level; /* level: -1: not here */
-} by_xyce[] = {{'m', 9, 49},   {'m', 107, 72}, {'m', 108, 72}, {'m', 110, 72}, {'m', 111, 72},
-               {'m', 301, 44}, {'j', 2, -1},   {'p', 12, 9},   {'p', 230, 13}, {'p', 505, 504}};
+} by_xyce[] = {{'m', 9, 49},   {'m', 107, 72},           {'m', 108, 72},
+               {'m', 110, 72}, {'m', 111, 72},           {'m', 301, 44},
+               {'j', 2, -1},   {'p', 10, LEVEL_VBIC_3T}, {'p', 11, LEVEL_VBIC_3T},
+               {'p', 12, 9},   {'p', 230, 13},           {'p', 505, 504}};
 
-/* Whether a card has parameters that BSIM3 has and MOS 9 has not. */
-static bool has_bsim3(const flat_model *c)
+static bool has_one_of(const flat_model *c, const char *const *name, size_t n)
 {
-    static const char *const own[] = {"vth0", "nch", "dvt0", "nlx"};
     for (size_t i = 0; i < vec_len(c->param); i++)
-        for (size_t k = 0; k < VS_COUNT(own); k++)
-            if (!strcmp(c->param[i].name, own[k]))
+        for (size_t k = 0; k < n; k++)
+            if (!strcmp(c->param[i].name, name[k]))
                 return true;
     return false;
+}
+
+/* Whether a card has parameters that tell a model which has its level in Xyce only: BSIM3, and not
+ * MOS 9; VBIC. NULL: it has none. */
+static const char *known_by_parameters(const flat_model *c, char letter, int level)
+{
+    static const char *const bsim3[] = {"vth0", "nch", "dvt0", "nlx"}, *const vbic[] = {
+                                                                           "ibei", "rcx", "rci",
+                                                                           "rbx", "rbi"};
+    if (letter == 'm' && level == 9)
+        return has_one_of(c, bsim3, VS_COUNT(bsim3)) ? "BSIM3" : NULL;
+    if (letter == 'p' && level >= 10 && level <= 12)
+        return has_one_of(c, vbic, VS_COUNT(vbic)) ? "VBIC" : NULL;
+    return NULL;
 }
 
 /* The level of a card, 1 if it gives none; -1: the value can be no level. */
@@ -205,14 +231,14 @@ static int model_level(const elab *e, const flat_model *c)
 {
     const flat_param *p = level_given(c);
     const double given = !p ? 1 : p->str ? -1 : p->value;
-    const int level = given == floor(given) && fabs(given) < 1000 ? (int)given : -1;
+    const int level = given == floor(given) && fabs(given) < MOST_LEVEL ? (int)given : -1;
     const char letter = !strcmp(c->type, "nmos") || !strcmp(c->type, "pmos") ? 'm'
                         : !strcmp(c->type, "npn") || !strcmp(c->type, "pnp") ? 'p'
                         : !strcmp(c->type, "njf") || !strcmp(c->type, "pjf") ? 'j'
                                                                              : 0;
     for (size_t i = 0; i < VS_COUNT(by_xyce); i++)
         if (by_xyce[i].letter == letter && by_xyce[i].xyce == level &&
-            (e->f->xyce || (level == 9 && letter == 'm' && has_bsim3(c))))
+            (e->f->xyce || known_by_parameters(c, letter, level)))
             return by_xyce[i].level;
     return level;
 }
@@ -276,21 +302,32 @@ static void warn_diode_level(elab *e, const flat_model *c)
                      c->name, p->value);
 }
 
+/* Outside of Xyce's decks. */
+static void warn_known(elab *e, const flat_model *c, const elab_level *v)
+{
+    const flat_param *p = v ? level_given(c) : NULL;
+    const char *model = p && !e->f->xyce ? known_by_parameters(c, c->type[1], (int)p->value) : NULL;
+    if (model)
+        diag_warning(e->d, p->span,
+                     "model '%s' has parameters of %s, which is level %g in Xyce only: it is taken "
+                     "as %s",
+                     c->name, model, p->value, v->model);
+}
+
 elab_binding elab_find_binding(elab *e, const flat_model *c)
 {
     elab_binding b = {.min_node = 1};
     const elab_level *v = find_level(e, c);
-    if (v && !e->f->xyce && !strcmp(v->model, "BSIM3") && level_given(c)->value == 9)
-        diag_warning(e->d, level_given(c)->span,
-                     "model '%s' has parameters of BSIM3, which is level 9 in Xyce only: it is "
-                     "taken as level 49",
-                     c->name);
+    warn_known(e, c, v);
     if (v) {
         const bool is_p = !strcmp(c->type, v->p);
         find_loaded(e, v, &b);
         b.polarity = v->polarity;
         b.value = v->value[is_p];
         b.min_node = v->n[1] == 'm' ? 4 : 3; /* nmos, npn */
+        b.three = v->level[0] == LEVEL_VBIC_3T && b.scales;
+        b.heats = b.scales && level_given(c) && v->n[0] == 'n' && v->n[1] == 'p' &&
+                  level_given(c)->value >= 10 && level_given(c)->value <= 12;
         b.spice = true;
         return b;
     }
@@ -342,7 +379,8 @@ static const char *level_list(elab *e, const char *type)
     for (size_t i = 0; i < VS_COUNT(levels); i++)
         for (size_t k = 0; k < VS_COUNT(levels[i].level) && levels[i].own; k++)
             if ((!strcmp(levels[i].n, type) || !strcmp(levels[i].p, type)) &&
-                levels[i].level[k] > 0 && n < VS_COUNT(known) && mdl_find(e->lib, levels[i].own))
+                levels[i].level[k] > 0 && levels[i].level[k] < MOST_LEVEL && n < VS_COUNT(known) &&
+                mdl_find(e->lib, levels[i].own))
                 known[n++] = levels[i].level[k];
     qsort(known, n, sizeof *known, by_number);
     const char *s = "";

@@ -98,6 +98,8 @@ static bool read_node(cur *q, int32_t *node, const char **name)
     flat_fill_maps(c);
     *node =
         !strcmp(*name, "0") || !strcmp(*name, "gnd") ? 0 : map_get(&c->node_of, map_key(*name), -1);
+    if (*node < 0)
+        *node = map_get(&c->node_of, map_key(flat_with_dots(c, *name)), -1);
     const bool as_element = *node < 0 && !strncmp(*name, "v.x", 3);
     if (as_element)
         *node = map_get(&c->node_of, map_key(str_intern0(c->names, *name + 2)), -1);

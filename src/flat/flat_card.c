@@ -505,18 +505,21 @@ static const char *sweep_form(cur *q)
 }
 
 /* sweep = name (from to step | ("dec"|"oct"|"lin") n from to | "list" value* | from to "..." ) |
- *         "lin" name from to step | ("dec"|"oct") name from to n */
+ *         "lin" name from to step | ("dec"|"oct") name from to n | "list" name value* */
 static bool read_sweep(cur *q, flat_sweep *w)
 {
     const char *front = sweep_form(q);
+    const bool listed = !front && cur_is_word(q, "list") && q->i + 1 < q->card->n_tok &&
+                        q->card->tok[q->i + 1].kind == NET_T_WORD;
+    q->i += listed;
     if (!cur_more(q) || cur_tok(q)->kind != NET_T_WORD) {
         cur_unexpected(q, "a source, parameter or 'temp' is expected");
         return false;
     }
     bool ok = find_sweep(q, w);
     q->i++;
-    if (cur_is_word(q, "list")) {
-        q->i++;
+    if (listed || cur_is_word(q, "list")) {
+        q->i += !listed;
         return sweep_list(q, w) && ok;
     }
     const char *kind = front ? front : sweep_form(q);
@@ -617,6 +620,7 @@ void flat_top_card(flat_ctx *c, const net_card *card)
         break;
     case NET_CARD_ALTER: flat_alter_card(c, card); break;
     case NET_CARD_CORRELATE: break; /* read before any parameter: flat_correlate_cards */
+    case NET_CARD_DATA: flat_data_card(c, card); break;
     case NET_CARD_IGNORED:
         diag_warning(c->d, net_card_span(card), "'.%s' is not supported yet; ignored", card->name);
         break;

@@ -1026,20 +1026,36 @@ void flat_fill_maps(flat_ctx *c)
         map_set(&c->inst_of, map_key(c->f->inst[i].name), (int32_t)i);
 }
 
+const char *flat_with_dots(flat_ctx *c, const char *name)
+{
+    if (!strchr(name, ':'))
+        return name;
+    char *own = arena_strndup(&c->scratch, name, strlen(name));
+    for (char *p = own; *p; p++)
+        *p = *p == ':' ? '.' : *p;
+    return str_intern0(c->names, own);
+}
+
 /* A name as seen from a scope: below it, else from the top. */
 static int32_t find_from(flat_ctx *c, const map *m, const char *path, const char *name)
 {
     const char *full = str_intern0(c->names, arena_printf(&c->scratch, "%s%s", path, name));
     int32_t k = map_get(m, map_key(full), -1);
-    return k >= 0 ? k : map_get(m, map_key(name), -1);
+    if (k < 0)
+        k = map_get(m, map_key(name), -1);
+    const char *dots = k < 0 ? flat_with_dots(c, name) : name;
+    return dots == name ? k : find_from(c, m, path, dots);
 }
 
-static void unknown_node(flat_ctx *c, diag_span at, const char *name, bool warn)
+/* what: of a pending_node, -1: a node that an expression needs */
+static void unknown_node(flat_ctx *c, diag_span at, const char *name, int what)
 {
     if (!flat_first(c, at))
         return;
-    if (warn)
+    if (what == PEND_SAVE)
         diag_warning(c->d, at, "no node '%s'; nothing is saved for it", name);
+    else if (what == PEND_IC || what == PEND_NODESET)
+        diag_warning(c->d, at, "no node '%s'; the card goes on without it", name);
     else
         diag_error(c->d, at, "no node '%s'", name);
     flat_suggest(c, name, c->f->node, vec_len(c->f->node));
@@ -1067,7 +1083,7 @@ static void resolve_expr(flat_ctx *c, const pending *p)
     if (p->e->op == NET_VNODE) {
         int32_t n = !strcmp(name, "gnd") ? 0 : find_from(c, &c->node_of, p->path, name);
         if (n < 0)
-            unknown_node(c, p->e->span, name, false);
+            unknown_node(c, p->e->span, name, -1);
         p->e->node[p->k] = n < 0 ? 0 : n;
         return;
     }
@@ -1126,7 +1142,7 @@ void flat_resolve_pending(flat_ctx *c)
         }
         int32_t n = find_from(c, &c->node_of, p->path, p->name);
         if (n < 0)
-            unknown_node(c, p->span, p->name, p->what == PEND_SAVE);
+            unknown_node(c, p->span, p->name, p->what);
         if (n < 0 && p->what == PEND_SAVE)
             c->f->save[p->index].text = NULL;
         if (p->what == PEND_IC)

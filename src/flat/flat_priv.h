@@ -511,6 +511,8 @@ int32_t flat_node(flat_ctx *c, scope *s, int32_t slot);
 const char *flat_join(flat_ctx *c, const scope *s, const char *name); /* path and name, interned */
 void flat_resolve_pending(flat_ctx *c);
 void flat_fill_maps(flat_ctx *c); /* names of all nodes and elements */
+/* A name with the colons that Xyce has between levels of hierarchy as dots, interned. */
+const char *flat_with_dots(flat_ctx *c, const char *name);
 
 /* "did you mean" among the elements. */
 void flat_suggest_element(flat_ctx *c, const char *name);
@@ -603,6 +605,7 @@ bool flat_xyce_options(cur *q);
 /* target = ["param"] name | "temp" | "option" name | element ["[" name "]"] | model "(" name ")"
  * of .step and .sens. false: a message was given. */
 bool flat_read_target(cur *q, flat_target *t);
+void flat_data_card(flat_ctx *c, const net_card *card);
 void flat_step_card(flat_ctx *c, const net_card *card);
 void flat_alter_card(flat_ctx *c, const net_card *card);
 /* flat_correlate.c: reads the .correlate cards into c->f, before any parameter that counts is

@@ -96,14 +96,22 @@ static int32_t element(flat_ctx *c, const probe_item *p, const char *name)
     return k;
 }
 
-/* A terminal by its name or number; -1 after a message. */
-static int32_t terminal(flat_ctx *c, const probe_item *p, int32_t k, const char *name)
+/* A terminal by its name or number; -1: there is none. */
+static int32_t terminal_of(const flat_inst *in, const char *name)
 {
-    const flat_inst *in = &c->f->inst[k];
     const char *all = terminals(in->letter), *at = all && !name[1] ? strchr(all, *name) : NULL;
     const bool digits = name[strspn(name, "0123456789")] == 0 && strlen(name) < 4;
     const int32_t t = at ? (int32_t)(at - all) : digits ? atoi(name) - 1 : -1;
-    if (t >= 0 && t < n_terminal(in))
+    return t >= 0 && t < n_terminal(in) ? t : -1;
+}
+
+/* -1 after a message. */
+static int32_t terminal(flat_ctx *c, const probe_item *p, int32_t k, const char *name)
+{
+    const flat_inst *in = &c->f->inst[k];
+    const char *all = terminals(in->letter);
+    const int32_t t = terminal_of(in, name);
+    if (t >= 0)
         return t;
     diag_warning(c->d, p->span, "'%s' has no terminal '%s'; nothing is saved for it", in->name,
                  name);
@@ -519,6 +527,20 @@ static void probe_named(flat_ctx *c, const char *device)
         vec_push(c->probe, p);
 }
 
+/* The current into a terminal, ":d", or the ":power" of an element, which a card of results names.
+ * What is not there the card tells. */
+static void probe_part(flat_ctx *c, const char *device, const char *part)
+{
+    const bool power = !strcmp(part, ":power");
+    const probe_item p = {
+        .kind = power ? 'p' : 'i', .n = power ? 1 : 2, .word = {device, part + 1}};
+    flat_fill_maps(c);
+    const int32_t k = map_get(&c->inst_of, map_key(device), -1);
+    const int32_t t = k < 0 || power ? 0 : terminal_of(&c->f->inst[k], part + 1);
+    if (k >= 0 && !c->f->inst[k].is_row && t >= 0)
+        vec_push(c->probe, p);
+}
+
 static void put_meters(flat_ctx *c)
 {
     const size_t n = vec_len(c->f->inst);
@@ -526,7 +548,9 @@ static void put_meters(flat_ctx *c)
         if (c->f->save[i].what == FLAT_SAVE_PARAM)
             meter(c, c->f->save[i].device, c->f->save[i].param, c->f->save[i].span);
     for (size_t i = 0; i + 1 < vec_len(c->deck->metered); i += 2)
-        if (*c->deck->metered[i + 1])
+        if (*c->deck->metered[i + 1] == ':')
+            probe_part(c, c->deck->metered[i], c->deck->metered[i + 1]);
+        else if (*c->deck->metered[i + 1])
             meter(c, c->deck->metered[i], c->deck->metered[i + 1], DIAG_NOWHERE);
         else
             probe_named(c, c->deck->metered[i]);

@@ -29,7 +29,8 @@ static int32_t find_element(flat_ctx *c, const char *name)
     int32_t k = map_get(&c->inst_of, map_key(name), -1);
     if (k < 0 && name[0] && name[1] == '.')
         k = map_get(&c->inst_of, map_key(str_intern0(c->names, name + 2)), -1);
-    return k;
+    const char *dots = k < 0 ? flat_with_dots(c, name) : name;
+    return dots == name ? k : map_get(&c->inst_of, map_key(dots), -1);
 }
 
 static bool is_model(const flat_ctx *c, const char *name)
@@ -387,6 +388,73 @@ static bool points_file(cur *q, flat_step *w)
     return ok;
 }
 
+/* -- tables of points -- */
+
+static bool is_name(const net_tok *t)
+{
+    const char *end;
+    double x;
+    return t->kind == NET_T_WORD && !str_spice_number(t->text, &end, &x);
+}
+
+static const net_card *find_table(flat_ctx *c, const char *name)
+{
+    const card_ref *r = c->root->b->other;
+    for (size_t i = 0; i < vec_len(r); i++)
+        if (r[i].card->kind == NET_CARD_DATA && r[i].card->n_tok > 1 &&
+            !strcmp(r[i].card->name, "data") && r[i].card->tok[1].text == name)
+            return r[i].card;
+    return NULL;
+}
+
+/* Warns of a table that no .step reads. */
+void flat_data_card(flat_ctx *c, const net_card *card)
+{
+    const card_ref *r = c->root->b->other;
+    const char *name = card->n_tok > 1 ? card->tok[1].text : NULL;
+    bool read = !strcmp(card->name, "enddata");
+    for (size_t i = 0; i < vec_len(r) && !read; i++)
+        for (int32_t k = 1; r[i].card->kind == NET_CARD_STEP && k + 2 < r[i].card->n_tok; k++)
+            read |= r[i].card->tok[k + 1].punct == '=' && r[i].card->tok[k + 2].text == name;
+    if (!read)
+        diag_warning(c->d, net_card_span(card), "no .step data=%s reads this table",
+                     name ? name : "name");
+}
+
+/* table = "data" "=" NAME, of a card ".data NAME (name | element:parameter)* number*" as HSPICE and
+ * Xyce have it */
+static bool table(cur *q, flat_step *w)
+{
+    flat_ctx *c = q->c;
+    const net_card *card = cur_more(q) && cur_tok(q)->text ? find_table(c, cur_tok(q)->text) : NULL;
+    if (!card) {
+        cur_unexpected(q, "the name of a .data card is expected");
+        return false;
+    }
+    q->i++;
+    cur at = {c, c->root->b, card, 2};
+    flat_target t;
+    double y;
+    while (cur_skip_punct(&at), cur_more(&at) && is_name(cur_tok(&at))) {
+        if (!flat_read_target(&at, &t))
+            return false;
+        vec_push(w->target, t);
+    }
+    w->form = FLAT_STEP_VALUES;
+    while (cur_skip_punct(&at), cur_more(&at)) {
+        if (!number(&at, w, &y))
+            return false;
+        vec_push(w->value, y);
+    }
+    const size_t width = vec_len(w->target), n = vec_len(w->value);
+    if (!width || !n || n % width) {
+        diag_error(c->d, net_card_span(card), "%zu numbers are no rows of %zu columns", n, width);
+        return false;
+    }
+    w->n = (int64_t)(n / width);
+    return true;
+}
+
 /* -- cards -- */
 
 /* Sections of a library; the reader has checked the file. */
@@ -484,7 +552,10 @@ static void read_step(cur *q)
         return;
     }
     bool ok;
-    if (cur_is_word(q, "file") || cur_is_word(q, "lib")) {
+    if (cur_is_word(q, "data") && cur_at_key(q)) {
+        q->i += 2;
+        ok = table(q, &w);
+    } else if (cur_is_word(q, "file") || cur_is_word(q, "lib")) {
         const bool lib = cur_is_word(q, "lib");
         q->i++;
         ok = lib ? sections(q, &w) : points_file(q, &w);

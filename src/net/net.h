@@ -153,7 +153,7 @@ typedef struct net_tok {
     X(POST, "four") X(POST, "fft") X(POST, "eye") X(POST, "meas") X(POST, "measure")               \
     X(POST, "width") X(STEP, "step")                                                               \
     X(IGNORED, "protect") X(IGNORED, "unprotect")       \
-    X(IGNORED, "prot") X(IGNORED, "unprot") X(IGNORED, "data") X(IGNORED, "enddata")              \
+    X(IGNORED, "prot") X(IGNORED, "unprot") X(DATA, "data") X(DATA, "enddata")              \
     X(SPEF, "spef")                                                                                \
     X(ALTER, "alter") X(IGNORED, "connect") X(IGNORED, "graph") X(IGNORED, "wave")              \
     X(IGNORED, "backanno") X(DEL, "del") X(IGNORED, "malias") X(IGNORED, "stim")              \
@@ -208,6 +208,7 @@ typedef enum net_card_kind {
     NET_CARD_IC,
     NET_CARD_NODESET,
     NET_CARD_SAVE,
+    NET_CARD_DATA, /* a table of points for .step; the card behind it */
     NET_CARD_POST, /* computed from results: .meas .four .fft .eye .print .plot; read by src/ctl */
     NET_CARD_OP,
     NET_CARD_DC,

@@ -379,12 +379,26 @@ static const char *sideband(parser *p, const char *name)
     return index;
 }
 
+/* Names of Xyce's have a colon between levels of hierarchy, "x1:out"; NULL: this one has none. */
+static const char *with_dots(const post_env *e, const char *name)
+{
+    if (!strchr(name, ':'))
+        return NULL;
+    char *own = arena_strndup(e->mem, name, strlen(name));
+    for (char *p = own; *p; p++)
+        *p = *p == ':' ? '.' : *p;
+    return own;
+}
+
 /* index: of the sideband */
 static bool node_voltage(parser *p, char letter, const char *prefix, const char *node,
                          const char *index, post_val *out)
 {
     if (p->names) {
+        const char *dots = with_dots(p->e, node);
         note_name(p, arena_printf(p->e->mem, "%c(%s)", letter, node));
+        if (dots)
+            note_name(p, arena_printf(p->e->mem, "%c(%s)", letter, dots));
         return true;
     }
     if (letter == 'v' && (!strcmp(node, "0") || !str_casecmp(node, "gnd"))) {
@@ -396,8 +410,10 @@ static bool node_voltage(parser *p, char letter, const char *prefix, const char 
         *out = post_number(p->e, 1);
         return true;
     }
-    const char *name = arena_printf(p->e->mem, "%s%c(%s)%s", prefix, letter, node, index);
-    return find_vector(p->e, name, out) || no_vector(p->e, name);
+    const char *name = arena_printf(p->e->mem, "%s%c(%s)%s", prefix, letter, node, index),
+               *dots = with_dots(p->e, name);
+    return find_vector(p->e, name, out) || (dots && find_vector(p->e, dots, out)) ||
+           no_vector(p->e, name);
 }
 
 /* v(a,b) by that name, as the card of a spectrum called it. */
@@ -507,10 +523,59 @@ static bool call_user(parser *p, const post_def *f, const char *const *arg, int 
     return ok;
 }
 
+/* Currents into terminals as PSpice, HSPICE and Xyce write them, id(m1) or i2(t1), and powers of
+ * elements, p(m1) or w(m1): the names that .probe gives them. NULL: another function. */
+static const char *probe_of(const post_env *e, const char *word, const char *element)
+{
+    const char a = str_lower_char(word[0]), b = a ? str_lower_char(word[1]) : 0;
+    if (!element[0] || element[strcspn(element, " \t()+*/,'{}=<>")])
+        return NULL;
+    if ((a == 'p' || a == 'w') && !b)
+        return arena_printf(e->mem, "%s:power", element);
+    if (a != 'i' || !b || word[2] || !strchr("dgsbce123456789", b))
+        return NULL;
+    return arena_printf(e->mem, "i(%s:%c)", element, b);
+}
+
+static bool is_own_function(const post_env *e, const char *word)
+{
+    for (size_t i = 0; i < vec_len(e->def); i++)
+        if (!str_casecmp(e->def[i].name, word))
+            return true;
+    return false;
+}
+
+/* A probe's value, if the call at the cursor is one of those; the cursor then is behind it. */
+static bool probe(parser *p, const char *word, const char *start, bool *taken, post_val *out)
+{
+    const char *from = p->s, *element = raw_name(p), *dots = with_dots(p->e, element);
+    const char *name = probe_of(p->e, word, element);
+    *taken = name && *p->s == ')' && !is_own_function(p->e, word);
+    if (!*taken) {
+        p->s = from;
+        return true;
+    }
+    dots = dots ? probe_of(p->e, word, dots) : NULL;
+    const char *whole = arena_strndup(p->e->mem, start, (size_t)(++p->s - start));
+    if (p->names) {
+        note_name(p, name);
+        note_name(p, whole); /* a vector may be so called */
+        if (dots)
+            note_name(p, dots);
+        return true;
+    }
+    if (p->e->check) {
+        *out = post_number(p->e, 1);
+        return true;
+    }
+    return find_in(p->e, p->e->set->current, whole, out) || find_vector(p->e, name, out) ||
+           (dots && find_vector(p->e, dots, out)) || no_vector(p->e, whole);
+}
+
 static bool call(parser *p, const char *name, const char *start, post_val *out)
 {
     bool taken, known;
-    if (!access(p, name, &taken, out))
+    if (!access(p, name, &taken, out) || (!taken && !probe(p, name, start, &taken, out)))
         return false;
     if (taken)
         return true;
@@ -574,9 +639,8 @@ static bool is_function(const post_env *e, const char *name)
 {
     if (!e->check && e->set->current && post_plot_find(e->set->current, name))
         return false;
-    for (size_t i = 0; i < vec_len(e->def); i++)
-        if (!str_casecmp(e->def[i].name, name))
-            return true;
+    if (is_own_function(e, name))
+        return true;
     for (size_t i = 0; i < post_n_function; i++)
         if (!str_casecmp(post_function_names[i], name))
             return true;

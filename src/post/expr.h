@@ -38,6 +38,7 @@ typedef struct post_env {
     arena *mem;
     post_def *def;  /* vec, the owner's */
     bool check;     /* look at the form only: every vector exists and is the number 1 */
+    bool told;      /* the text was checked before: warnings about its words have been given */
     bool degrees;   /* angles */
     bool log10;     /* log() is to base 10, as in Xyce's decks */
     uint64_t *seed; /* of sunif, sgauss, rnd; the owner's */

@@ -2,6 +2,8 @@
  *   measure = name (trig targ | find | when | range expr limits | "param" "=" expr)
  *   trig = "trig" (expr key* | "at" "=" t)    targ likewise
  *   find = ("find" | "deriv") expr (when | "at" "=" t)    when = "when" expr "=" expr key*
+ *   measure = name ("on_time" | "off_time" | "duty" | "freq") expr "on" "=" v ["off" "=" v] limits
+ *   measure = name ("err" | "err1" | "err2") expr expr limits
  *   key = ("val" "td" "rise" "fall" "cross" "from" "to") "=" value */
 #include "meas.h"
 
@@ -22,6 +24,12 @@ typedef struct job {
     post_meas *m;
     meas_plan *plan; /* NULL: evaluate */
 } job;
+
+/* Keys of some forms. */
+typedef struct extra {
+    double on, off; /* NAN: not given */
+    double minval, ymin, ymax;
+} extra;
 
 typedef struct curve {
     double *x, *y;
@@ -121,6 +129,36 @@ static bool is(const post_word *w, const char *name) { return w && !str_casecmp(
 
 /* -- reading clauses -- */
 
+/* Words of Xyce's and HSPICE's that have no effect here; a warning each. */
+static bool has_no_effect(job *j, const post_word *w)
+{
+    static const char *const idle[] = {"default_val", "precision", "print",     "goal",
+                                       "weight",      "minval",    "rfc_level", "ymin",
+                                       "ymax",        "ignore",    "output"};
+    size_t k = 0;
+    while (k < VS_COUNT(idle) && str_casecmp(w->text, idle[k]))
+        k++;
+    if (k == VS_COUNT(idle) || !w->value)
+        return false;
+    const diag_span at =
+        j->at.len == j->text_len ? (diag_span){j->at.file, j->at.off + w->off, w->len} : j->at;
+    if (!j->e->told && !j->plan)
+        diag_warning(j->e->d, at, "'%s' has no effect here", w->text);
+    return true;
+}
+
+/* "AT 1u" for "AT=1u": the word behind, if it is a number. */
+static const char *value_behind(job *j)
+{
+    const post_word *next = j->i + 1 < vec_len(j->w) ? &j->w[j->i + 1] : NULL;
+    const char *end;
+    double x;
+    if (!next || next->value || !str_spice_number(next->text, &end, &x) || *end)
+        return NULL;
+    j->i++;
+    return next->text;
+}
+
 static bool read_key(job *j, clause *c, const post_word *w)
 {
     static const char *const keys[] = {"val", "td", "at", "from", "to", "rise", "fall", "cross"};
@@ -128,28 +166,30 @@ static bool read_key(job *j, clause *c, const post_word *w)
     size_t k = 0;
     while (k < VS_COUNT(keys) && str_casecmp(w->text, keys[k]))
         k++;
+    if (k == VS_COUNT(keys) && has_no_effect(j, w))
+        return true;
     if (k == VS_COUNT(keys)) {
         wrong(j, w, "'%1' is not known here; val, td, at, from, to, rise, fall and cross are",
               w->text, "");
         diag_suggest(j->e->d, w->text, keys, VS_COUNT(keys));
         return false;
     }
-    if (!w->value)
+    const char *value = w->value ? w->value : value_behind(j);
+    if (!value)
         return wrong(j, w, "'%1' needs a value: %1=...", w->text, "");
     if (k == 0) {
-        c->val = w->value;
+        c->val = value;
         return true;
     }
     if (k < VS_COUNT(number))
-        return post_eval_number(j->e, w->value, number[k]);
+        return post_eval_number(j->e, value, number[k]);
     c->edge = k == 5 ? EDGE_RISE : k == 6 ? EDGE_FALL : EDGE_CROSS;
     c->edge_given = true;
     double n = -1;
-    if (str_casecmp(w->value, "last") && !post_eval_number(j->e, w->value, &n))
+    if (str_casecmp(value, "last") && !post_eval_number(j->e, value, &n))
         return false;
     if (n != -1 && !(n >= 1 && n < 1e9 && n == floor(n)))
-        return wrong(j, w, "%1 takes a whole number from 1 on, or LAST, not '%2'", w->text,
-                     w->value);
+        return wrong(j, w, "%1 takes a whole number from 1 on, or LAST, not '%2'", w->text, value);
     c->number = (int)n;
     return true;
 }
@@ -508,6 +548,20 @@ void meas_sum_tell(const meas_sum *s, range_kind kind, post_meas *m)
     meas_part(m, "to", s->last[0]);
 }
 
+/* OUTPUT=TIME (FREQ, SV) behind MIN and MAX, as Xyce has it, asks for the place. It is taken out of
+ * the words. */
+static range_kind output_of(job *j, range_kind kind)
+{
+    for (size_t i = j->i; i < vec_len(j->w) && (kind == R_MIN || kind == R_MAX); i++)
+        if (is(&j->w[i], "output") && j->w[i].value) {
+            const bool value = !str_casecmp(j->w[i].value, "value");
+            memmove(&j->w[i], &j->w[i + 1], (vec_len(j->w) - i - 1) * sizeof *j->w);
+            vec_head_of(j->w)->len--;
+            return value ? kind : kind == R_MIN ? R_MIN_AT : R_MAX_AT;
+        }
+    return kind;
+}
+
 static vs_status range(job *j, range_kind kind)
 {
     const post_word *w = peek(j);
@@ -517,6 +571,7 @@ static vs_status range(job *j, range_kind kind)
         return wrong(j, w, "a vector is expected", "", "") ? VS_OK : VS_EINPUT;
     const char *expr = w->text;
     j->i++;
+    kind = output_of(j, kind);
     if (!read_keys(j, &c))
         return VS_EINPUT;
     if (!isnan(c.td))
@@ -534,7 +589,110 @@ static vs_status range(job *j, range_kind kind)
     return VS_OK;
 }
 
-/* param = "PARAM" ["="] expr: LTspice writes no "=" */
+/* -- forms of Xyce and HSPICE -- */
+
+/* Keys of these forms into *x, others as always. */
+static bool read_extra(job *j, clause *c, extra *x)
+{
+    static const char *const keys[] = {"on", "off", "minval", "ymin", "ymax", "ignore"};
+    double *const to[] = {&x->on, &x->off, &x->minval, &x->ymin, &x->ymax, &x->ymin};
+    *c = no_clause();
+    *x = (extra){.on = NAN, .off = NAN, .minval = 1e-12, .ymin = 1e-15, .ymax = 1e15};
+    for (const post_word *w; (w = peek(j)); j->i++) {
+        size_t k = 0;
+        while (k < VS_COUNT(keys) && !is(w, keys[k]))
+            k++;
+        if (k < VS_COUNT(keys) && w->value ? !post_eval_number(j->e, w->value, to[k])
+                                           : !read_key(j, c, w))
+            return false;
+    }
+    if (!isnan(c->td))
+        c->from = isnan(c->from) ? c->td : fmax(c->from, c->td);
+    return true;
+}
+
+/* The next word, an expression; NULL after a message. */
+static const char *read_curve(job *j)
+{
+    const post_word *w = peek(j);
+    if (!w || w->value) {
+        wrong(j, w, "a vector is expected", "", "");
+        return NULL;
+    }
+    j->i++;
+    return w->text;
+}
+
+static vs_status cycles(job *j, cycle_kind kind)
+{
+    const char *expr = read_curve(j);
+    clause c;
+    extra x;
+    curve all, y;
+    if (!expr || !read_extra(j, &c, &x))
+        return VS_EINPUT;
+    if (isnan(x.on))
+        return wrong(j, NULL, "ON= is missing, the value from which '%1' is on", expr, "")
+                   ? VS_OK
+                   : VS_EINPUT;
+    x.off = isnan(x.off) ? x.on : x.off;
+    if (x.off > x.on)
+        return wrong(j, NULL, "OFF= is above ON=", "", "") ? VS_OK : VS_EINPUT;
+    if (j->plan || j->e->check || !curve_of(j, expr, NULL, &all) || !cut(j, &all, c.from, c.to, &y))
+        return VS_OK;
+    meas_cycle s = {0};
+    for (int64_t k = 0; k < y.n; k++)
+        meas_cycle_add(&s, x.on, x.off, y.x[k], y.y[k]);
+    const char *why = meas_cycle_tell(&s, kind, &j->m->value);
+    if (why)
+        fail(j, arena_printf(j->e->mem, "'%s': %s", expr, why));
+    else
+        j->m->ok = true;
+    return VS_OK;
+}
+
+/* Errors of a curve against a measured one, over points from `from` to `to` where that is from ymin
+ * to ymax in size: ERR, ERR1 the root of the mean square of (measured - curve) / max(minval,
+ * |measured|), ERR2 the mean of its size. Source: HSPICE manual, "Error Functions"; Xyce Reference
+ * Guide, ".MEASURE", ERR1, ERR2. */
+static vs_status deviation(job *j, bool square)
+{
+    const char *measured = read_curve(j), *expr = measured ? read_curve(j) : NULL;
+    clause c;
+    extra x;
+    curve a, b;
+    if (!expr || !read_extra(j, &c, &x))
+        return VS_EINPUT;
+    if (j->plan || j->e->check || !curve_of(j, measured, NULL, &a) || !curve_of(j, expr, NULL, &b))
+        return VS_OK;
+    double sum = 0;
+    int64_t n = 0;
+    for (int64_t k = 0; k < a.n; k++) {
+        const double size = fabs(a.y[k]);
+        if (a.x[k] < c.from || a.x[k] > c.to || size < x.ymin || size > x.ymax)
+            continue;
+        const double r = (a.y[k] - b.y[k]) / fmax(x.minval, size);
+        sum += square ? r * r : fabs(r);
+        n++;
+    }
+    if (!n) {
+        fail(j, "no point counts");
+        return VS_OK;
+    }
+    j->m->value = square ? sqrt(sum / (double)n) : sum / (double)n;
+    j->m->ok = true;
+    return VS_OK;
+}
+
+/* Forms that are elsewhere here: the measure fails. */
+static vs_status refer(job *j, const post_word *w)
+{
+    fail(j, is(w, "error") ? "ERROR compares with a file; 'vsim compare' does it here"
+                           : "FOUR is a card of its own here: .four FREQUENCY vector");
+    return VS_OK;
+}
+
+/* param = "PARAM" ["="] expr: LTspice writes no "=", Xyce also EQN */
 static vs_status param(job *j, const post_word *w)
 {
     post_val v;
@@ -543,7 +701,8 @@ static vs_status param(job *j, const post_word *w)
     if (!text)
         return wrong(j, w, "PARAM needs an expression: PARAM='...'", "", "") ? VS_OK : VS_EINPUT;
     if (j->plan) {
-        *j->plan = (meas_plan){.kind = MEAS_PARAM, .expr = text};
+        if (is(w, "param"))
+            *j->plan = (meas_plan){.kind = MEAS_PARAM, .expr = text};
         return VS_OK;
     }
     if (!evaluate(j, text, &v))
@@ -644,18 +803,15 @@ static vs_status eye_figure(job *j, size_t kind)
 /* -- entry -- */
 
 #define X(id, name, words, unit) name,
-static const char *const forms[] = {"avg",        "rms",
-                                    "integ",      "min",
-                                    "max",        "pp",
-                                    "min_at",     "max_at",
-                                    "integral",   "trig",
-                                    "targ",       "find",
-                                    "when",       "deriv",
-                                    "derivative", "param",
-                                    "thd",        "snr",
-                                    "sndr",       "sfdr",
-                                    "enob",       POST_EYE_FIGURES(X)};
+static const char *const forms[] = {
+    "avg",    "rms",     "integ",      "min",   "max",  "pp",
+    "min_at", "max_at",  "integral",   "trig",  "targ", "find",
+    "when",   "deriv",   "derivative", "param", "thd",  "snr",
+    "sndr",   "sfdr",    "enob",       "eqn",   "err",  "err1",
+    "err2",   "on_time", "off_time",   "duty",  "freq", POST_EYE_FIGURES(X)};
 #undef X
+
+static const char *const cycle_word[] = {"on_time", "off_time", "duty", "freq"};
 
 bool post_measure_form(const char *text, size_t n)
 {
@@ -680,8 +836,15 @@ static vs_status dispatch(job *j)
         return find(j, !is(w, "find"));
     if (is(w, "when"))
         return when(j);
-    if (is(w, "param"))
+    if (is(w, "param") || is(w, "eqn"))
         return param(j, w);
+    if (is(w, "error") || is(w, "four"))
+        return refer(j, w);
+    if (is(w, "err") || is(w, "err1") || is(w, "err2"))
+        return deviation(j, !is(w, "err2"));
+    for (size_t k = 0; k < VS_COUNT(cycle_word); k++)
+        if (is(w, cycle_word[k]))
+            return cycles(j, (cycle_kind)k);
     for (size_t k = 0; k < 9; k++)
         if (is(w, forms[k]))
             return range(j, k == 8 ? R_INTEG : (range_kind)k);

@@ -70,6 +70,24 @@ typedef struct meas_sum {
 void meas_sum_add(meas_sum *s, double x, double y);
 void meas_sum_tell(const meas_sum *s, range_kind kind, post_meas *m);
 
+/* How long a curve is on and off: points are added from left to right, with the same on >= off. */
+typedef enum cycle_kind { CYCLE_ON_TIME, CYCLE_OFF_TIME, CYCLE_DUTY, CYCLE_FREQ } cycle_kind;
+typedef struct meas_cycle {
+    int64_t n;
+    int state;       /* 0 before the first point */
+    double x, y;     /* the last point */
+    double begin;    /* x of the first one */
+    double since;    /* when the state began */
+    int n_on, n_off; /* times it went on, off */
+    int n_rise;      /* places where it went on, without a begin: */
+    double first_on, last_on;
+    double on_time, off_time;
+} meas_cycle;
+void meas_cycle_add(meas_cycle *s, double on, double off, double x, double y);
+/* NULL, or a sentence that says why there is no such value: mean time on, mean time off, part of
+ * the time that it is on, turns per unit from the first to the last place where it goes on. */
+const char *meas_cycle_tell(meas_cycle *s, cycle_kind kind, double *value);
+
 /* Why a curve from first to last has no part from FROM to TO (NAN: not given), a sentence in mem;
  * NULL: it has. */
 const char *meas_no_part(arena *mem, double from, double to, double first, double last);

@@ -76,6 +76,39 @@ static double *copy_numbers(arena *mem, const double *x, size_t n)
     return (double *)(h + 1);
 }
 
+/* The place of a waveform's number by its name, as Xyce and the manual of ngspice have it; -1: it
+ * has none of this name. */
+static int wave_number(flat_wave_kind kind, const char *name)
+{
+    static const struct {
+        flat_wave_kind wave;
+        const char *name[7];
+    } of[] = {{FLAT_PULSE, {"v1", "v2", "td", "tr", "tf", "pw", "per"}},
+              {FLAT_SIN, {"v0", "va", "freq", "td", "theta", "phase"}},
+              {FLAT_EXP, {"v1", "v2", "td1", "tau1", "td2", "tau2"}},
+              {FLAT_SFFM, {"v0", "va", "fc", "mdi", "fs"}}};
+    for (size_t i = 0; i < VS_COUNT(of); i++)
+        for (int k = 0; of[i].wave == kind && k < (int)VS_COUNT(of[i].name) && of[i].name[k]; k++)
+            if (!strcmp(of[i].name[k], name))
+                return k;
+    return !strcmp(name, "vo") && (kind == FLAT_SIN || kind == FLAT_SFFM) ? 0 : -1;
+}
+
+/* Numbers that the card leaves out before this one become 0, which stands for their defaults. */
+static void set_wave_number(place at, flat_source *s, int k, double value)
+{
+    const size_t old = vec_len(s->arg), n = old > (size_t)k ? old : (size_t)k + 1;
+    if (n > old || at.aside) {
+        vec_head *h = arena_alloc(at.mem, sizeof *h + n * sizeof *s->arg);
+        double *arg = memset(h + 1, 0, n * sizeof *arg);
+        if (old)
+            memcpy(arg, s->arg, old * sizeof *arg);
+        h->len = h->cap = n;
+        s->arg = arg;
+    }
+    s->arg[k] = value;
+}
+
 static vs_status change_source(place at, flat_inst *in, const sim_change *c)
 {
     static const struct {
@@ -93,7 +126,10 @@ static vs_status change_source(place at, flat_inst *in, const sim_change *c)
                 in->rare->source->arg = copy_numbers(at.mem, c->value, (size_t)c->n);
             return VS_OK;
         }
-    if (!*c->param || !strcmp(c->param, "dc")) {
+    const int number = wave_number(in->rare->source->wave, c->param);
+    if (number >= 0) {
+        set_wave_number(at, in->rare->source, number, c->value[0]);
+    } else if (!*c->param || !strcmp(c->param, "dc") || !strcmp(c->param, "dcv0")) {
         in->rare->source->dc = c->value[0];
         in->rare->source->dc_given = true;
     } else if (!strcmp(c->param, "acmag") || !strcmp(c->param, "ac")) {
@@ -103,7 +139,9 @@ static vs_status change_source(place at, flat_inst *in, const sim_change *c)
         in->rare->source->ac_phase = c->value[0];
     } else {
         diag_error(at.s->d, c->span,
-                   "a source has dc, acmag, acphase and its waveform to alter, not '%s'", c->param);
+                   "a source has dc, acmag, acphase, its waveform and the numbers of that (v1, va, "
+                   "freq, td ...) to alter, not '%s'",
+                   c->param);
         return VS_EINPUT;
     }
     return VS_OK;

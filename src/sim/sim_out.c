@@ -112,14 +112,18 @@ static bool detail_name(sim *s, const char *name, flat_save *o)
     return true;
 }
 
-/* "i(r1)", where the element has no current of its own among the unknowns. */
-static bool current_name(sim *s, const char *name, flat_save *o)
+/* What .probe gives: "i(r1)", where the element has no current of its own among the unknowns,
+ * "i(m1:d)", "m1:power". The parameter is what begins with the colon. */
+static bool probe_name(sim *s, const char *name, flat_save *o)
 {
-    const size_t n = strlen(name);
-    if (strncmp(name, "i(", 2) != 0 || name[n - 1] != ')')
+    const size_t n = strlen(name), colon = strcspn(name, ":");
+    const bool current = !strncmp(name, "i(", 2) && name[n - 1] == ')',
+               power = !current && !strcmp(name + colon, ":power");
+    if (!current && !power)
         return false;
-    *o = (flat_save){.device = str_intern_lower(s->names, name + 2, n - 3),
-                     .param = str_intern0(s->names, "")};
+    const size_t from = current ? 2 : 0, to = n - current, end = colon < to ? colon : to;
+    *o = (flat_save){.device = str_intern_lower(s->names, name + from, end - from),
+                     .param = str_intern_lower(s->names, name + end, to - end)};
     o->device = sim_element_name(s, o->device);
     return true;
 }
@@ -127,14 +131,15 @@ static bool current_name(sim *s, const char *name, flat_save *o)
 bool sim_meter(sim *s, const char *name)
 {
     flat_save o;
-    if (!detail_name(s, name, &o) && !current_name(s, name, &o))
+    if (!detail_name(s, name, &o) && !probe_name(s, name, &o))
         return false;
     for (size_t i = 0; i + 1 < vec_len(s->deck.metered); i += 2)
         if (s->deck.metered[i] == o.device && s->deck.metered[i + 1] == o.param)
             return false;
     const char *dot = strrchr(o.device, '.');
     const char letter = dot ? dot[1] : *o.device;
-    if (*o.param ? !flat_is_metered(letter, o.param) : !flat_has_no_branch(letter))
+    if (!*o.param ? !flat_has_no_branch(letter)
+                  : *o.param != ':' && !flat_is_metered(letter, o.param))
         return false;
     vec_push(s->deck.metered, o.device);
     vec_push(s->deck.metered, o.param);

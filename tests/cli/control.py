@@ -496,7 +496,7 @@ class Cards(Folder):
         self.assertEqual(waves.read_raw(self.path('deck.raw')).names, ['time', 'v(in)'])
 
     def test_a_wrong_card_does_not_stop_the_others(self):
-        out, err = self.run_deck(RC + '.print v(nix)\n.op\n.tran 10n 4u\n.meas tran top max v(out)\n', code=1)
+        out, err = self.run_deck(RC + '.four 1meg v(nix)\n.op\n.tran 10n 4u\n.meas tran top max v(out)\n', code=1)
         self.assertIn('top ', out)
         self.assertIn("'v(nix)'", err)
 

@@ -110,6 +110,101 @@ class Dialects(Folder):
         self.close(v['v(c)'][0], math.log(100))
         self.assertNotIn('Xyce', said)
 
+    def test_wildcards_terminals_and_powers_in_print(self):
+        """What they stand for is printed in any deck; the sums of currents and of powers are 0."""
+        self.write('d.sp', 'wild\nv1 a 0 2\nr1 a b1 1k\nr2 b1 0 1k\nx1 b1 s\n.subckt s p\nrr p q 1k\nm1 q p 0 0 nm\n.ends\n'
+                   '.model nm nmos vto=0.5\n.op\n.print op v(b?) v(x1:*) id(x1.m*) is(x1.m1) i(r*) p(*) v(zz) w(zz)\n'
+                   '.meas op drain find id(x1:m1)\n.end\n')
+        r = subprocess.run([VSIM, 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        said = r.stdout + r.stderr
+        self.assertEqual(r.returncode, 0, said)
+        self.assertIn("'w(zz)' is not known here and left out", said)
+        self.assertIn("'v(zz)' is not known here and left out", said)
+        v = dict(re.findall(r'(?m)^([a-z]+\([a-z0-9.]+\)|drain) *= *(\S+)', said))
+        for name in ('v(b1)', 'id(x1.m1)', 'is(x1.m1)', 'i(r1)', 'i(r2)', 'p(v1)', 'p(x1.rr)', 'drain'):
+            self.assertIn(name, v, said)
+        x = {k: float(y) for k, y in v.items()}
+        self.close(x['i(r1)'], x['i(r2)'] + x['id(x1.m1)'], 1e-5)  # six digits are printed
+        self.close(x['id(x1.m1)'], -x['is(x1.m1)'], 1e-5)
+        self.close(x['drain'], x['id(x1.m1)'], 1e-5)
+        self.assertLess(abs(sum(y for k, y in x.items() if k.startswith('p('))), 1e-5 * abs(x['p(v1)']))
+
+    def test_measures_of_xyce(self):
+        """On a square wave and lines, whose figures are known."""
+        self.write('d.sp', 'measures\nv1 a 0 pulse(0 1 0.2m 1u 1u 0.299m 1m)\nv2 b 0 pwl(0 1 10m 2)\nv3 c 0 pwl(0 1.1 10m 2.2)\n'
+                   'r1 a 0 1\nr2 b 0 1\nr3 c 0 1\n.tran 10u 10m\n'
+                   '.meas tran n on_time v(a) on=0.5\n.meas tran f off_time v(a) on=0.9 off=0.1 from=1m to=3m\n'
+                   '.meas tran d duty v(a) on=0.5\n.meas tran q freq v(a) on=0.9 off=0.1\n'
+                   '.meas tran e err1 v(b) v(c)\n.meas tran g err2 v(b) v(c) from=2m to=4m\n'
+                   '.meas tran w eqn {v(c)*2}\n.meas tran m max v(b) output=time\n'
+                   '.meas tran x find v(b) at 5m default_val=-1\n.meas tran_cont y when v(b)=1.25\n.end\n')
+        r = subprocess.run([VSIM, '--measures', 'm.csv', 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        said = r.stdout + r.stderr
+        self.assertEqual(r.returncode, 0, said)
+        x = {row['name']: float(row['value']) for row in csv.DictReader(self.read('m.csv').splitlines())}
+        on = 0.3e-3  # from half to half of the edges
+        off = ((0.2e-3 + 0.9e-6) + 0.7e-3 + (0.5e-3 - 0.9e-6)) / 3  # from 1 ms to 3 ms
+        for name, want in (('n', on), ('f', off), ('d', 0.3), ('q', 1e3), ('e', 0.1), ('g', 0.1), ('w', 4.4), ('m', 10e-3),
+                           ('x', 1.5), ('y', 2.5e-3)):
+            self.close(x[name], want, 1e-9)
+        self.assertIn("'default_val' has no effect here", said)
+        self.assertIn('measures at each crossing', said)
+        for text, why, code in (('x error v(a) file=y.prn', 'ERROR compares with a file', 0), ('x four v(a) at=1k', 'FOUR is a card of its own', 0),
+                                ('x duty v(a)', 'ON= is missing', 1), ('x duty v(a) on=1 off=2', 'OFF= is above ON=', 1)):
+            self.write('bad.sp', 'bad\nv1 a 0 1\nr1 a 0 1\n.tran 1u 1m\n.meas tran %s\n.end\n' % text)
+            r = subprocess.run([VSIM, 'bad.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+            self.assertIn(why, r.stderr)
+            self.assertEqual(r.returncode, code)
+
+    def test_steps_of_waveforms_and_tables(self):
+        """.step source:number, and rows of .data as HSPICE and Xyce have them."""
+        self.write('d.sp', 'steps\n.param k=1 u=1\nv1 a 0 sin(0 1 1k)\nr1 a 0 1\nv2 b 0 {k*u}\nr2 b 0 1\n'
+                   '.data points\n+ k u\n+ 1 2\n+ 3 4\n+ 5 6\n.enddata\n.step v1:va 2 3 1\n.step data=points\n.tran 1u 1m\n'
+                   '.meas tran x find v(a) at=0.25m\n.meas tran y find v(b) at=0\n.end\n')
+        r = subprocess.run([VSIM, '-q', '--csv', '-r', 'o.csv', '--measures', 'm.csv', 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+        rows = list(csv.DictReader(self.read('m.csv').splitlines()))
+        self.assertEqual([[float(row[k]) for k in ('k', 'u', 'v1:va')] for row in rows],
+                         [[k, k + 1, va] for va in (2, 3) for k in (1, 3, 5)] if rows[1]['v1:va'] == rows[0]['v1:va']
+                         else [[k, k + 1, va] for k in (1, 3, 5) for va in (2, 3)])
+        for row in rows:
+            self.close(float(row['x']), float(row['v1:va']), (math.pi * 20e-6 * 1e3) ** 2 / 2)  # lines between steps of 20 us
+            self.close(float(row['y']), float(row['k']) * float(row['u']))
+        for text, why in (('.step data=nothing 1', 'the name of a .data card is expected'),
+                          ('.data p\n+ k u\n+ 1 2 3\n.enddata\n.step data=p', '3 numbers are no rows of 2 columns')):
+            self.write('bad.sp', 'bad\n.param k=1 u=1\nv1 a 0 {k*u}\nr1 a 0 1\n%s\n.op\n.end\n' % text)
+            r = subprocess.run([VSIM, 'bad.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+            self.assertIn(why, r.stderr)
+
+    def test_a_node_of_ic_that_is_not_there(self):
+        """.ic and .nodeset go on without it; colons between levels of hierarchy are dots, as Xyce writes them."""
+        v, said = self.run_deck('nodes\nx1 a s\n.subckt s p\nc1 p 0 1u\nr1 p q 1k\nr2 q 0 1k\n.ends\n'
+                                '.ic v(a)=1 v(nix)=2 v(x1:nox)=1\n.nodeset v(x1:q)=0.5 v(nax)=1\n.tran 1u 1m\n.end\n')
+        self.close(v['v(a)'][0], 1)
+        for name in ('nix', 'x1:nox', 'nax'):
+            self.assertIn("no node '%s'; the card goes on without it" % name, said)
+        self.assertNotIn("'x1:q'", said)
+
+    def test_vbic_of_three_terminals(self):
+        """Xyce's level 11 is level 9 without what leads to the substrate; its fourth node is the thermal one, and it heats
+        itself without one too."""
+        card = ('.model %s npn level=%d is=1e-16 ibei=1e-18 ibci=2e-17 rcx=10 rci=60 rbx=10 rbi=40 re=2 rbp=40 rs=20 vef=10 ikf=2m '
+                'cje=0.1p cjc=0.02p rth=300 tf=10p%s\n')
+        deck = ('vbic\n' + card % ('m3', 11, '%s') + card % ('m4', 12, '') + 'vb b 0 0.85\nvc c 0 2\nva a 0 2\nvd d 0 2\n'
+                'q1 c b 0 t1 m3\nq2 a b 0 m3\nq3 d b 0 0 t3 m4\n.op\n.print op format=csv v(t1)\n.end\n')
+        v, said = self.run_deck(deck % '')
+        self.assertIn("this card is Xyce's", said)
+        for other in ('i(va)', 'i(vd)'):
+            self.close(v[other][0], v['i(vc)'][0], 2e-3)  # reltol of each
+        self.close(v['v(t3)'][0], v['v(t1)'][0], 2e-3)
+        self.close(v['v(t1)'][0], -300 * (2 * v['i(vc)'][0] + 0.85 * v['i(vb)'][0] / 3), 4e-3)
+        # with ikp absent the parasitic transistor would only lead to the substrate
+        more, _ = self.run_deck(deck % ' isp=1e-15 ibcip=1e-15 cjcp=1p')
+        self.assertEqual(more['i(vc)'], v['i(vc)'])
+        self.assertEqual(more['v(t1)'], v['v(t1)'])
+        _, said = self.run_deck('no card of Xyce\n' + card % ('m3', 11, '') + 'vb b 0 0.85\nvc c 0 2\nq1 c b 0 m3\n.op\n.end\n')
+        self.assertIn('has parameters of VBIC, which is level 11 in Xyce only: it is taken as VBIC of three terminals', said)
+
     def test_xyce_level(self):
         """Level 9 is BSIM3 there, MOS 9 elsewhere."""
         deck = 'level\nvd d 0 1\nvg g 0 1\nm1 d g 0 0 nm w=1u l=1u\n.model nm nmos level=%s vth0=0.5\n.op\n%s.end\n'
@@ -118,7 +213,7 @@ class Dialects(Folder):
         self.assertIn("this card is Xyce's", said)
         self.assertEqual(is_9['i(vd)'], bsim3['i(vd)'])
         is_9, said = self.run_deck(deck % ('9', ''))
-        self.assertIn('it is taken as level 49', said)
+        self.assertIn('it is taken as BSIM3', said)
         self.assertEqual(is_9['i(vd)'], bsim3['i(vd)'])
 
     def test_models_that_are_not_there(self):

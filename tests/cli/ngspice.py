@@ -362,8 +362,10 @@ class Log(Folder):
         said = self.call(VSIM, 'd.cir').stderr # where nothing else says whose the deck is, its words do
         self.assertIn("this card is Xyce's", said)
         self.assertIn('as with Xyce, the run goes on without this card', said)
-        self.deck(RC + '.tran 10n 4u\n.print tran v(nowhere)\n')
-        self.call(VSIM, 'd.cir', code=1)
+        self.deck(RC + '.tran 10n 4u\n.print tran v(nowhere) v(in)\n')
+        said = self.call(VSIM, 'd.cir')
+        self.assertIn("'v(nowhere)' is not known here and left out", said.stderr)
+        self.assertRegex(said.stdout, r'(?m)^Index +time +v\(in\)')
 
     def test_measures_without_their_analysis(self):
         """As LTspice has them; spicelib's worst-case analysis adds '.meas runm PARAM {run}'."""

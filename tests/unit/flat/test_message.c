@@ -139,7 +139,7 @@ START_TEST(wrong_decks_say_what_and_where)
         {".control\nrun", "2:1: warning: .control without .endc: it ends with the file\n"},
         {".endc", "2:1: warning: .endc without .control has no effect\n"},
         {".ic a", "2:5: error: v(node)=value is expected, not 'a'\n"},
-        {".ic v(zz)=1\nR1 z 0 1", "2:7: error: no node 'zz'\n"
+        {".ic v(zz)=1\nR1 z 0 1", "2:7: warning: no node 'zz'; the card goes on without it\n"
                                   "note: did you mean 'z'?\n"},
         {".save v(zz)\nR1 z 0 1", "2:7: warning: no node 'zz'; nothing is saved for it\n"
                                   "note: did you mean 'z'?\n"},
