@@ -1031,7 +1031,8 @@ class CallsOfRanks(Others):
     workers, each when it comes to its n-th. The job ends by itself; with exit code 0 its results are whole, with
     another one what goes on makes them so, and no process outlives it."""
     DECK = SWEEP.replace('20u', '100u')  # longer than MPI's beginning
-    CODES = 0, 4, 130, 128 + signal.SIGKILL, 128 + signal.SIGTERM, -signal.SIGKILL  # the last one: mpirun hung (end_of_job)
+    CODES = 0, 4, 130, 128 + signal.SIGKILL, 128 + signal.SIGTERM, \
+        -signal.SIGKILL, -signal.SIGSEGV  # mpirun hung (end_of_job); it crashed when its job had ended (PMIx)
     files = Blocks.files
 
     def fresh(self):

@@ -827,6 +827,7 @@ class Refusing(Folder):
             self.assertEqual(r['v(q)'][0] > r['v(p)'][0], q > p, (q, p))
 
     def test_sweeps_of_parameters_need_memory_for_one_circuit(self):
+        self.needs_plain(VSIM)
         self.deck('d\n.param a=1\nV1 1 0 {a}\nR1 1 2 1k\nR2 2 0 {a*1k+1}\n.dc a 1 2 1e-3\n.end\n')
         self.vsim('--interpret', '--stats', 's.json', 'deck.sp')
         with open(self.path('s.json')) as f:
