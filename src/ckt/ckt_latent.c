@@ -26,11 +26,34 @@ const double *ckt_latent_rest(const ckt *c) { return c->latent->rest; }
 
 static void pin(ckt_latent *l, int32_t unknown) { l->pinned[unknown] = true; }
 
-static void pin_group(ckt_latent *l, const dev_group *g)
+static void mark_group(bool *mark, const dev_group *g)
 {
     for (int f = 0; f < MDL_N_FORM; f++)
         for (int32_t i = 0; g->form[f].variant && i < g->nb * g->form[f].n_u; i++)
-            pin(l, g->form[f].map[i]);
+            mark[g->form[f].map[i]] = true;
+}
+
+/* Unknowns at devices that every load evaluates, and what resistors join them to: no source holds
+ * them, and a solution moves them together with unknowns that would not move. */
+static void pin_groups(const ckt *c, ckt_latent *l)
+{
+    const size_t n1 = (size_t)ckt_n(c) + 1;
+    bool *mark = vs_calloc(n1, sizeof *mark);
+    int32_t *order = vs_malloc(n1 * sizeof *order), *size = vs_malloc(n1 * sizeof *size);
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (!c->group[i].lin && !ckt_is_paired(c, i))
+            mark_group(mark, &c->group[i]);
+    const int32_t n = ckt_wires(c, l->pinned, order, size);
+    for (int32_t w = 0, i = 0; i < n; i += size[w++]) {
+        bool pinned = false;
+        for (int32_t k = 0; k < size[w]; k++)
+            pinned |= mark[order[i + k]];
+        for (int32_t k = 0; k < size[w] && pinned; k++)
+            pin(l, order[i + k]);
+    }
+    vs_free(mark);
+    vs_free(order);
+    vs_free(size);
 }
 
 static void pin_cells(const ckt *c, ckt_latent *l)
@@ -50,13 +73,11 @@ static void pin_cells(const ckt *c, ckt_latent *l)
     }
     for (size_t i = 0; i < vec_len(c->fix); i++)
         pin(l, c->fix[i].unknown);
-    for (size_t i = 0; i < vec_len(c->group); i++)
-        if (!c->group[i].lin && !ckt_is_paired(c, i))
-            pin_group(l, &c->group[i]);
     for (int32_t i = 1; i <= ckt_n(c); i++)
         if (c->unknown[i].kind == CKT_CURRENT && !c->unknown[i].has_q)
             pin(l, i);
     pin(l, 0);
+    pin_groups(c, l);
 }
 
 /* Cells from that of seat `begin` on to that of seat end - 1 are one. */

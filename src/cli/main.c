@@ -95,6 +95,7 @@ int main(int argc, char **argv)
     free(o.trust_text);
     free(o.trust);
     free(o.define);
+    free(o.macro);
     free(o.variable);
     code = flush_standard_output(code);
     if (code != CLI_MEMORY)

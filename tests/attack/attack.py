@@ -57,6 +57,7 @@ def limits():
 
 class Bench:
     """A folder to work in, and runs of the program."""
+    cut = False  # the last run was asked to end
 
     def __init__(self, vsim, shim):
         self.vsim, self.shim = vsim, shim
@@ -85,7 +86,7 @@ class Bench:
         os.mkdir(self.folder)
 
     def run(self, *args, env=None, cache=True, enough=ENOUGH):
-        """(exit code or None, what it said). It is asked to end after so many seconds; `cut`: it was."""
+        """(exit code or None, what it said). It is asked to end after so many seconds."""
         self.cut = False
         command = [self.vsim, '-n', *args] + (['--cache-dir', self.cache] if cache else [])
         p = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -133,6 +134,7 @@ class Target:
     runs = 20        # of the short run
     verdict = None   # name of what the last check found, where there are several
     UNJUDGED = ()    # verdicts that say nothing of vsim
+    CUT = 'ended when asked to'  # verdict where it was; of targets that compare results: those are not there
 
     def __init__(self, bench):
         self.bench = bench
@@ -140,6 +142,10 @@ class Target:
     def ready(self):
         """None, or why it cannot be tested here."""
         return None
+
+    def name(self):
+        """The verdict of the last check."""
+        return self.CUT if self.bench.cut else self.verdict
 
     def replay(self, s):
         self.bench.clear()
@@ -253,6 +259,7 @@ class Journal(Target):
     """A sweep that goes on from a damaged journal or result: the same bytes, or a refusal."""
     lines = False
     runs = 10
+    CUT, UNJUDGED = 'over time', {'over time'}
     DECK = ('sweep\n.param r=1k\nV1 in 0 dc 1 pulse(0 1 0 1n 1n 10n 20n)\nR1 in out {r}\nC1 out 0 1p\n'
             '.tran 1n 40n\n.meas tran m max v(out)\n.step param r 1k 12k 1k\n.end\n')
 
@@ -305,6 +312,7 @@ class Cache(Target):
     """Damaged files in the cache: the results of the undamaged one. An input is a seed."""
     lines = False
     runs = 10
+    CUT, UNJUDGED = 'over time', {'over time'}
     DECK = ('cache\nV1 in 0 dc 2 sin(1 1 100meg)\nR1 in a 1k\nD1 a 0 dm\nM1 b a 0 0 nm w=10u l=1u\nR2 in b 2k\n'
             '.model dm d is=1e-14 cjo=1p\n.model nm nmos level=1 vto=0.6 kp=1e-4\n.op\n.tran 0.1n 20n\n.end\n')
 
@@ -350,6 +358,7 @@ class Faults(Target):
     message and the right code; files have a prefix of the right results; what only disturbs
     (EINTR, short writes, clocks) changes nothing."""
     runs = 24
+    CUT, UNJUDGED = 'over time', {'over time'}
     DECK = ('faults\nV1 in 0 dc 1 ac 1 pulse(0 1 1n 1n 1n 10n 25n)\nR1 in out 1k\nC1 out 0 1p\nD1 out 0 dm\n'
             '.model dm d is=1e-14 cjo=1p\n.op\n.ac dec 3 1k 1g\n.tran 0.1n 200n\n.meas tran m max v(out)\n.end\n')
 
@@ -435,12 +444,14 @@ class Laws(Target):
     """Random circuits that must obey a law of physics (circuits.py)."""
     runs = 24
     lines = False
+    UNJUDGED = {'over time', 'neither solves', 'two states'}
 
     def make(self, draw):
         return ('%s %d' % (draw.choice(sorted(circuits.LAWS)), draw.randrange(10**6))).encode()
 
     def check(self, s):
-        return circuits.obeys(self.bench.vsim, s.decode(), self.bench.folder)
+        self.verdict, wrong = circuits.obeys(self.bench.vsim, s.decode(), self.bench.folder)
+        return wrong
 
 
 class Peer(Target):
@@ -466,7 +477,7 @@ class Large(Target):
     """Random circuits of hundreds to thousands of unknowns beside other ways to their results (large.py)."""
     lines = False
     runs = 0         # an input takes up to a minute of the processor: kept findings alone
-    UNJUDGED = {'over time'}
+    UNJUDGED = {'over time', 'nothing to compare'}
 
     def make(self, draw):
         return ('%d %s' % (draw.randrange(10**6), ' '.join(draw.sample(sorted(large.CHECKS), 2)))).encode()
@@ -476,6 +487,9 @@ class Large(Target):
             wrong = large.holds(self.bench.vsim, s.decode(), self.bench.folder)
         except large.Slow:
             self.verdict = 'over time'
+            return None
+        except large.Nothing:
+            self.verdict = 'nothing to compare'
             return None
         self.verdict = 'wrong' if wrong else 'holds'
         return wrong
@@ -525,8 +539,8 @@ def known(folder, name):
 
 def tell_unjudged(name, target, what):
     """A line for an input of which nothing is known."""
-    if target.verdict in target.UNJUDGED:
-        print('%s: %s: %s, not judged' % (name, what, target.verdict), flush=True)
+    if target.name() in target.UNJUDGED:
+        print('%s: %s: %s, not judged' % (name, what, target.name()), flush=True)
 
 
 def summary(target, table):
@@ -554,9 +568,10 @@ def attack(name, target, o):
         s = target.make(draw)
         wrong = target.check(s)
         done += 1
-        if target.verdict:
-            table[target.verdict] += 1
-            tell_unjudged(name, target, s.decode())
+        verdict = target.verdict if wrong else target.name()
+        if verdict:
+            table[verdict] += 1
+            tell_unjudged(name, target, s.decode() if target.verdict else 'input %d of seed %d' % (done, o.seed))
         if wrong:
             found += 1
             print('%s: %s\n    %s' % (name, keep(o.new or o.found, name, target, s, wrong), wrong), flush=True)

@@ -325,6 +325,8 @@ def cards(parts, factor=None):
 def solved(result, word):
     code, said, plots = result
     p = plot_of(plots, word)
+    if code is None:
+        raise Unjudged('over time')
     if code or not p:
         raise Broken('exit %s: %s' % (code, said[-300:]))
     return p
@@ -332,6 +334,10 @@ def solved(result, word):
 
 class Broken(Exception):
     """A law does not hold."""
+
+
+class Unjudged(Exception):
+    """Why nothing is known of a law."""
 
 
 def near(a, b, rel, what):
@@ -461,13 +467,17 @@ def names(run, draw):
     code, said, plots = run('names\n' + '\n'.join(lines) + body)
     code2, said2, plots2 = run('names\n' + '\n'.join(sorted(lines, reverse=True)) + body)
     a, b = (voltages(plot_of(p, 'operating')) for p in (plots, plots2))
+    if code is None or code2 is None:
+        raise Unjudged('over time')
     if code or code2 or not a or not b:
         if bool(a) == bool(b) and code == code2:
-            return
+            raise Unjudged('neither solves')
         raise Broken('exit %s, in another order %s: %s%s' % (code, code2, said[-200:], said2[-200:]))
     for name in a:
         if apart(a[name], b[name], 1e-3, 1e-4) > 1 and apart(a[name], b[name], 0.2, 0.1) <= 1:
             raise Broken('%s: %r, in another order %r (circuit %d)' % (name, a[name], b[name], seed))
+    if any(apart(a[name], b[name], 0.2, 0.1) > 1 for name in a):
+        raise Unjudged('two states')
 
 
 LAWS = {f.__name__: f for f in
@@ -475,7 +485,7 @@ LAWS = {f.__name__: f for f in
 
 
 def obeys(vsim, line, folder):
-    """None, or how the law of the line "NAME SEED" is broken."""
+    """(verdict, None or how it is broken) of the law of the line "NAME SEED"."""
     name, seed = line.split()
     decks = []
 
@@ -484,6 +494,8 @@ def obeys(vsim, line, folder):
         return run_vsim(vsim, deck, folder, 'law')
     try:
         LAWS[name](run, random.Random(line))
+    except Unjudged as why:
+        return str(why), None
     except Broken as why:
-        return '%s\n%s' % (why, decks[-1])
-    return None
+        return 'broken', '%s\n%s' % (why, decks[-1])
+    return 'holds', None

@@ -455,6 +455,10 @@ class Slow(Exception):
     """A run that takes longer than there is patience: no finding, no result."""
 
 
+class Nothing(Exception):
+    """A deck without what a check needs."""
+
+
 def with_options(text, options):
     return text.replace('\n.save', '\n.options %s\n.save' % options)
 
@@ -656,7 +660,7 @@ def small(r):
     """Small signals: the same bits with any threads, and the numbers of another method."""
     source = re.search(r'(?m)^(v\d+ i\d+ 0) (.*)$', r.text)
     if not source:
-        return
+        raise Nothing('no source')
     text = r.text.replace(source[0], source[0] + ' ac 1')
     text = re.sub(r'(?m)^\.tran .*$', '.ac dec 2 1meg 10g', text)
     _, want = r.run('ac', text, '--threads', '1')
@@ -674,18 +678,24 @@ CHECKS = {f.__name__: f for f in (threads, bypass, method, order, verify, kernel
 
 
 def holds(vsim, line, folder):
-    """None, or what does not hold of the line "SEED CHECK..."; raises Slow where a run does not end in time."""
+    """None, or what does not hold of the line "SEED CHECK..."; raises Slow where a run does not end in
+    time, Nothing where the deck has nothing to compare."""
     seed, *checks = line.split()
-    r = Runs(vsim, int(seed), folder)
+    r, missing = Runs(vsim, int(seed), folder), None
     try:
         r.reference()
         for name in checks:
             r.draw = random.Random('%s %s' % (seed, name))
-            CHECKS[name](r)
+            try:
+                CHECKS[name](r)
+            except Nothing as why:
+                missing = why
     except Wrong as why:
         return '%s\n%s' % (why, r.text.split('\n')[0])
     except subprocess.TimeoutExpired as why:
         raise Slow(str(why)) from None
+    if missing:
+        raise missing
     return None
 
 

@@ -6,7 +6,9 @@ bytes as those that ran on; checkpoints that do not fit are refused.
     checkpoint.py VSIM --kills N [--seed S] [--kind K]    N random signals over all kinds of runs, or
                                                           of K alone; counts
     checkpoint.py VSIM --calls N [--seed S] [--kind K]    the same at system calls, by strace: at N of
-                                                          them for each deck, evenly over its run"""
+                                                          them for each deck, evenly over its run; kind
+                                                          `ranks`: of one rank of a job of MPI"""
+import collections
 import hashlib
 import os
 import random
@@ -834,6 +836,10 @@ def at_work(place):
     return found
 
 
+MPI = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', VSIM_RANK_TIMEOUT='3',
+           OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_mtl='^psm,psm2,ofi', OMPI_MCA_btl='self,vader')
+
+
 class Others(Case):
     """Runs without checkpoints: sweeps go on, the files of blocks are always whole."""
     JOB_LIMIT = 120  # s in which a job ends when a process of it was hit, on a machine with much other work
@@ -893,13 +899,11 @@ class Others(Case):
         """Any process of an MPI job is killed; the job ends by itself, and --resume goes on."""
         self.write('deck.sp', SWEEP)
         self.assertEqual(self.vsim('deck.sp', '-r', 'ref.raw').returncode, 0)
-        env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', VSIM_RANK_TIMEOUT='3',
-                   OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_mtl='^psm,psm2,ofi', OMPI_MCA_btl='self,vader')
         command, seconds, met = ['mpirun', '-n', '3', VSIM, '-n', 'deck.sp', '-q', '-r', 'o.raw'], 4, 0
         while met < budget:
             for _ in range(LAST_HOP):
                 with open(self.path('log'), 'w') as log:
-                    p = subprocess.Popen(command + ['--resume'] * os.path.exists(self.path('o.raw.journal')), env=env,
+                    p = subprocess.Popen(command + ['--resume'] * os.path.exists(self.path('o.raw.journal')), env=MPI,
                                          cwd=self.tmp.name, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
                 if self.still_runs(p, rng.uniform(0.1, seconds)):
                     victims = family(p.pid)
@@ -1008,11 +1012,121 @@ class Calls(Case):
                 self.assertGreaterEqual(self.walk(name, 2 * KILLS, random.Random(3)), KILLS)
 
 
+def has_mpi():
+    """Whether there is Open MPI, for this program and this machine."""
+    return bool(shutil.which('mpirun')) and os.path.exists(os.path.join(os.path.dirname(VSIM), 'src/rank/libvsim-mpi.so'))
+
+
+# Calls of processes that carry and take messages, too.
+RANK_CALLS = CALLS + ('read', 'writev', 'poll', 'ppoll', 'epoll_wait', 'socketpair', 'fcntl', 'wait4', 'kill', 'exit_group')
+
+
+class Twice(Exception):
+    """The process that computed the point again met the signal, too: the point has failed, as it should."""
+
+
+@unittest.skipUnless(shutil.which('strace'), 'needs strace')
+class CallsOfRanks(Others):
+    """Signals at the n-th system call of a sort in one rank of three: to its launched process, its simulator and its
+    workers, each when it comes to its n-th. The job ends by itself; with exit code 0 its results are whole, with
+    another one what goes on makes them so, and no process outlives it."""
+    DECK = SWEEP.replace('20u', '100u')  # longer than MPI's beginning
+    CODES = 0, 4, 130, 128 + signal.SIGKILL, 128 + signal.SIGTERM, \
+        -signal.SIGKILL, -signal.SIGSEGV  # mpirun hung (end_of_job); it crashed when its job had ended (PMIx)
+    files = Blocks.files
+
+    def fresh(self):
+        for old in os.listdir(self.tmp.name):
+            os.remove(self.path(old))
+        self.write('deck.sp', self.DECK)
+
+    def job(self, rank=None, strace=()):
+        """A job, one rank of it under strace, that goes on with what is there; its exit code."""
+        one = [VSIM, '-n', 'deck.sp', '-q', '-r', 'o.raw', '--measures', 'o.csv', '--checkpoint', '0.0005', '--threads', '1']
+        one += ['--resume'] * os.path.exists(self.path('o.raw.journal'))
+        command = []
+        for k in range(3):
+            under = ['strace', '-D', '-f', '-qq', *strace] if k == rank else []  # -D: what is launched is the program
+            command += [':'] * (k > 0) + ['-n', '1', *under, *one]
+        with open(self.path('log'), 'w') as log:
+            p = subprocess.Popen(['mpirun', *command], env=MPI, cwd=self.tmp.name, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        code = self.end_of_job(p)
+        for _ in range(10 * self.JOB_LIMIT):
+            if not at_work(self.tmp.name):
+                break
+            time.sleep(0.1)
+        self.assertEqual(at_work(self.tmp.name), [], 'a process outlives its job: ' + self.said())
+        if 'the process that computed it ended by' in self.said():
+            raise Twice
+        self.no_error()
+        self.assertIn(code, self.CODES, [rank, strace, self.said()])
+        return code
+
+    def places(self):
+        """[(rank, call, n)] of each process and thread of ranks 0 and 1."""
+        found = []
+        for rank in 0, 1:
+            self.fresh()
+            self.assertEqual(self.job(rank, ['-ff', '-o', 'calls.part', '-e', 'trace=' + ','.join(RANK_CALLS)]), 0, self.said())
+            for name in sorted(os.listdir(self.tmp.name)):
+                if name.startswith('calls.part'):
+                    here, count = [], collections.Counter()
+                    for call in re.findall(r'(?m)^(\w+)\(', self.read(name)):
+                        count[call] += 1
+                        here.append((rank, call, count[call]))
+                    found += [here] * bool(here)
+        return found
+
+    def meet(self, place):
+        """A job with a signal at this place: its exit code, and whether a process met the signal."""
+        rank, call, n = place
+        sig = random.Random(n).choice(('SIGTERM', 'SIGKILL'))
+        code = self.job(rank, ['-o', 'met.part', '-e', 'trace=' + call, '-e', 'inject=%s:signal=%s:when=%d' % (call, sig, n)])
+        return code, sig in self.read('met.part')
+
+    def walk(self, _, total, rng):
+        """So many places, as many of each process; how many signals met one."""
+        self.fresh()
+        self.assertEqual(self.vsim('deck.sp', '-q', '-r', 'o.raw', '--measures', 'o.csv').returncode, 0)
+        ref, processes, met, ends = self.files(), self.places(), 0, collections.Counter()
+        cuts = [(here, min(len(here), max(1, total // len(processes)))) for here in processes]
+        places = [here[rng.randrange(k * len(here) // n, (k + 1) * len(here) // n)] for here, n in cuts for k in range(n)]
+        places = places if len(places) <= total else rng.sample(places, total)
+        for place in places:
+            try:
+                met += self.through(place, processes, rng, ends)
+                self.assertEqual(self.files(), ref, [place, self.said()])
+            except Twice:
+                met += 2
+                ends['a point failed twice'] += 1
+        print('%d places; ends of the jobs: %s' % (len(places), ', '.join('%s: %d' % x for x in ends.items())))
+        return met
+
+    def through(self, place, processes, rng, ends):
+        """A job with a signal at this place, and what goes on with it, until it is done; how many signals met a process."""
+        self.fresh()
+        met, hop = 0, 0
+        while True:
+            code, hit = self.meet(place) if place else (self.job(), False)
+            met += hit
+            ends['exit code %d' % code if hit else 'no signal'] += 1
+            if code == 0:
+                return met
+            hop += 1
+            self.assertLess(hop, 2 * LAST_HOP, self.said())
+            place = rng.choice(rng.choice(processes)) if hop < LAST_HOP and rng.random() < 0.5 else None
+
+    def test_a_few_places(self):
+        if not has_mpi():
+            self.skipTest('needs Open MPI')
+        self.assertGreater(self.walk('ranks', 2 * KILLS, random.Random(4)), 0)
+
+
 def walk_all(total, seed, only):
     """So many places of each deck."""
-    for name in list(DECKS) + ['sweep', 'points', 'block'] + list(BLOCKS):
+    for name in list(DECKS) + ['sweep', 'points', 'block'] + list(BLOCKS) + ['ranks'] * has_mpi():
         if only in (None, name):
-            case = Calls()
+            case = CallsOfRanks() if name == 'ranks' else Calls()
             case.setUp()
             try:
                 print('%s: %d signals at system calls' % (name, case.walk(name, total, random.Random(seed))), flush=True)
@@ -1023,7 +1137,7 @@ def walk_all(total, seed, only):
 def long_hunt(total, seed, only):
     """Signals over all decks in turn, until there were so many."""
     rng, met, turn = random.Random(seed), 0, 0
-    kinds = list(DECKS) + ['sweep', 'points', 'block'] + list(BLOCKS) + ['ranks'] * (shutil.which('mpirun') is not None)
+    kinds = list(DECKS) + ['sweep', 'points', 'block'] + list(BLOCKS) + ['ranks'] * has_mpi()
     kinds = [kind for kind in kinds if only in (None, kind)]
     counts = dict.fromkeys(kinds, 0)
     while met < total:

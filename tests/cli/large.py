@@ -2,6 +2,7 @@
 """Size: methods of linear solution, threads, long and deep decks.   large.py VSIM [test...]"""
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -156,6 +157,30 @@ class Latency(Folder):
             head += 'vin%d s%d 0 %s\nrin%d s%d in%d 1\n' % (k, k, wave, k, k, k)
             head += 'xc%d %s %s mult4\n' % (k, ' '.join(['in%d' % k] * 8), ' '.join('c%d_%d' % (k, i) for i in range(8)))
         return head + tail + '.end' + end
+
+    def test_a_wire_at_rest_is_not_moved_by_diodes_on_it(self):
+        """Every load evaluates these few; the wire's neighbours of their nodes slept, and each solution moved the nodes
+        alone by what it moved all. The wire has no source that moves: it stays within the tolerance of its voltage."""
+        mos = 'level=8 version=3.3.0 tox=4.1n vsat=1e5 k1=0.5 cgso=0.3n cgdo=0.3n cj=1m'
+        deck = ['inverters, and a wire at rest', 'vdd vdd 0 1.8', 'v1 n0 0 pulse(0 1.8 0.1n 20p 20p 2n 5n)',
+                '.model nm nmos %s vth0=0.4 u0=270' % mos, '.model pm pmos %s vth0=-0.4 u0=110' % mos,
+                '.model dm d is=1e-15 cjo=5f rs=20 tt=1p']
+        for k in range(1000):
+            deck += ['mp%d n%d n%d vdd vdd pm w=4u l=0.5u' % (k, k + 1, k), 'mn%d n%d n%d 0 0 nm w=2u l=0.5u' % (k, k + 1, k),
+                     'c%d n%d 0 5f' % (k, k + 1)]
+        deck += ['vw w 0 1.2', 'rw w t0 328', 'cx t1 n5 1e-18']
+        draw = random.Random(1)
+        for k in range(100):
+            deck += ['rt%d t%d t%d %.3g' % (k, k + 1, draw.randrange(max(0, k - 10), k + 1), 10 ** draw.uniform(0, 3)),
+                     'ct%d t%d 0 %.3g' % (k, k + 1, 10 ** draw.uniform(-16, -14.6))]
+            deck += ['dt%d t%d 0 dm' % (k, k + 1)] * (k % 20 == 0)
+        deck += ['.save v(t0) v(t100)', '.tran 5p 0.3n', '.end', '']
+        for lu in 'klu', 'auto':
+            _, stats, out = self.vsim('\n'.join(deck), '--lu', lu)
+            self.assertGreater(stats['latent_unknowns'], 0)
+            plot = waves.read_raw(out)
+            for name in 'v(t0)', 'v(t100)':
+                self.assertLess(max(plot[name]) - min(plot[name]), 1e-3 * max(plot[name]), (lu, name))
 
     def test_copies_that_sleep_wake_when_they_are_to(self):
         # one after the other, by their inputs or by a current into one; at last all are awake, and factors of parts

@@ -421,6 +421,7 @@ class Convert(Results):
         says('overwritten', 'family.raw', 'family.raw', code=4)
 
     def test_damaged_hdf5_is_refused(self):
+        self.needs_plain(VSIM)  # libhdf5 frees what is no pointer, in a process of its own, which a sanitizer ends
         done = self.vsim('convert', 'family.raw', 'a.h5', '--plot', '1', code=None)
         if done.returncode:
             self.skipTest('vsim was built without HDF5')
