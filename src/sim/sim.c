@@ -129,6 +129,7 @@ static net_opt with_params(const sim *s, const net_opt *opt)
     net_opt with = *opt;
     with.define = s->over;
     with.n_define = vec_len(s->over);
+    with.threads = s->opt.threads;
     return with;
 }
 
@@ -342,6 +343,11 @@ static void copy_analyses(sim *s)
         memcpy(s->todo, s->flat.ana, s->n_todo * sizeof *s->todo);
 }
 
+static int threads_of(const sim *s)
+{
+    return s->opt.threads ? s->opt.threads : s->option.threads;
+}
+
 vs_status sim_flatten(sim *s)
 {
     sim_drop_circuit(s);
@@ -353,6 +359,7 @@ vs_status sim_flatten(sim *s)
     arena_init(&s->ckt_mem);
     s->deck.vary = s->option.given[OPTION_seed];
     s->deck.seed = s->option.seed;
+    s->deck.threads = threads_of(s);
     /* a deck that runs once needs none; where wires are reduced, elements are not the deck's */
     s->plan = first || s->option.rcreduce > 0 ? NULL : flat_plan_new();
     for (size_t i = 0; i < vec_len(s->watch) && s->plan; i++)
@@ -410,7 +417,7 @@ static vs_status build_circuit(sim *s)
                    .temp = s->temp,
                    .simparam = s->simparam,
                    .forms = forms_of(s),
-                   .threads = s->opt.threads ? s->opt.threads : s->option.threads,
+                   .threads = threads_of(s),
                    .parallel_min = s->opt.parallel_min,
                    .bypass = (ckt_bypass)s->option.bypass,
                    .delays = (elab_delays)s->option.digital_delay_type,
