@@ -18,9 +18,9 @@ void run_print_summary(run *r)
     const char *of_letter[UCHAR_MAX + 1] = {0};
     for (size_t i = 0; i < vec_len(sim_flat(r->sim)->inst); i++) {
         const flat_inst *f = &sim_flat(r->sim)->inst[i];
-        const char **word = &of_letter[(unsigned char)f->letter];
+        const char letter = f->letter, **word = &of_letter[(unsigned char)letter];
         if (!*word)
-            *word = str_intern(&r->names, &f->letter, 1);
+            *word = str_intern(&r->names, &letter, 1);
         const char *k = f->rare->model ? f->rare->model->name : *word;
         size_t at = 0;
         while (at < vec_len(kind) && kind[at] != k)
