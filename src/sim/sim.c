@@ -133,13 +133,12 @@ static net_opt with_params(const sim *s, const net_opt *opt)
     return with;
 }
 
-/* The sum of the texts from number `from` on. */
-static hash128 sum_of_texts(const diag *d, size_t from)
+hash128 sim_text(const sim *s)
 {
     hash128 *all = NULL;
-    for (size_t i = from; i < vec_len(d->file); i++)
-        if (d->file[i].text)
-            vec_push(all, hash128_of(d->file[i].text, d->file[i].len));
+    for (size_t i = s->text_from; i < s->text_to; i++)
+        if (s->d->file[i].text)
+            vec_push(all, hash128_of(s->d->file[i].text, s->d->file[i].len));
     const hash128 sum = hash128_of(all, vec_len(all) * sizeof *all);
     vec_free(all);
     return sum;
@@ -149,10 +148,10 @@ vs_status sim_read(sim *s, const char *path, const net_opt *opt)
 {
     double t0 = vs_seconds();
     const net_opt with = with_params(s, opt);
-    const size_t n_file = vec_len(s->d->file);
+    s->text_from = vec_len(s->d->file);
     vs_status st = net_read(&s->deck, s->d, s->names, &s->mem, path, &with);
     s->as_read = s->deck;
-    s->text = sum_of_texts(s->d, n_file);
+    s->text_to = vec_len(s->d->file);
     s->st.s.parse += vs_seconds() - t0;
     return st;
 }
@@ -161,10 +160,10 @@ vs_status sim_read_text(sim *s, const char *name, const char *text, size_t len, 
 {
     double t0 = vs_seconds();
     const net_opt with = with_params(s, opt);
-    const size_t n_file = vec_len(s->d->file);
+    s->text_from = vec_len(s->d->file);
     vs_status st = net_read_text(&s->deck, s->d, s->names, &s->mem, name, text, len, &with);
     s->as_read = s->deck;
-    s->text = sum_of_texts(s->d, n_file);
+    s->text_to = vec_len(s->d->file);
     s->st.s.parse += vs_seconds() - t0;
     return st;
 }
@@ -343,10 +342,7 @@ static void copy_analyses(sim *s)
         memcpy(s->todo, s->flat.ana, s->n_todo * sizeof *s->todo);
 }
 
-static int threads_of(const sim *s)
-{
-    return s->opt.threads ? s->opt.threads : s->option.threads;
-}
+static int threads_of(const sim *s) { return s->opt.threads ? s->opt.threads : s->option.threads; }
 
 vs_status sim_flatten(sim *s)
 {
