@@ -38,20 +38,31 @@ uint64_t str_hash_lower(const char *s)
     return h * 0x9e3779b97f4a7c15u ^ (h >> 29);
 }
 
-/* Words of 8 bytes: names are hashed in a few steps. */
-static uint32_t hash_of(const char *s, size_t n)
+/* Eight characters in lower case: bit 7 of each byte of `upper` tells whether it is from A to Z. */
+static uint64_t folded(uint64_t word)
+{
+    const uint64_t each = 0x0101010101010101u, low = word & 0x7f * each;
+    const uint64_t upper =
+        ((low + (0x80 - 'A') * each) ^ (low + (0x7f - 'Z') * each)) & ~word & 0x80 * each;
+    return word | upper >> 2;
+}
+
+/* Words of 8 bytes: names are hashed in a few steps. fold: of the text in lower case */
+static inline uint32_t hash_of(const char *s, size_t n, bool fold)
 {
     uint64_t h = 0xcbf29ce484222325u ^ n, word;
     for (; n >= sizeof word; n -= sizeof word, s += sizeof word) {
         memcpy(&word, s, sizeof word);
-        h = (h ^ word) * 0x9e3779b97f4a7c15u;
+        h = (h ^ (fold ? folded(word) : word)) * 0x9e3779b97f4a7c15u;
         h ^= h >> 32;
     }
     word = 0;
     memcpy(&word, s, n);
-    h = (h ^ word) * 0x9e3779b97f4a7c15u;
+    h = (h ^ (fold ? folded(word) : word)) * 0x9e3779b97f4a7c15u;
     return (uint32_t)(h >> 32);
 }
+
+uint32_t str_hash_folded(const char *s, size_t n) { return hash_of(s, n, true); }
 
 /* The hash is kept: nothing is read again when the pool grows. */
 static void grow_pool(str_pool *p)
@@ -71,28 +82,31 @@ static void grow_pool(str_pool *p)
     p->cap = cap;
 }
 
+static inline char as_interned(char c, bool fold) { return fold ? str_lower_char(c) : c; }
+
 /* Whether the text is s[0..n), which has no 0. Names are short: a call would take longer. */
-static bool is_text(const char *text, const char *s, size_t n)
+static inline bool is_text(const char *text, const char *s, size_t n, bool fold)
 {
     for (size_t i = 0; i < n; i++)
-        if (text[i] != s[i])
+        if (text[i] != as_interned(s[i], fold))
             return false;
     return !text[n];
 }
 
 /* Where s[0..n) stands, or would. */
-static str_place *place_of(const str_pool *p, const char *s, size_t n, uint32_t hash)
+static inline str_place *place_of(const str_pool *p, const char *s, size_t n, uint32_t hash,
+                                  bool fold)
 {
     size_t k = hash & (p->cap - 1);
     for (; p->place[k].text; k = (k + 1) & (p->cap - 1))
-        if (p->place[k].hash == hash && is_text(p->place[k].text, s, n))
+        if (p->place[k].hash == hash && is_text(p->place[k].text, s, n, fold))
             break;
     return &p->place[k];
 }
 
 const char *str_known(const str_pool *p, const char *s, size_t n)
 {
-    return p->cap ? place_of(p, s, n, hash_of(s, n))->text : NULL;
+    return p->cap ? place_of(p, s, n, hash_of(s, n, false), false)->text : NULL;
 }
 
 /* Names of a million elements have no use for the alignment of arena_alloc. */
@@ -113,27 +127,40 @@ static char *copy_text(str_pool *p, const char *s, size_t n)
 }
 
 /* s[0..n) has no 0. */
-static str_place *intern(str_pool *p, const char *s, size_t n)
+static inline str_place *intern(str_pool *p, const char *s, size_t n, uint32_t hash, bool fold)
 {
     if (p->n * 4 >= p->cap * 3)
         grow_pool(p);
-    const uint32_t hash = hash_of(s, n);
-    str_place *at = place_of(p, s, n, hash);
+    str_place *at = place_of(p, s, n, hash, fold);
     if (at->text)
         return at;
+    char *text = copy_text(p, s, n);
+    for (size_t i = 0; fold && i < n; i++)
+        text[i] = str_lower_char(text[i]);
     p->n++;
     at->hash = hash;
-    at->text = copy_text(p, s, n);
+    at->text = text;
     return at;
+}
+
+static const char *intern_exact(str_pool *p, const char *s, size_t n)
+{
+    return intern(p, s, n, hash_of(s, n, false), false)->text;
+}
+
+/* Its length up to a 0. */
+static size_t length_of(const char *s, size_t n)
+{
+    const char *nul = memchr(s, 0, n);
+    return nul ? (size_t)(nul - s) : n;
 }
 
 const char *str_intern(str_pool *p, const char *s, size_t n)
 {
-    const char *nul = memchr(s, 0, n);
-    return intern(p, s, nul ? (size_t)(nul - s) : n)->text;
+    return intern_exact(p, s, length_of(s, n));
 }
 
-const char *str_intern0(str_pool *p, const char *s) { return intern(p, s, strlen(s))->text; }
+const char *str_intern0(str_pool *p, const char *s) { return intern_exact(p, s, strlen(s)); }
 
 int32_t str_id(str_pool *p, const char *interned)
 {
@@ -157,18 +184,17 @@ const char *str_of_id(const str_pool *p, int32_t id)
     return at >= 0 ? p->by_id[at] : "";
 }
 
-const char *str_intern_noted(str_pool *p, const char *s, size_t n, int32_t **note)
+const char *str_intern_hashed(str_pool *p, const char *s, size_t n, uint32_t hash, int32_t **note)
 {
-    char few[128], *t = n <= sizeof few ? few : vs_malloc(n);
-    few[0] = 0; /* for n = 0 */
-    size_t i = 0;
-    for (; i < n && s[i]; i++)
-        t[i] = str_lower_char(s[i]);
-    str_place *at = intern(p, t, i);
-    if (t != few)
-        vs_free(t);
+    str_place *at = intern(p, s, n, hash, true);
     *note = &at->note;
     return at->text;
+}
+
+const char *str_intern_noted(str_pool *p, const char *s, size_t n, int32_t **note)
+{
+    n = length_of(s, n);
+    return str_intern_hashed(p, s, n, str_hash_folded(s, n), note);
 }
 
 const char *str_intern_lower(str_pool *p, const char *s, size_t n)

@@ -35,6 +35,10 @@ const char *str_intern_lower(str_pool *p, const char *s, size_t n);
 /* The same, and where a number of the caller's for this text stands: 0 at first, until the next
  * call for the pool. All callers share it. */
 const char *str_intern_noted(str_pool *p, const char *s, size_t n, int32_t **note);
+/* The hash of s[0..n) in lower case; s has no 0 there. It needs no pool: another thread can compute
+ * it ahead of str_intern_hashed, which is str_intern_noted of a text with this hash. */
+uint32_t str_hash_folded(const char *s, size_t n);
+const char *str_intern_hashed(str_pool *p, const char *s, size_t n, uint32_t hash, int32_t **note);
 
 /* A positive number below 2^31 for an interned string and back; the same string has the same
  * number, in other pools and processes too as long as id_clash is false. str_of_id returns "" for a

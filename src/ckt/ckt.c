@@ -162,6 +162,7 @@ void ckt_free(ckt **pc)
     vs_free(c->by_name.slot);
     map_free(&c->source_by_name);
     str_pool_fini(&c->own_names);
+    arena_fini(&c->rows_mem);
     arena_fini(&c->mem);
     vs_free(c);
     *pc = NULL;
@@ -556,7 +557,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
         st = ckt_check_topology(c);
     ckt_make_pattern(c);
     allocate_work(c);
-    ckt_rows_make(c);
+    pool_aside_end(c->pool); /* ckt_rows_begin */
     ckt_bypass_make(c);
     note_acceptance(c);
     if (st == VS_OK && ckt_small_pays(c))

@@ -383,6 +383,7 @@ void ckt_make_pattern(ckt *c)
 {
     columns t = {0};
     make_csc(c, &t);
+    ckt_rows_begin(c);
     find_diagonal(c);
     for (size_t g = 0; g < vec_len(c->group); g++)
         place_group(c, &c->group[g], &t);

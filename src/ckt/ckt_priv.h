@@ -90,6 +90,7 @@ struct ckt {
     bool asks_weight;               /* a group holds linearisations */
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
     struct csc_cut *rows;           /* parts of sums for threads; NULL: one thread sums */
+    arena rows_mem;                 /* of `rows` */
     int32_t *part_home;             /* [parts + 1] for pool_run_homes: each part has its thread */
     int32_t *piece_home;            /* [parts + 1] the same of what moved in a group */
     struct ckt_pairs *pairs;        /* resistors and capacitors, ckt_pairs.c; NULL: none yet */
@@ -167,8 +168,9 @@ void ckt_mark_small(const ckt *c, uint8_t *in);
 /* How many batches may be evaluated and not yet stamped. */
 int ckt_buffers_of(const ckt *c);
 /* ckt_stamp.c: what `analysis()` and its kin see. */
-/* c->rows, if there are enough entries for threads; after the pattern. */
-void ckt_rows_make(ckt *c);
+/* Begins c->rows beside the caller (pool_aside), if there are enough entries for threads; after the
+ * pattern. */
+void ckt_rows_begin(ckt *c);
 /* What a load does with all rows and entries, by threads where there are parts. */
 typedef struct ckt_all {
     const double *x;

@@ -10,14 +10,21 @@
 /* An entry of a sum takes as long as some 20 operations of a kernel. */
 enum { OPERATIONS = 20 };
 
-void ckt_rows_make(ckt *c)
+static void make_rows(void *user, int32_t i, int worker)
 {
-    if (!c->pool || (double)csc_nnz(&c->a) * OPERATIONS < c->parallel_min)
-        return;
-    c->rows = csc_cut_new(&c->mem, &c->a, pool_size(c->pool));
-    c->part_home = arena_array(&c->mem, int32_t, c->rows->n_part + 1);
+    ckt *c = user;
+    (void)i;
+    (void)worker;
+    c->rows = csc_cut_new(&c->rows_mem, &c->a, pool_size(c->pool));
+    c->part_home = arena_array(&c->rows_mem, int32_t, c->rows->n_part + 1);
     for (int32_t p = 0; p <= c->rows->n_part; p++)
         c->part_home[p] = p;
+}
+
+void ckt_rows_begin(ckt *c)
+{
+    if (c->pool && (double)csc_nnz(&c->a) * OPERATIONS >= c->parallel_min)
+        pool_aside(c->pool, make_rows, c);
 }
 
 const struct csc_cut *ckt_cut(const ckt *c) { return c->rows; }

@@ -122,6 +122,7 @@ static vs_status read_again(const fam *w, net_deck *deck, diag *d, arena *mem, n
         no.define = sim_params(w->s);
         no.n_define = vec_len(sim_params(w->s));
     }
+    no.threads = sim_opts(w->s)->threads;
     if (w->file < 0)
         return net_read(deck, d, sim_names(w->s), mem, w->path, &no);
     const diag_file *f = &sim_diag(w->s)->file[w->file];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flat_priv.h"
+#include "pool.h"
 
 enum { MAX_BINS = 1000 }; /* each element of such a model looks through them */
 
@@ -318,10 +319,10 @@ int32_t flat_slot(flat_ctx *c, body *b, const char *name)
     return k;
 }
 
-int32_t flat_slot_of(flat_ctx *c, body *b, const char *text, size_t n)
+int32_t flat_slot_of(flat_ctx *c, body *b, const char *text, size_t n, uint32_t hash)
 {
     int32_t *note;
-    const char *name = str_intern_noted(c->names, text, n, &note);
+    const char *name = str_intern_hashed(c->names, text, n, hash, &note);
     const int32_t known = *note - 1;
     if (known >= 0 && (size_t)known < vec_len(b->slot_name) && b->slot_name[known] == name)
         return known;
@@ -655,12 +656,13 @@ int32_t flat_item(body *b, const char *name)
     return map_get(&b->item_of, map_key(name), -1);
 }
 
-static void read_element(flat_ctx *c, body *b, const net_line *line, int32_t guard, net_tok **tok)
+static void read_element(flat_ctx *c, body *b, const net_line *line, const plain_text *text,
+                         int32_t guard, net_tok **tok)
 {
     item x;
     elem e;
     const int before = c->d->n_error;
-    if (!flat_read_plain(c, b, line, &x)) {
+    if (!flat_read_plain(c, b, line, text, &x)) {
         if (c->d->n_error > before)
             return;
         const net_card full = net_line_full(line, c->d, c->names, tok);
@@ -683,12 +685,96 @@ static void read_element(flat_ctx *c, body *b, const net_line *line, int32_t gua
         vec_push(b->elem, e);
 }
 
+/* -- ahead -- */
+
+enum { AHEAD_LINES = 4096 };
+
+/* What the texts of some lines tell. */
+typedef struct texts {
+    const net_line *line; /* vec */
+    size_t from, to;
+    diag_file file; /* of the first; lines of others are left out */
+    plain_text text[AHEAD_LINES];
+} texts;
+/* The texts of lines in turn: those that come next are found while the ones before are used, by
+ * another thread where there is one. */
+typedef struct ahead {
+    flat_ctx *c;
+    const net_line *line; /* vec */
+    pool *p;
+    texts *now, *next;
+} ahead;
+
+static void find_texts(void *user, int32_t i, int worker)
+{
+    texts *t = user;
+    (void)i;
+    (void)worker;
+    for (size_t k = t->from; k < t->to; k++) {
+        const net_line *l = &t->line[k];
+        if (l->kind == NET_ELEMENT && l->file == t->line[t->from].file)
+            flat_find_plain(l, t->file.text, (uint32_t)t->file.len, &t->text[k - t->from]);
+    }
+}
+
+static void begin_next(ahead *a, size_t from)
+{
+    const size_t n = vec_len(a->line) - from;
+    a->next->line = a->line;
+    a->next->from = from;
+    a->next->to = from + (n < AHEAD_LINES ? n : AHEAD_LINES);
+    if (n)
+        a->next->file = a->c->d->file[a->line[from].file];
+    pool_aside(a->p, find_texts, a->next);
+}
+
+static ahead ahead_begin(flat_ctx *c, const net_line *line)
+{
+    enum { BYTES = 32 }; /* of most lines */
+    const bool shared = net_is_shared(vec_len(line) * BYTES, c->deck->threads);
+    ahead a = {.c = c, .line = line};
+    if (!shared)
+        return a;
+    a.p = pool_new(2);
+    a.now = vs_calloc(1, sizeof *a.now);
+    a.next = vs_calloc(1, sizeof *a.next);
+    begin_next(&a, 0);
+    return a;
+}
+
+static void ahead_end(ahead *a)
+{
+    pool_free(&a->p);
+    vs_free(a->now);
+    vs_free(a->next);
+}
+
+/* Of line k; each is asked for once, in turn. */
+static const plain_text *text_of(ahead *a, size_t k, plain_text *own)
+{
+    const net_line *l = &a->line[k];
+    while (a->p && k >= a->now->to) {
+        texts *old = a->now;
+        pool_aside_end(a->p);
+        a->now = a->next;
+        a->next = old;
+        begin_next(a, a->now->to);
+    }
+    if (a->p && l->file == a->line[a->now->from].file)
+        return &a->now->text[k - a->now->from];
+    const diag_file *f = &a->c->d->file[l->file];
+    flat_find_plain(l, f->text, (uint32_t)f->len, own);
+    return own;
+}
+
 /* Reads the elements of a body after its declarations, which tell which words are models. */
 static void read_elements(flat_ctx *c, body *b)
 {
     int32_t guard = -1, next = 0;
     const net_line *line = b->sub->line;
     net_tok *tok = NULL;
+    ahead a = ahead_begin(c, line);
+    plain_text own;
     for (size_t i = 0; i < vec_len(line) && !diag_full(c->d, c->n_error); i++) {
         if (line[i].kind == NET_CARD_IF || line[i].kind == NET_CARD_ELSEIF ||
             line[i].kind == NET_CARD_ELSE)
@@ -696,8 +782,9 @@ static void read_elements(flat_ctx *c, body *b)
         else if (line[i].kind == NET_CARD_ENDIF)
             guard = b->branch[guard].parent;
         if (line[i].kind == NET_ELEMENT)
-            read_element(c, b, &line[i], guard, &tok);
+            read_element(c, b, &line[i], text_of(&a, i, &own), guard, &tok);
     }
+    ahead_end(&a);
     vec_free(tok);
 }
 

@@ -1136,24 +1136,50 @@ static bool read_by_letter(ereader *r)
     }
 }
 
-/* Reads a plain number. false: the text must be looked at more closely, as 1A and 2amp, for which
- * there is a message, and numbers that are names of models. */
-static bool plain_number(flat_ctx *c, const body *b, diag_span at, double *x)
+enum { MOST_DIGITS = 63 };
+
+static void lower(char *to, const char *s, uint32_t n)
 {
-    char text[64];
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = str_lower_char(s[i]);
+    to[n] = 0;
+}
+
+/* Reads a plain number. false: the text must be looked at more closely, as 1A and 2amp, for which
+ * there is a message. */
+static bool plain_number(const char *s, uint32_t n, double *x)
+{
+    char text[MOST_DIGITS + 1];
     const char *end;
-    if (at.len >= sizeof text)
+    if (n > MOST_DIGITS)
         return false;
-    for (uint32_t i = 0; i < at.len; i++)
-        text[i] = str_lower_char(c->d->file[at.file].text[at.off + i]);
-    text[at.len] = 0;
-    if (text[strspn(text, "+-.0123456789")] == 'a' || !str_spice_number(text, &end, x) || *end ||
-        !isfinite(*x))
-        return false;
+    lower(text, s, n);
+    return text[strspn(text, "+-.0123456789")] != 'a' && str_spice_number(text, &end, x) && !*end &&
+           isfinite(*x);
+}
+
+void flat_find_plain(const net_line *line, const char *text, uint32_t len, plain_text *out)
+{
+    const char letter = line->name[0];
+    const diag_span *word = out->word;
+    out->three = (letter == 'r' || letter == 'c' || letter == 'l') &&
+                 net_three_words(line, text, len, out->word);
+    if (!out->three)
+        return;
+    out->number = plain_number(text + word[2].off, word[2].len, &out->value);
+    for (int i = 0; i < 2; i++)
+        out->hash[i] = str_hash_folded(text + word[i].off, word[i].len);
+}
+
+/* Whether a plain number is the name of a model that b sees. */
+static bool is_model(const flat_ctx *c, const body *b, diag_span at)
+{
+    char text[MOST_DIGITS + 1];
     if (!c->number_models)
-        return true;
+        return false;
+    lower(text, c->d->file[at.file].text + at.off, at.len);
     const char *name = str_known(c->names, text, at.len);
-    return !name || !flat_names_model(b, name);
+    return name && flat_names_model(b, name);
 }
 
 /* Numbers with their suffixes, operators and brackets: no name. */
@@ -1199,18 +1225,16 @@ static bool plain_arithmetic(flat_ctx *c, diag_span *at, double *x)
     return ok;
 }
 
-bool flat_read_plain(flat_ctx *c, body *b, const net_line *line, item *x)
+bool flat_read_plain(flat_ctx *c, body *b, const net_line *line, const plain_text *t, item *x)
 {
-    diag_span word[3];
-    const char letter = line->name[0];
-    double value;
-    if ((letter != 'r' && letter != 'c' && letter != 'l') || !net_three_words(line, c->d, word) ||
-        !(plain_number(c, b, word[2], &value) || plain_arithmetic(c, &word[2], &value)))
+    double value = t->value;
+    diag_span at = t->word[2];
+    if (!t->three || !((t->number && !is_model(c, b, at)) || plain_arithmetic(c, &at, &value)))
         return false;
-    *x = (item){.elem = -1, .value = value, .at = word[2].off, .n_digit = word[2].len};
+    *x = (item){.elem = -1, .value = value, .at = at.off, .n_digit = at.len};
     for (int i = 0; i < 2; i++) {
-        const char *node = c->d->file[line->file].text + word[i].off;
-        x->slot[i] = flat_slot_of(c, b, node, word[i].len);
+        const char *node = c->d->file[line->file].text + t->word[i].off;
+        x->slot[i] = flat_slot_of(c, b, node, t->word[i].len, t->hash[i]);
     }
     return true;
 }

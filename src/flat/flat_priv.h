@@ -409,7 +409,7 @@ net_sub *flat_find_sub(scope *s, const char *name, scope **lex);
 /* The slot of a node's name in the body, made at its first use. */
 int32_t flat_slot(flat_ctx *c, body *b, const char *name);
 /* The same for text[0..n) in lower case. */
-int32_t flat_slot_of(flat_ctx *c, body *b, const char *text, size_t n);
+int32_t flat_slot_of(flat_ctx *c, body *b, const char *text, size_t n, uint32_t hash);
 /* Index of the body's last item of that name so far, -1: none. */
 int32_t flat_item(body *b, const char *name);
 
@@ -497,9 +497,18 @@ bool flat_is_logic(const cur *q);
 bool flat_read_logic(cur *q, logic_card *a);
 /* flat_elem.c: reads an element card into *e. false: a message was given. */
 bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e);
+/* What the text of a line alone tells of a plain element; another thread can find it ahead. */
+typedef struct plain_text {
+    bool three;       /* R, C, L with three words; else nothing else is valid */
+    bool number;      /* the third is a number, */
+    double value;     /* this one */
+    uint32_t hash[2]; /* of the nodes (str_hash_folded) */
+    diag_span word[3];
+} plain_text;
+void flat_find_plain(const net_line *line, const char *text, uint32_t len, plain_text *out);
 /* Like flat_read_elem for a plain element, into *x. false: it is not plain, nothing was done, or a
  * message was given. */
-bool flat_read_plain(flat_ctx *c, body *b, const net_line *line, item *x);
+bool flat_read_plain(flat_ctx *c, body *b, const net_line *line, const plain_text *t, item *x);
 
 /* flat_inst.c: flat_root makes the scope of the deck itself; flat_expand all elements of a scope;
  * flat_expand_elem one. flat_node: the node of a slot in this scope, made at its first use.

@@ -330,6 +330,7 @@ typedef struct net_deck {
     diag_span control_at; /* the first .control card; DIAG_NOWHERE: none */
     bool xyce;            /* a card of the deck's own file is Xyce's alone: some words mean what
                              they mean there */
+    int threads; /* the owner's: that may read elements; 0: as many as there are processors */
 } net_deck;
 
 typedef struct net_define { /* a parameter of the top level that is set from outside */
@@ -349,6 +350,7 @@ typedef struct net_opt {
     int32_t alter; /* how many .alter blocks are applied; later ones are left out */
     bool no_title; /* the first line is a card (text from standard input) */
     bool ngspice;  /* decks are ngspice's, whatever cards are in them */
+    int threads;   /* that may read a large file; 0: as many as there are processors */
 } net_opt;
 
 /* Whether the word is a package of Xyce's options, or one of its .print, lower case. */
@@ -388,8 +390,11 @@ const char *net_file_text(const diag *d, arena *mem, const net_card *c, const ne
 /* Whether an element's card is its name and three words of letters, digits, indices and _.-+:# on
  * one line, as most cards of a large deck are; flat_read_plain then needs no tokens. The third may
  * be a text in braces.
- *   word  out  where the three words stand */
-bool net_three_words(const net_line *l, const diag *d, diag_span word[3]);
+ *   s[0..len)  in   text of the file
+ *   word       out  where the three words stand */
+bool net_three_words(const net_line *l, const char *s, uint32_t len, diag_span word[3]);
+/* Whether work on a text of so many bytes is shared with another thread. */
+bool net_is_shared(size_t bytes, int threads);
 /* Writes the text form for --dump=cards. */
 void net_print(const net_deck *deck, diag *d, str_pool *names, FILE *out);
 

@@ -4,6 +4,7 @@
 
 #include "net_for.h"
 #include "net_priv.h"
+#include "pool.h"
 #include "vec.h"
 
 static bool is_blank(char c)
@@ -56,8 +57,6 @@ void net_lex_init(net_lex *l, diag *d, str_pool *names, int32_t file)
         l->len = (uint32_t)(nul - l->s);
     }
 }
-
-void net_lex_fini(net_lex *l) { vec_free(l->tok); }
 
 static uint32_t skip_blank(const char *s, uint32_t len, uint32_t p)
 {
@@ -264,11 +263,8 @@ static uint32_t brace_end(const char *s, uint32_t len, uint32_t p)
     return q < len && s[q] == '}' ? q + 1 : p;
 }
 
-bool net_three_words(const net_line *l, const diag *d, diag_span word[3])
+bool net_three_words(const net_line *l, const char *s, uint32_t len, diag_span word[3])
 {
-    const diag_file *f = &d->file[l->file];
-    const char *s = f->text;
-    const uint32_t len = (uint32_t)f->len;
     uint32_t p = l->off + (uint32_t)strlen(l->name);
     for (int i = 0; i < 3; i++) {
         const uint32_t from = skip_blank(s, len, p);
@@ -285,28 +281,144 @@ bool net_three_words(const net_line *l, const diag *d, diag_span word[3])
 /* The line at p, of which only the first word's text is wanted, if no character but blanks and '='
  * has a meaning for the lexer and no line continues it: most lines of a large deck are so. false:
  * it is another one. */
-static bool lex_plain_line(net_lex *l, uint32_t p)
+static bool find_plain(const char *s, uint32_t len, uint32_t p, net_plain_line *out)
 {
-    const char *s = l->s;
-    const uint32_t len = l->len, end = line_end(s, len, p);
+    const uint32_t end = line_end(s, len, p);
     uint64_t ok = 1;
     for (uint32_t q = p; q < end; q++)
         ok &= has(&plain, s[q]);
-    uint32_t word = p;
+    uint32_t word = p, to = end;
     while (word < end && has(&simple, s[word]))
         word++;
     if (!ok || word == p || word == end || s[p] == '.' || s[word] == '=' || end + 1 >= len ||
         s[end + 1] == '+' || (!has(&simple, s[end + 1]) && net_lex_join(s, len, end)))
         return false;
-    push(l, NET_T_WORD, p, word, false);
-    uint32_t to = end;
-    const uint32_t from = skip_blank(s, len, word);
     while (is_blank(s[to - 1]))
         to--;
-    if (from < to)
-        push(l, NET_T_WORD, from, to, false);
+    *out = (net_plain_line){.word = p,
+                            .word_end = word,
+                            .rest = skip_blank(s, len, word),
+                            .rest_end = to,
+                            .end = end + 1,
+                            .hash = str_hash_folded(s + p, word - p)};
+    return true;
+}
+
+static void take_plain(net_lex *l, const net_plain_line *k)
+{
+    const size_t n = l->names->n;
+    int32_t *note;
+    net_tok t = {.off = k->word, .len = k->word_end - k->word, .kind = NET_T_WORD};
+    t.text = str_intern_hashed(l->names, l->s + t.off, t.len, k->hash, &note);
+    vec_push(l->tok, t);
+    l->first = l->names->n > n;
+    if (k->rest < k->rest_end)
+        vec_push(l->tok,
+                 ((net_tok){.off = k->rest, .len = k->rest_end - k->rest, .kind = NET_T_WORD}));
     l->plain = true;
-    l->pos = end + 1;
+    l->pos = k->end;
+}
+
+/* -- ahead -- */
+
+enum { AHEAD_LINES = 4096, AHEAD_BYTES = 1 << 18 };
+
+/* Plain lines from a place of the text on. They depend on the text alone, so that it does not
+ * matter which of them the lexer comes to. */
+typedef struct stretch {
+    const char *s;
+    uint32_t len, from, to;
+    int32_t n;
+    net_plain_line line[AHEAD_LINES];
+} stretch;
+/* The other thread finds the lines of `next` while those of `now` are taken. */
+struct net_ahead {
+    pool *p;
+    stretch *now, *next;
+    int32_t i; /* of `now` */
+};
+
+static void find_stretch(void *user, int32_t i, int worker)
+{
+    stretch *t = user;
+    uint32_t pos = t->from;
+    (void)i;
+    (void)worker;
+    t->n = 0;
+    while (pos < t->len && t->n < AHEAD_LINES && pos - t->from < AHEAD_BYTES) {
+        net_plain_line *k = &t->line[t->n];
+        const uint32_t p = content_line(t->s, t->len, pos);
+        if (p < t->len && t->s[p] != '+' && find_plain(t->s, t->len, p, k)) {
+            k->from = pos;
+            pos = k->end;
+            t->n++;
+        } else {
+            pos = p < t->len ? line_end(t->s, t->len, p) + 1 : t->len;
+        }
+    }
+    t->to = pos;
+}
+
+static void begin_next(net_ahead *a, uint32_t from)
+{
+    a->next->from = from;
+    pool_aside(a->p, find_stretch, a->next);
+}
+
+bool net_is_shared(size_t bytes, int threads)
+{
+    enum { LEAST = 1 << 18 };
+    return bytes >= LEAST && (threads ? threads : pool_processors()) > 1;
+}
+
+void net_lex_share(net_lex *l, int threads)
+{
+    if (!net_is_shared(l->len, threads))
+        return;
+    net_ahead *a = l->ahead = vs_calloc(1, sizeof *a);
+    a->p = pool_new(2);
+    a->now = vs_calloc(1, sizeof *a->now);
+    a->next = vs_calloc(1, sizeof *a->next);
+    a->now->s = a->next->s = l->s;
+    a->now->len = a->next->len = l->len;
+    begin_next(a, l->pos);
+}
+
+void net_lex_fini(net_lex *l)
+{
+    vec_free(l->tok);
+    if (!l->ahead)
+        return;
+    pool_free(&l->ahead->p);
+    vs_free(l->ahead->now);
+    vs_free(l->ahead->next);
+    vs_free(l->ahead);
+}
+
+/* The plain line that begins where the lexer stands, NULL: none was found. */
+static const net_plain_line *plain_here(net_lex *l)
+{
+    net_ahead *a = l->ahead;
+    while (a && l->pos < l->len && l->pos >= a->now->to) {
+        stretch *old = a->now;
+        pool_aside_end(a->p);
+        a->now = a->next;
+        a->next = old;
+        a->i = 0;
+        begin_next(a, l->pos > a->now->to ? l->pos : a->now->to);
+    }
+    while (a && a->i < a->now->n && a->now->line[a->i].from < l->pos)
+        a->i++;
+    return a && a->i < a->now->n && a->now->line[a->i].from == l->pos ? &a->now->line[a->i] : NULL;
+}
+
+/* Takes the line at p if it is plain. */
+static bool lex_plain_line(net_lex *l, uint32_t p)
+{
+    net_plain_line k;
+    if (!find_plain(l->s, l->len, p, &k))
+        return false;
+    take_plain(l, &k);
     return true;
 }
 
@@ -314,6 +426,11 @@ bool net_lex_card(net_lex *l)
 {
     vec_clear(l->tok);
     l->bad = l->plain = false;
+    const net_plain_line *known = l->brief ? plain_here(l) : NULL;
+    if (known) {
+        take_plain(l, known);
+        return true;
+    }
     while (!vec_len(l->tok)) {
         uint32_t p = content_line(l->s, l->len, l->pos);
         if (p >= l->len) {

@@ -1019,6 +1019,7 @@ static void read_whole(reader *r, int32_t file)
     net_lex l;
     net_lex_init(&l, r->d, r->names, file);
     l.brief = true;
+    net_lex_share(&l, r->opt ? r->opt->threads : 1);
     while (more && !r->too_much && net_lex_card(&l)) {
         net_card c = card_of(&l);
         const bool element = c.tok[0].kind == NET_T_WORD && c.tok[0].text[0] != '.';
@@ -1055,6 +1056,7 @@ static void read_text(reader *r, int32_t file, const char *section, diag_span se
     }
     net_lex_init(&l, r->d, r->names, file);
     l.brief = true;
+    net_lex_share(&l, r->opt ? r->opt->threads : 1);
     if (top && !(r->opt && r->opt->no_title)) {
         diag_span t = net_lex_raw_line(&l);
         const bool word = t.len > 7 && !str_ncasecmp(l.s + t.off, ".title ", 7); /* KiCad's */

@@ -4,6 +4,17 @@
 
 #include "net.h"
 
+/* A line with nothing but words and '=' that no line continues; all places are offsets. */
+typedef struct net_plain_line {
+    uint32_t from;           /* where the lexer stood: comments may follow */
+    uint32_t word, word_end; /* its first word */
+    uint32_t rest,
+        rest_end;  /* what follows without blanks at its ends; rest >= rest_end: nothing */
+    uint32_t end;  /* the next line */
+    uint32_t hash; /* of the first word (str_hash_folded) */
+} net_plain_line;
+typedef struct net_ahead net_ahead; /* net_lex.c */
+
 typedef struct net_lex {
     diag *d;
     str_pool *names;
@@ -15,10 +26,14 @@ typedef struct net_lex {
     bool plain; /* the line read last has nothing but words and '=' */
     bool first; /* its first word was never read before */
     bool bad;   /* the line read last has a quote or brace that is not closed */
-    net_tok *tok; /* vec: the logical line read last */
+    net_ahead *ahead; /* plain lines that another thread finds; NULL: none does */
+    net_tok *tok;     /* vec: the logical line read last */
 } net_lex;
 
 void net_lex_init(net_lex *l, diag *d, str_pool *names, int32_t file);
+/* From now on plain lines of a large text are found by another thread, ahead of what is read; the
+ * tokens are the same. */
+void net_lex_share(net_lex *l, int threads);
 void net_lex_fini(net_lex *l);
 /* Next logical line with at least one token into l->tok. false: end of the text. */
 bool net_lex_card(net_lex *l);

@@ -1,5 +1,6 @@
 /* run_report.c - the reports of a run about itself: the circuit, figures and times, stages. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,10 +15,13 @@ void run_print_summary(run *r)
 {
     const char **kind = NULL;
     int *number = NULL;
+    const char *of_letter[UCHAR_MAX + 1] = {0};
     for (size_t i = 0; i < vec_len(sim_flat(r->sim)->inst); i++) {
         const flat_inst *f = &sim_flat(r->sim)->inst[i];
-        char letter[2] = {f->letter, 0};
-        const char *k = f->rare->model ? f->rare->model->name : str_intern0(&r->names, letter);
+        const char letter = f->letter, **word = &of_letter[(unsigned char)letter];
+        if (!*word)
+            *word = str_intern(&r->names, &letter, 1);
+        const char *k = f->rare->model ? f->rare->model->name : *word;
         size_t at = 0;
         while (at < vec_len(kind) && kind[at] != k)
             at++;

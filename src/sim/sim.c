@@ -129,16 +129,16 @@ static net_opt with_params(const sim *s, const net_opt *opt)
     net_opt with = *opt;
     with.define = s->over;
     with.n_define = vec_len(s->over);
+    with.threads = s->opt.threads;
     return with;
 }
 
-/* The sum of the texts from number `from` on. */
-static hash128 sum_of_texts(const diag *d, size_t from)
+hash128 sim_text(const sim *s)
 {
     hash128 *all = NULL;
-    for (size_t i = from; i < vec_len(d->file); i++)
-        if (d->file[i].text)
-            vec_push(all, hash128_of(d->file[i].text, d->file[i].len));
+    for (size_t i = s->text_from; i < s->text_to; i++)
+        if (s->d->file[i].text)
+            vec_push(all, hash128_of(s->d->file[i].text, s->d->file[i].len));
     const hash128 sum = hash128_of(all, vec_len(all) * sizeof *all);
     vec_free(all);
     return sum;
@@ -148,10 +148,10 @@ vs_status sim_read(sim *s, const char *path, const net_opt *opt)
 {
     double t0 = vs_seconds();
     const net_opt with = with_params(s, opt);
-    const size_t n_file = vec_len(s->d->file);
+    s->text_from = vec_len(s->d->file);
     vs_status st = net_read(&s->deck, s->d, s->names, &s->mem, path, &with);
     s->as_read = s->deck;
-    s->text = sum_of_texts(s->d, n_file);
+    s->text_to = vec_len(s->d->file);
     s->st.s.parse += vs_seconds() - t0;
     return st;
 }
@@ -160,10 +160,10 @@ vs_status sim_read_text(sim *s, const char *name, const char *text, size_t len, 
 {
     double t0 = vs_seconds();
     const net_opt with = with_params(s, opt);
-    const size_t n_file = vec_len(s->d->file);
+    s->text_from = vec_len(s->d->file);
     vs_status st = net_read_text(&s->deck, s->d, s->names, &s->mem, name, text, len, &with);
     s->as_read = s->deck;
-    s->text = sum_of_texts(s->d, n_file);
+    s->text_to = vec_len(s->d->file);
     s->st.s.parse += vs_seconds() - t0;
     return st;
 }
@@ -342,6 +342,8 @@ static void copy_analyses(sim *s)
         memcpy(s->todo, s->flat.ana, s->n_todo * sizeof *s->todo);
 }
 
+static int threads_of(const sim *s) { return s->opt.threads ? s->opt.threads : s->option.threads; }
+
 vs_status sim_flatten(sim *s)
 {
     sim_drop_circuit(s);
@@ -353,6 +355,7 @@ vs_status sim_flatten(sim *s)
     arena_init(&s->ckt_mem);
     s->deck.vary = s->option.given[OPTION_seed];
     s->deck.seed = s->option.seed;
+    s->deck.threads = threads_of(s);
     /* a deck that runs once needs none; where wires are reduced, elements are not the deck's */
     s->plan = first || s->option.rcreduce > 0 ? NULL : flat_plan_new();
     for (size_t i = 0; i < vec_len(s->watch) && s->plan; i++)
@@ -410,7 +413,7 @@ static vs_status build_circuit(sim *s)
                    .temp = s->temp,
                    .simparam = s->simparam,
                    .forms = forms_of(s),
-                   .threads = s->opt.threads ? s->opt.threads : s->option.threads,
+                   .threads = threads_of(s),
                    .parallel_min = s->opt.parallel_min,
                    .bypass = (ckt_bypass)s->option.bypass,
                    .delays = (elab_delays)s->option.digital_delay_type,

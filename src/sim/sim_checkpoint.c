@@ -138,7 +138,8 @@ static void stat_image(sim *s, image *im)
 
 vs_status sim_tran_image(sim *s, image *im)
 {
-    IMAGE_SAME(im, s->text, OTHER_DECK);
+    const hash128 text = sim_text(s);
+    IMAGE_SAME(im, text, OTHER_DECK);
     ana_tran_identity(s->ana, im);
     names_identity(s->vec, im);
     names_identity(s->mem_vec, im);
@@ -195,7 +196,8 @@ static void names_image(sim *s, const char ***list, image *im)
 
 void sim_changes_image(sim *s, image *im)
 {
-    IMAGE_SAME(im, s->text, OTHER_DECK);
+    const hash128 text = sim_text(s);
+    IMAGE_SAME(im, text, OTHER_DECK);
     if (!im->giving && s->hb.hb.n_tone)
         im->wrong = "there is a periodic solution, which is not kept";
     if (im->wrong)

@@ -72,9 +72,9 @@ struct sim {
     arena ckt_mem;  /* flat netlists that came later, one at a time */
     net_deck deck;
     net_deck as_read; /* the deck of sim_read, which may be another than `deck` (sim_use_deck) */
-    hash128 text;     /* of the deck and what it includes */
-    flat flat;        /* of the present circuit */
-    flat_ana *todo;   /* [n_todo] the deck's analyses, in its order */
+    size_t text_from, text_to; /* files of s->d: the deck's and those that it includes */
+    flat flat;                 /* of the present circuit */
+    flat_ana *todo;            /* [n_todo] the deck's analyses, in its order */
     size_t n_todo;
     option_set option;
     const char **option_text;       /* vec, in mem: what sim_set_option was given */
@@ -201,6 +201,7 @@ void sim_reduce(sim *s);
 void sim_plan_ready(sim *s);
 /* Forgets plan and graph: the next change expands the netlist. */
 void sim_plan_drop(sim *s);
+hash128 sim_text(const sim *s); /* of the texts of the deck and what it includes */
 void sim_change_deck(sim *s, const net_deck *deck); /* that of the next expansion */
 /* Note what changed, so that the next sim_redo makes anew what depends on it; `name` is for the
  * sentence that says why (sim_stat). A knob of the plan, -1: none (everything is made anew); a

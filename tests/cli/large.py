@@ -78,6 +78,52 @@ class Threads(Folder):
         self.assertIn('option threads=1.5: a whole number from 0 (automatic) to 1024 is needed', text)
 
 
+def wires(first, n, comments=True):
+    """n lines of wires in all ways of writing them: 30 bytes each and more."""
+    line = []
+    for i in range(first, first + n):
+        line.append(('R%d N%d n%d %.3f', 'c%d n%d 0 %d.5fF', 'r%d n%d n%d {1+%d/7}', 'r%d n%d\n+ n%d %d',
+                     'L%d n%d n%d %dp ; coil')[i % 5] % ((i, i, i / 3) if i % 5 == 1 else (i, i, i + 1, i + 1)))
+        if comments and i % 11 == 0:
+            line.append(('* r%d n%d 0 1', '', '$ r%d n%d 0 1', '  ')[i // 11 % 4].replace('%d', str(i)))
+        if i % 97 == 0:
+            line.append('xx%d n%d n%d cell r=%d' % (i, i, i + 1, i % 5 + 1))
+    return '\n'.join(line) + '\n'
+
+
+class Reading(Folder):
+    """Another thread finds plain lines of texts of 256 kB and more."""
+    HEAD = 'wires\n.subckt cell a b r=1\nr1 a b {r}\n.ends\nv1 n1 0 1\n'
+
+    def said(self, deck, *args, code=0):
+        text = [re.sub('(?m)^time by phase.*', '', self.vsim(deck, *args, '--threads', n, code=code, command=('check',))[0])
+                for n in ('1', '2', '3')]
+        self.assertEqual(text[0], text[1])
+        self.assertEqual(text[0], text[2])
+        return text[0]
+
+    def test_cards_and_circuit_are_those_of_one_thread(self):
+        self.write('more.inc', wires(20001, 12000))
+        deck = (self.HEAD + wires(1, 9000) + '.include more.inc\n.subckt big n9001 n9002\n' + wires(1, 9000) +
+                '.ends\nxbig n1 n2 big\n.control\n' + 'echo r1 n1 0 1\n' * 9000 + '.endc\n' +
+                wires(9001, 3000) + 'r0 n1 0 1\n.op\n.end\n' + wires(1, 9000))
+        cards = self.said(deck, '--dump=cards')
+        self.assertGreater(cards.count('\n'), 33000)
+        circuit = self.said(deck, '--dump=circuit')
+        for name in ('r12000 ', 'c21001 ', 'l31999 ', 'xbig.r5000 ', 'xx97.r1 '):
+            self.assertIn('\n' + name, circuit)
+
+    def test_messages_are_those_of_one_thread(self):
+        for bad in (('c7 n1 0 {1+\n', '&\n', 'r7 n1 "\n', '.foo\n'),  # when cards are made, when they are expanded
+                    ('r7 n1 0 1\n', 'r70000 n1\n', 'r70002 n1 0 1A\n', 'q70003 1 2 3\n', 'r70004 n1 0 1k 2k 3k\n',
+                     'xx1 n1 cell\n', 'C101 n1 0 1\n')):
+            deck = self.HEAD + ''.join(wires(1 + 2000 * i, 2000) + b for i, b in enumerate(bad)) + '.op\n.end\n'
+            text = self.said(deck, code=1)
+            for b in bad:
+                line = 1 + deck[:deck.index('\n' + b) + 1].count('\n')
+                self.assertIn('deck.sp:%d:' % line, text, b)
+
+
 class Bypass(Folder):
     """Instances that hardly move contribute what they were linearised to."""
 

@@ -78,6 +78,28 @@ START_TEST(equal_strings_are_one_pointer)
 }
 END_TEST
 
+/* Characters beside the letters, and those with bit 7, stay as they are at each place of a word. */
+START_TEST(only_letters_change_in_lower_case)
+{
+    str_pool p;
+    str_pool_init(&p);
+    for (int c = 1; c < 256; c++)
+        for (size_t n = 1; n < 20; n++) {
+            char text[20], low[20];
+            memset(text, 'q', n);
+            text[c % n] = (char)c;
+            memcpy(low, text, n);
+            low[c % n] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : (char)c;
+            int32_t *note;
+            const char *a = str_intern_hashed(&p, text, n, str_hash_folded(text, n), &note);
+            ck_assert_uint_eq(strlen(a), n);
+            ck_assert_mem_eq(a, low, n);
+            ck_assert_ptr_eq(a, str_intern(&p, low, n));
+        }
+    str_pool_fini(&p);
+}
+END_TEST
+
 START_TEST(nearest_name_is_a_plausible_slip)
 {
     const char *cand[] = {"nmos1", "pmos1", "resistor"};
@@ -204,6 +226,7 @@ int main(void)
     TCase *t = tcase_create("str");
     tcase_add_test(t, spice_numbers_have_suffixes_and_tails);
     tcase_add_test(t, equal_strings_are_one_pointer);
+    tcase_add_test(t, only_letters_change_in_lower_case);
     tcase_add_test(t, nearest_name_is_a_plausible_slip);
     tcase_add_test(t, message_has_line_column_and_caret);
     tcase_add_test(t, what_was_tried_is_taken_back);
