@@ -15,9 +15,6 @@ void ckt_rows_make(ckt *c)
     if (!c->pool || (double)csc_nnz(&c->a) * OPERATIONS < c->parallel_min)
         return;
     c->rows = csc_cut_new(&c->mem, &c->a, pool_size(c->pool));
-    c->part_home = arena_array(&c->mem, int32_t, c->rows->n_part + 1);
-    for (int32_t p = 0; p <= c->rows->n_part; p++)
-        c->part_home[p] = p;
 }
 
 const struct csc_cut *ckt_cut(const ckt *c) { return c->rows; }
@@ -48,7 +45,7 @@ static void run(job *j, pool_fn fn)
 {
     const ckt *c = j->c;
     if (c->rows)
-        pool_run_homes(c->pool, POOL_STAMP, c->rows->n_part, c->part_home, c->rows->n_part, fn, j);
+        pool_run_each(c->pool, POOL_STAMP, c->rows->n_part, fn, j);
     else
         fn(j, -1, 0);
 }
