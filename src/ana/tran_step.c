@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ckt_latent.h"
+#include "pool.h"
 #include "tran_priv.h"
 
 #include "hot.h"
@@ -243,28 +244,59 @@ typedef struct start_try {
     double *r;   /* r_pred, less J off */
 } start_try;
 
-static void subtract_products(const ana *a, const start_try s[N_START])
+/* Both r less the products with entries [k, end) of column c. */
+static inline __attribute__((always_inline)) void
+subtract_entries(const csc *j, const start_try s[N_START], int32_t c, int32_t k, int32_t end)
 {
-    const csc *j = a->jac;
-    const double *off = s[0].off, *off2 = s[1].off;
+    const double x = s[0].off[c + 1], x2 = s[1].off[c + 1];
     double *restrict r = s[0].r, *restrict r2 = s[1].r;
-    for (int32_t c = 0, k = 0; c < j->n; c++) {
-        const double x = off[c + 1], x2 = off2[c + 1];
-        for (const int32_t end = j->colptr[c + 1]; k < end; k++) {
-            const double v = j->val[k];
-            const int32_t i = j->row[k] + 1;
-            r[i] -= v * x;
-            r2[i] -= v * x2;
-        }
+    for (; k < end; k++) {
+        const double v = j->val[k];
+        const int32_t i = j->row[k] + 1;
+        r[i] -= v * x;
+        r2[i] -= v * x2;
     }
 }
 
-static double largest_part_of_tolerance(const ana *a, const double *r)
+typedef struct try_job {
+    const ana *a;
+    const start_try *s;
+    vop_largest miss[N_START];
+} try_job;
+
+/* The rows of a part. */
+static void subtract_part(void *user, int32_t part, int worker)
 {
-    double worst = 0;
-    for (int32_t i = 1; i <= a->n; i++)
-        worst = norm_max(worst, fabs(r[i]) / (a->opt.reltol * a->ref[i] + a->tol_r[i]));
-    return worst;
+    const try_job *t = user;
+    const csc_cut *cut = ckt_cut(t->a->c);
+    (void)worker;
+    for (int32_t p = cut->piece_at[part]; p < cut->piece_at[part + 1]; p++)
+        subtract_entries(t->a->jac, t->s, cut->piece[p].col, cut->piece[p].from, cut->piece[p].end);
+}
+
+static void subtract_products(try_job *t)
+{
+    const ana *a = t->a;
+    const csc *j = a->jac;
+    const csc_cut *cut = ana_shares(a) ? ckt_cut(a->c) : NULL;
+    if (cut)
+        pool_run_each(ckt_pool(a->c), POOL_VECTOR, cut->n_part, subtract_part, t);
+    for (int32_t c = 0; !cut && c < j->n; c++)
+        subtract_entries(j, t->s, c, j->colptr[c], j->colptr[c + 1]);
+}
+
+/* The largest part of a tolerance among elements k to k + m - 1. */
+static void miss_part(void *user, int32_t k, int32_t m)
+{
+    try_job *t = user;
+    const ana *a = t->a;
+    for (int o = 0; o < N_START; o++) {
+        const double *r = t->s[o].r;
+        double worst = 0;
+        for (int32_t i = k > 1 ? k : 1; i < k + m && i <= a->n; i++)
+            worst = norm_max(worst, fabs(r[i]) / (a->opt.reltol * a->ref[i] + a->tol_r[i]));
+        vop_note(&t->miss[o], worst);
+    }
 }
 
 /* A start was not good enough: the next ones have the order that would have been the best here. */
@@ -282,16 +314,19 @@ VS_HOT static void choose_start(tran *t)
         if (a->latent)
             ckt_latent_subtract(a->c, s[k].off, s[k].r);
     }
+    try_job j = {.a = a, .s = s};
     if (!a->latent)
-        subtract_products(a, s);
+        subtract_products(&j);
+    if (ana_shares(a))
+        vop_share(ckt_pool(a->c), a->m, miss_part, &j);
+    else
+        miss_part(&j, 0, a->m);
     double least = INFINITY;
-    for (int k = 0; k < N_START; k++) {
-        const double miss = largest_part_of_tolerance(a, s[k].r);
-        if (miss < least) {
-            least = miss;
+    for (int k = 0; k < N_START; k++)
+        if (j.miss[k] < least) {
+            least = j.miss[k];
             t->start_order = LEAST_ORDER + k;
         }
-    }
 }
 
 /* Where shorter steps do not help, as behind a jump of a source into a junction, limited steps of

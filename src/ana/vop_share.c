@@ -30,7 +30,7 @@ static void run_part(void *user, int32_t i, int worker)
 void vop_share(struct pool *p, int32_t m, vop_part part, void *user)
 {
     shared s = {part, user, m, pool_size(p)};
-    pool_run(p, POOL_VECTOR, s.n_part, run_part, &s);
+    pool_run_each(p, POOL_VECTOR, s.n_part, run_part, &s);
 }
 
 void vop_note(vop_largest *l, double v)

@@ -59,7 +59,8 @@ struct pool {
     _Atomic int aside; /* how far it is, */
     pool_fn aside_fn;  /* and what it calls */
     void *aside_user;
-    int n_seat; /* of homes, as many as threads at first; of pieces before them; and behind */
+    int32_t *each; /* [size + 1] 0, 1, 2 ...: homes of one piece each */
+    int n_seat;    /* of homes, as many as threads at first; of pieces before them; and behind */
     seat *seat;
     void *seats;  /* that holds them */
     as_if *as_if; /* NULL: real threads */
@@ -252,6 +253,9 @@ pool *pool_new(int threads)
     pool *p = vs_calloc(1, sizeof *p);
     p->size = threads > 1 ? threads : 1;
     p->thread = vs_calloc((size_t)p->size, sizeof *p->thread);
+    p->each = vs_calloc((size_t)p->size + 1, sizeof *p->each);
+    for (int w = 0; w <= p->size; w++)
+        p->each[w] = w;
     p->n_seat = p->size + 2;
     p->seats = vs_calloc((size_t)p->n_seat + 1, sizeof *p->seat);
     p->seat = at_line(p->seats);
@@ -276,6 +280,7 @@ void pool_free(pool **pp)
         vs_free(p->as_if->free);
         vs_free(p->as_if);
     }
+    vs_free(p->each);
     vs_free(p->thread);
     vs_free(p);
     *pp = NULL;
@@ -555,6 +560,11 @@ void pool_run_homes(pool *p, pool_kind kind, int32_t n, const int32_t *home, int
     for (int w = 0; w < n_home + 2; w++)
         atomic_store_explicit(&p->seat[w].next, 0, memory_order_relaxed);
     pool_run(p, kind, n < p->size ? n : p->size, work_at_home, &h);
+}
+
+void pool_run_each(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user)
+{
+    pool_run_homes(p, kind, n, p ? p->each : NULL, n, fn, user);
 }
 
 /* -- and an ordered part -- */

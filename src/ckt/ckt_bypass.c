@@ -366,8 +366,7 @@ void ckt_bypass_sizes(ckt *c, double *fmax_, double *qmax)
         const struct dev_lin *l = c->group[i].lin;
         sizes s = {&c->group[i], all, fmax_, qmax};
         if (l && l->homes && (all ? s.g->nb : l->n_recent) >= SHARED)
-            pool_run_homes(c->pool, POOL_STAMP, l->homes->n_home, c->part_home, l->homes->n_home,
-                           size_home, &s);
+            pool_run_each(c->pool, POOL_STAMP, l->homes->n_home, size_home, &s);
         else if (l)
             dev_lin_sizes(s.g, all, fmax_, qmax);
     }
@@ -380,6 +379,8 @@ const csc *ckt_bypass_held(const ckt *c, const int32_t **place)
     *place = c->bypass->place;
     return &c->bypass->held;
 }
+
+const csc_cut *ckt_bypass_held_rows(const ckt *c) { return c->bypass->rows; }
 
 const dev_lin_sums *ckt_bypass_sums(const ckt *c) { return &c->bypass->sums; }
 

@@ -8,6 +8,7 @@
 #define CKT_HUBS_H
 
 #include "csc.h"
+#include "csc_cut.h"
 #include "vec.h"
 
 typedef double ckt_two __attribute__((vector_size(16), aligned(8))); /* of f and q, or of G and C */
@@ -63,20 +64,33 @@ void ckt_hubs_free(ckt_hubs *h);
 /* start, and G x, C x of the hub's row in the columns of all cells. */
 ckt_two ckt_hubs_row(ckt_hubs *h, const ckt_hub *hub, ckt_two start);
 
-/* The hubs that a cell adds to begin at 0 in fq [n+1] ... */
-static inline void ckt_hubs_clear(const ckt_hubs *h, int32_t cell, ckt_two *fq)
+/* Whether a part of a thread's rows has the hub's; part -1: of all rows. */
+static inline bool ckt_hubs_mine(const csc_cut *rows, int32_t part, int32_t hub)
 {
-    for (int32_t p = h->parts.at[cell]; p < h->parts.at[cell + 1]; p++)
-        fq[h->part[h->parts.which[p]].hub] = (ckt_two){0};
+    return part < 0 || csc_cut_part(rows, hub - 1) == part;
+}
+
+/* The hubs that a cell adds to, those of a part of the rows, begin at 0 in fq [n+1] ... */
+static inline void ckt_hubs_clear(const ckt_hubs *h, int32_t cell, const csc_cut *rows,
+                                  int32_t part, ckt_two *fq)
+{
+    for (int32_t p = h->parts.at[cell]; p < h->parts.at[cell + 1]; p++) {
+        const int32_t hub = h->part[h->parts.which[p]].hub;
+        if (ckt_hubs_mine(rows, part, hub))
+            fq[hub] = (ckt_two){0};
+    }
 }
 
 /* ... and what its columns added to them becomes the sum of their parts. */
-static inline void ckt_hubs_take(ckt_hubs *h, int32_t cell, const ckt_two *fq)
+static inline void ckt_hubs_take(ckt_hubs *h, int32_t cell, const csc_cut *rows, int32_t part,
+                                 const ckt_two *fq)
 {
     for (int32_t p = h->parts.at[cell]; p < h->parts.at[cell + 1]; p++) {
-        ckt_hub_part *part = &h->part[h->parts.which[p]];
-        part->sum = fq[part->hub];
-        h->stretch[part->stretch].stale = true;
+        ckt_hub_part *of = &h->part[h->parts.which[p]];
+        if (!ckt_hubs_mine(rows, part, of->hub))
+            continue;
+        of->sum = fq[of->hub];
+        h->stretch[of->stretch].stale = true;
     }
 }
 

@@ -248,6 +248,25 @@ static void list_devices(ckt *c, ckt_latent *l)
     }
 }
 
+/* Where the pieces of each column begin that a part has of held entries. */
+static void list_pieces(ckt *c, ckt_latent *l)
+{
+    const csc_cut *cut = c->rows ? ckt_bypass_held_rows(c) : NULL;
+    if (!cut)
+        return;
+    l->piece_at = arena_array(&c->mem, int32_t *, cut->n_part);
+    for (int32_t part = 0; part < cut->n_part; part++) {
+        int32_t *at = l->piece_at[part] = arena_array(&c->mem, int32_t, c->a.n + 1);
+        int32_t p = cut->piece_at[part];
+        for (int32_t j = 0; j < c->a.n; j++) {
+            at[j] = p;
+            while (p < cut->piece_at[part + 1] && cut->piece[p].col == j)
+                p++;
+        }
+        at[c->a.n] = p;
+    }
+}
+
 static void make(ckt *c)
 {
     ckt_latent *l = c->latent = arena_new(&c->mem, ckt_latent);
@@ -279,6 +298,7 @@ static void make(ckt *c)
     const ckt_hub_rows rows = {&c->a, l->row_at, l->col, l->pinned, l->seat, l->n_cell, CKT_CELL};
     ckt_hubs_make(&l->hubs, &rows, &c->mem);
     list_devices(c, l);
+    list_pieces(c, l);
 }
 
 void ckt_latent_free(ckt *c)
@@ -607,12 +627,17 @@ typedef struct job {
 } job;
 
 /* By the circuit's threads if it is large enough for that. */
+static bool is_shared(const ckt *c)
+{
+    return c->rows && ckt_shares_vectors(c, c->latent->n_awake * CKT_CELL);
+}
+
 static void run(job *j, pool_fn fn)
 {
     const ckt *c = j->c;
-    const bool many = c->rows && ckt_shares_vectors(c, c->latent->n_awake * CKT_CELL);
+    const bool many = is_shared(c);
     j->n_part = many ? pool_size(c->pool) : 1;
-    pool_run(many ? c->pool : NULL, POOL_STAMP, j->n_part, fn, j);
+    pool_run_each(many ? c->pool : NULL, POOL_STAMP, j->n_part, fn, j);
 }
 
 typedef struct range {
@@ -709,9 +734,11 @@ static inline void set_column(const ckt *c, double alpha, int32_t j, bool all)
             val[k] = pairs ? pairs[2 * k] + alpha * pairs[2 * k + 1] : 0;
 }
 
-/* Its held entries, which are written again. */
-static inline __attribute__((always_inline)) void
-multiply_held(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t j, const bool all)
+/* Its held entries [begin, end), which are written again. */
+static inline __attribute__((always_inline)) void multiply_held(const ckt *c, const dev_lin_sums *s,
+                                                                const dev_lin_at *at, int32_t j,
+                                                                int32_t begin, int32_t end,
+                                                                const bool all)
 {
     two *restrict fq = c->latent->fq;
     double *restrict val = c->a.val;
@@ -720,7 +747,7 @@ multiply_held(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t
     const csc *held = ckt_bypass_held(c, &place);
     const uint8_t *awake = c->latent->row_awake;
     const two x = {at->x[j], at->x[j]};
-    for (int32_t k = held->colptr[j - 1]; k < held->colptr[j]; k++) {
+    for (int32_t k = begin; k < end; k++) {
         const int32_t p = place[k], i = held->row[k] + 1;
         const two sum = ckt_slopes_at(s->gc, pairs, p);
         fq[i] += ((const two *)s->gc)[p] * x;
@@ -744,26 +771,45 @@ static void set_cell(const ckt *c, double alpha, int32_t cell)
             set_column(c, alpha, unknown[k], all_near(l, cell));
 }
 
-static void multiply_cell(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t cell)
+/* The same in a part of the rows; part -1: in all. */
+static inline __attribute__((always_inline)) void multiply_in_part(const ckt *c,
+                                                                   const dev_lin_sums *s,
+                                                                   const dev_lin_at *at, int32_t j,
+                                                                   int32_t part, const bool all)
+{
+    const int32_t *place;
+    const csc *held = ckt_bypass_held(c, &place);
+    if (part < 0) {
+        multiply_held(c, s, at, j, held->colptr[j - 1], held->colptr[j], all);
+        return;
+    }
+    const csc_piece *piece = ckt_bypass_held_rows(c)->piece;
+    const int32_t *first = c->latent->piece_at[part];
+    for (int32_t p = first[j - 1]; p < first[j]; p++)
+        multiply_held(c, s, at, j, piece[p].from, piece[p].end, all);
+}
+
+static void multiply_cell(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t cell,
+                          int32_t part)
 {
     ckt_latent *l = c->latent;
     const int32_t *unknown = &l->at_seat[cell * CKT_CELL];
     const bool all = all_near(l, cell);
-    ckt_hubs_clear(&l->hubs, cell, l->fq);
+    ckt_hubs_clear(&l->hubs, cell, c->rows, part, l->fq);
     for (int32_t k = 0; k < CKT_CELL; k++) {
         const int32_t j = unknown[k];
         if (j > 0 && !l->hubs.is[j] && all)
-            multiply_held(c, s, at, j, true);
+            multiply_in_part(c, s, at, j, part, true);
         else if (j > 0 && !l->hubs.is[j])
-            multiply_held(c, s, at, j, false);
+            multiply_in_part(c, s, at, j, part, false);
     }
-    ckt_hubs_take(&l->hubs, cell, l->fq);
+    ckt_hubs_take(&l->hubs, cell, c->rows, part, l->fq);
 }
 
 void ckt_latent_multiply(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t cell)
 {
     set_cell(c, at->alpha, cell);
-    multiply_cell(c, s, at, cell);
+    multiply_cell(c, s, at, cell, -1);
 }
 
 /* Cells whose columns are multiplied, by words of 64: those with an entry in an awake row, and
@@ -791,15 +837,25 @@ static void begin_part(void *user, int32_t part, int worker)
             set_cell(j->c, j->at->alpha, w * 64 + __builtin_ctzll(cells));
 }
 
-/* In the order of seats. */
-static void multiply_cells(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at)
+/* In the order of seats, the rows of a part; -1: all. */
+static void multiply_part(void *user, int32_t part, int worker)
 {
-    const ckt_latent *l = c->latent;
-    for (int32_t w = 0; w * 64 < l->n_cell; w++) {
+    const job *j = user;
+    const ckt_latent *l = j->c->latent;
+    (void)worker;
+    for (int32_t w = 0; w * 64 < l->n_cell; w++)
         for (uint64_t cells = cells_in(l, w); cells; cells &= cells - 1)
-            multiply_cell(c, s, at, w * 64 + __builtin_ctzll(cells));
-        l->is_stale[w] = 0;
-    }
+            multiply_cell(j->c, j->sums, j->at, w * 64 + __builtin_ctzll(cells), part);
+}
+
+static void multiply_cells(job *j)
+{
+    const ckt *c = j->c;
+    if (is_shared(c))
+        pool_run_each(c->pool, POOL_STAMP, c->rows->n_part, multiply_part, j);
+    else
+        multiply_part(j, -1, 0);
+    memset(c->latent->is_stale, 0, bits_words(c->latent->n_cell) * sizeof(uint64_t));
 }
 
 /* The rows of hubs, then their columns in rows that are awake. */
@@ -845,7 +901,7 @@ void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)
         return;
     }
     run(&j, begin_part);
-    multiply_cells(c, j.sums, at);
+    multiply_cells(&j);
     sum_hubs(c, j.sums, at);
     run(&j, end_part);
 }

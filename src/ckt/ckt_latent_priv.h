@@ -25,6 +25,7 @@ struct ckt_latent {
     uint64_t *is_stale; /* [bits of n_cell] what it adds to hubs is to be summed again */
     uint8_t *row_awake; /* [n+1] */
     ckt_two *fq;        /* [n+1] */
+    int32_t **piece_at; /* [parts][n+1] first piece of a column, of held entries in a part's rows */
     int32_t *in_at;     /* [n_cell + 1] devices of a cell in: */
     int32_t *in_group, *in_inst;
     uint8_t **n_in; /* [groups + 1][nb] cells of a device that let it be looked at; last: pairs, */

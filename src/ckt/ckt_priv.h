@@ -91,7 +91,6 @@ struct ckt {
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
     struct csc_cut *rows;           /* parts of sums for threads; NULL: one thread sums */
     arena rows_mem;                 /* of `rows` */
-    int32_t *part_home;             /* [parts + 1] for pool_run_homes: each part has its thread */
     int32_t *piece_home;            /* [parts + 1] the same of what moved in a group */
     struct ckt_pairs *pairs;        /* resistors and capacitors, ckt_pairs.c; NULL: none yet */
     bool is_latent;                 /* cells of it are in use */
@@ -223,6 +222,7 @@ void ckt_bypass_sum(ckt *c, const ckt_all *l, int32_t part);
 /* The entries that the sums have: columns and rows, and the place of each in the circuit's
  * matrix. */
 const csc *ckt_bypass_held(const ckt *c, const int32_t **place);
+const struct csc_cut *ckt_bypass_held_rows(const ckt *c); /* in the parts of c->rows, or NULL */
 /* fmax, qmax of what was evaluated. */
 void ckt_bypass_sizes(ckt *c, double *fmax, double *qmax);
 bool ckt_bypass_is_fresh(const ckt *c);            /* this load makes the sums anew */

@@ -16,9 +16,6 @@ static void make_rows(void *user, int32_t i, int worker)
     (void)i;
     (void)worker;
     c->rows = csc_cut_new(&c->rows_mem, &c->a, pool_size(c->pool));
-    c->part_home = arena_array(&c->rows_mem, int32_t, c->rows->n_part + 1);
-    for (int32_t p = 0; p <= c->rows->n_part; p++)
-        c->part_home[p] = p;
 }
 
 void ckt_rows_begin(ckt *c)
@@ -55,7 +52,7 @@ static void run(job *j, pool_fn fn)
 {
     const ckt *c = j->c;
     if (c->rows)
-        pool_run_homes(c->pool, POOL_STAMP, c->rows->n_part, c->part_home, c->rows->n_part, fn, j);
+        pool_run_each(c->pool, POOL_STAMP, c->rows->n_part, fn, j);
     else
         fn(j, -1, 0);
 }

@@ -1,6 +1,7 @@
 /* csc_cut.c - see csc_cut.h. */
 #include "csc_cut.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A row with more entries is near everything: it says nothing of who belongs together. */
@@ -66,23 +67,70 @@ static void order_blocks(const csc_cut *r, const csc *a, int32_t *order)
     vs_free(seen);
 }
 
+/* What a block costs: entries, and rows. Returns the sum. */
+static int64_t count_costs(const csc_cut *r, const csc *a, int32_t *cost)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < a->n; i++)
+        cost[i / r->block] += CSC_CUT_ROW;
+    for (int64_t k = 0; k < csc_nnz(a); k++)
+        cost[a->row[k] / r->block]++;
+    for (int32_t b = 0; b < n_block(r, a->n); b++)
+        sum += cost[b];
+    return sum;
+}
+
+/* A part's share when some have more than that already: load [n_part] of `sum` in all. */
+static double even_share(const int64_t *load, int32_t n_part, int64_t sum)
+{
+    double share = (double)sum / n_part, before = INFINITY;
+    while (share < before) {
+        double left = (double)sum;
+        int32_t n = 0;
+        for (int32_t p = 0; p < n_part; p++) {
+            n += (double)load[p] <= share;
+            left -= (double)load[p] <= share ? 0 : (double)load[p];
+        }
+        before = share;
+        share = n ? left / n : share;
+    }
+    return share;
+}
+
+/* Blocks of rows that are near everything, as those of supplies, stand anywhere: each where the
+ * least is. The others fill the parts in their order. */
 static void share_out(csc_cut *r, const csc *a)
 {
-    const int64_t nnz = csc_nnz(a);
+    enum { HEAVY = 4 }; /* times the mean */
     const int32_t blocks = n_block(r, a->n);
-    int32_t *len = vs_calloc((size_t)blocks + 1, sizeof *len),
-            *order = vs_malloc(((size_t)blocks + 1) * sizeof *order), part = 0;
-    int64_t sum = 0;
-    for (int64_t k = 0; k < nnz; k++)
-        len[a->row[k] / r->block]++;
+    int32_t *cost = vs_calloc((size_t)blocks + 1, sizeof *cost),
+            *order = vs_malloc(((size_t)blocks + 1) * sizeof *order), part = 0, light = 0;
+    int64_t *load = vs_calloc((size_t)r->n_part, sizeof *load);
+    const int64_t sum = count_costs(r, a, cost);
     order_blocks(r, a, order);
     for (int32_t i = 0; i < blocks; i++) {
-        while (part + 1 < r->n_part && sum >= nnz * (part + 1) / r->n_part)
-            part++;
-        r->of[order[i]] = part;
-        sum += len[order[i]];
+        const int32_t b = order[i];
+        if ((int64_t)cost[b] * blocks <= HEAVY * sum) {
+            order[light++] = b;
+            continue;
+        }
+        int32_t least = 0;
+        for (int32_t p = 1; p < r->n_part; p++)
+            least = load[p] < load[least] ? p : least;
+        r->of[b] = least;
+        load[least] += cost[b];
     }
-    vs_free(len);
+    const double share = even_share(load, r->n_part, sum);
+    double room = fmax(share - (double)load[0], 0); /* of the parts so far */
+    for (int32_t i = 0; i < light; i++) {
+        const double half = 0.5 * cost[order[i]];
+        for (; part + 1 < r->n_part && room < half; part++)
+            room += fmax(share - (double)load[part + 1], 0);
+        r->of[order[i]] = part;
+        room -= 2 * half;
+    }
+    vs_free(load);
+    vs_free(cost);
     vs_free(order);
 }
 

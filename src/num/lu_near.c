@@ -16,6 +16,7 @@ struct lu_near {
     double *v[LU_NEAR_MOST + 1];   /* [n] v_k times a number */
     double unit[LU_NEAR_MOST + 1]; /* which makes v_k of v[k] */
     double *sum;                   /* [n_piece] of products */
+    int32_t *order, *home;         /* [n_piece] pieces by homes; [parts + 1] where those begin */
 };
 
 typedef struct turned { /* Hessenberg's matrix, made triangular by rotations */
@@ -36,6 +37,53 @@ typedef struct job {
     int n;
 } job;
 
+/* A job by pieces, which are at home with those that have most of their rows in the product. */
+typedef void (*job_fn)(const job *j, int32_t piece);
+typedef struct homes {
+    const job *j;
+    job_fn fn;
+} homes;
+
+static void at_home(void *user, int32_t i, int worker)
+{
+    const homes *h = user;
+    (void)worker;
+    h->fn(h->j, h->j->s->order[i]);
+}
+
+/* The part that has most of a piece's rows. count [parts]: work */
+static int32_t home_of(const lu_near *s, int32_t piece, int32_t *count)
+{
+    const int32_t end = (piece + 1) * PIECE < s->n ? (piece + 1) * PIECE : s->n;
+    int32_t best = 0;
+    memset(count, 0, sizeof *count * (size_t)s->cut->n_part);
+    for (int32_t i = piece * PIECE; i < end; i++)
+        count[csc_cut_part(s->cut, i)]++;
+    for (int32_t w = 1; w < s->cut->n_part; w++)
+        best = count[w] > count[best] ? w : best;
+    return best;
+}
+
+static void list_homes(lu_near *s)
+{
+    const int32_t n_part = s->cut->n_part;
+    int32_t *of = vs_malloc(((size_t)s->n_piece + 1) * sizeof *of),
+            *count = vs_malloc((size_t)n_part * sizeof *count), n = 0;
+    s->order = vs_malloc(((size_t)s->n_piece + 1) * sizeof *s->order);
+    s->home = vs_malloc(((size_t)n_part + 1) * sizeof *s->home);
+    for (int32_t i = 0; i < s->n_piece; i++)
+        of[i] = home_of(s, i, count);
+    for (int32_t w = 0; w < n_part; w++) {
+        s->home[w] = n;
+        for (int32_t i = 0; i < s->n_piece; i++)
+            if (of[i] == w)
+                s->order[n++] = i;
+    }
+    s->home[n_part] = n;
+    vs_free(of);
+    vs_free(count);
+}
+
 lu_near *lu_near_new(int32_t n, pool *p, const csc_cut *cut)
 {
     lu_near *s = vs_calloc(1, sizeof *s);
@@ -46,6 +94,8 @@ lu_near *lu_near_new(int32_t n, pool *p, const csc_cut *cut)
     for (int k = 0; k <= LU_NEAR_MOST; k++)
         s->v[k] = vs_calloc((size_t)n + 1, sizeof(double));
     s->sum = vs_calloc((size_t)s->n_piece + 1, sizeof(double));
+    if (cut)
+        list_homes(s);
     return s;
 }
 
@@ -57,6 +107,8 @@ void lu_near_free(lu_near **ps)
     for (int k = 0; k <= LU_NEAR_MOST; k++)
         vs_free(s->v[k]);
     vs_free(s->sum);
+    vs_free(s->order);
+    vs_free(s->home);
     vs_free(s);
     *ps = NULL;
 }
@@ -98,44 +150,57 @@ static int32_t length_of(const lu_near *s, int32_t piece)
     return left < PIECE ? left : PIECE;
 }
 
-/* By all pieces; their sums, of those that make some. */
-static double run(job *j, pool_fn fn)
+static void each_piece(const job *j, job_fn fn)
 {
-    lu_near *s = j->s;
+    const lu_near *s = j->s;
+    homes h = {j, fn};
+    if (s->cut)
+        pool_run_homes(s->pool, POOL_SOLVE, s->n_piece, s->home, s->cut->n_part, at_home, &h);
+    else
+        for (int32_t i = 0; i < s->n_piece; i++)
+            fn(j, i);
+}
+
+/* Their sums too. */
+static double sum_of_each(const job *j, job_fn fn)
+{
+    const lu_near *s = j->s;
     double sum = 0;
-    pool_run(s->pool, POOL_SOLVE, s->n_piece, fn, j);
+    each_piece(j, fn);
     for (int32_t i = 0; i < s->n_piece; i++)
         sum += s->sum[i];
     return sum;
 }
 
 /* x /= tol; sum of x * with, which may be x */
-static void weigh_piece(void *user, int32_t i, int worker)
+static void weigh_piece(const job *j, int32_t i)
 {
-    const job *j = user;
     const int32_t at = i * PIECE, n = length_of(j->s, i);
-    (void)worker;
     divide(j->x + at, j->tol + at, n);
     j->s->sum[i] = product_of(j->x + at, j->with + at, n);
 }
 
-/* x -= factor * v; sum of x * with, which may be x */
-static void subtract_piece(void *user, int32_t i, int worker)
+/* As weigh_piece of x = v. */
+static void begin_piece(const job *j, int32_t i)
 {
-    const job *j = user;
+    const int32_t at = i * PIECE;
+    memcpy(j->x + at, j->v + at, sizeof *j->x * (size_t)length_of(j->s, i));
+    weigh_piece(j, i);
+}
+
+/* x -= factor * v; sum of x * with, which may be x */
+static void subtract_piece(const job *j, int32_t i)
+{
     const int32_t at = i * PIECE, n = length_of(j->s, i);
-    (void)worker;
     subtract(j->x + at, j->factor, j->v + at, n);
     j->s->sum[i] = product_of(j->x + at, j->with + at, n);
 }
 
 /* x = tol * (sum of factors[k] * v[k]) */
-static void combine_piece(void *user, int32_t i, int worker)
+static void combine_piece(const job *j, int32_t i)
 {
-    const job *j = user;
     const int32_t at = i * PIECE, n = length_of(j->s, i);
     double *x = j->x + at;
-    (void)worker;
     memset(x, 0, sizeof *x * (size_t)n);
     for (int k = 0; k < j->n; k++)
         subtract(x, -j->factors[k], j->s->v[k] + at, n);
@@ -180,7 +245,7 @@ static void apply(lu_near *s, lu_solver *lu, const csc *a, const lu_near_opt *o,
     double *to = s->v[k + 1];
     job j = {.s = s, .a = a, .tol = o->tol, .x = to, .v = s->v[k], .factor = s->unit[k]};
     if (s->cut)
-        pool_run(s->pool, POOL_SOLVE, s->cut->n_part, product_part, &j);
+        pool_run_each(s->pool, POOL_SOLVE, s->cut->n_part, product_part, &j);
     else
         product(&j);
     if (o->coarse)
@@ -195,12 +260,12 @@ static void add_column(lu_near *s, turned *t, int k, const double *tol)
 {
     double *r = t->r[k];
     job j = {.s = s, .tol = tol, .x = s->v[k + 1], .with = s->v[0]};
-    r[0] = run(&j, weigh_piece) * s->unit[0];
+    r[0] = sum_of_each(&j, weigh_piece) * s->unit[0];
     for (int i = 0; i <= k; i++) {
         j.factor = r[i] * s->unit[i];
         j.v = s->v[i];
         j.with = s->v[i + 1]; /* at last, itself */
-        r[i + 1] = run(&j, subtract_piece) * (i < k ? s->unit[i + 1] : 1);
+        r[i + 1] = sum_of_each(&j, subtract_piece) * (i < k ? s->unit[i + 1] : 1);
     }
     const double size = sqrt(r[k + 1]);
     s->unit[k + 1] = size > 0 ? 1 / size : 1;
@@ -230,16 +295,15 @@ static void combine(lu_near *s, const turned *t, int n, const double *tol, doubl
     }
     for (int i = 0; i < n; i++)
         y[i] *= s->unit[i];
-    pool_run(s->pool, POOL_SOLVE, s->n_piece, combine_piece, &j);
+    each_piece(&j, combine_piece);
 }
 
 vs_status lu_near_solve(lu_near *s, lu_solver *lu, const csc *a, const lu_near_opt *o, double *x,
                         int *n_step, double *first)
 {
     turned t;
-    job j = {.s = s, .tol = o->tol, .x = s->v[0], .with = s->v[0]};
-    memcpy(s->v[0], x, sizeof *x * (size_t)s->n);
-    const double size = sqrt(run(&j, weigh_piece));
+    const job j = {.s = s, .tol = o->tol, .x = s->v[0], .v = x, .with = s->v[0]};
+    const double size = sqrt(sum_of_each(&j, begin_piece));
     *n_step = 0;
     if (!(size > 0) || size == INFINITY)
         return size == 0 ? VS_OK : VS_NOCONV;

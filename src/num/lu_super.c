@@ -602,12 +602,12 @@ static bool factor_supernode(lu_super *s, int32_t sn, shift w)
 }
 
 /* The same while only parts change: a supernode that nobody told to look is left alone, and one
- * that changed tells those that use it. They come later. */
-static void look_at_supernode(lu_super *s, int32_t sn, int worker)
+ * that changed tells those that use it. They come later, and may have begun because another told
+ * them. */
+static void look_at_supernode(lu_super *s, int32_t sn, shift w)
 {
     const partly *v = s->partly;
-    if (!atomic_load_explicit(&v->look[sn], memory_order_relaxed) ||
-        !factor_supernode(s, sn, (shift){.worker = worker}))
+    if (!atomic_load_explicit(&v->look[sn], memory_order_relaxed) || !factor_supernode(s, sn, w))
         return;
     for (int32_t i = v->user_at[sn]; i < v->user_at[sn + 1]; i++)
         atomic_store_explicit(&v->look[v->user[i]], 1, memory_order_relaxed);
@@ -638,13 +638,17 @@ static void factor_whole(lu_super *s, int32_t sn, shift w)
         atomic_store_explicit(&s->failed, true, memory_order_relaxed);
 }
 
-/* While only parts change, those that a supernode uses may tell it to look: it waits for all. */
+/* While only parts change, those that a supernode uses may tell it to look: it waits until one
+ * did, or for all. */
 static void do_supernode(lu_super *s, int32_t sn, shift w)
 {
     if (is_in_parts(s)) {
-        for (int32_t g = s->gp[s->start[sn]]; w.waits && g < s->gp[s->start[sn + 1]]; g++)
+        const _Atomic uint8_t *told = &s->partly->look[sn];
+        for (int32_t g = s->gp[s->start[sn]]; w.waits && g < s->gp[s->start[sn + 1]] &&
+                                              !atomic_load_explicit(told, memory_order_relaxed);
+             g++)
             use(s, s->of[s->seg[g]], sn, w);
-        look_at_supernode(s, sn, w.worker);
+        look_at_supernode(s, sn, w);
     } else {
         factor_whole(s, sn, w);
     }
@@ -1047,7 +1051,7 @@ static void factor_looked_at(lu_super *s)
 {
     const uint8_t *look = (const uint8_t *)s->partly->look; /* one thread */
     for (int32_t sn = 0; (sn = next_mark(look, sn, s->n_super)) < s->n_super; sn++)
-        look_at_supernode(s, sn, 0);
+        look_at_supernode(s, sn, (shift){0});
 }
 
 /* What comes after the factors of a supernode that was looked at, or is in a tree that was. */

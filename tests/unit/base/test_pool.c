@@ -157,6 +157,36 @@ START_TEST(two_threads_work_at_the_same_time)
 }
 END_TEST
 
+typedef struct places {
+    meeting m;
+    int by[2];
+} places;
+
+static void meet_at_home(void *user, int32_t i, int worker)
+{
+    places *p = user;
+    p->by[i] = worker;
+    meet(&p->m, i, worker);
+}
+
+/* Both run at the same time: each thread begins with its own. */
+START_TEST(a_piece_for_each_thread_is_at_home_there)
+{
+    pool *p = pool_new(2);
+    for (int k = 0; k < 1000; k++) {
+        places at = {.by = {-1, -1}};
+        pool_run_each(p, POOL_OTHER, 2, meet_at_home, &at);
+        ck_assert_int_eq(at.by[0], 0);
+        ck_assert_int_eq(at.by[1], 1);
+    }
+    pool_free(&p);
+    homed h = {.n = 0};
+    pool_run_each(NULL, POOL_OTHER, 3, begin_piece, &h);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(h.began[i], i);
+}
+END_TEST
+
 static void await_flag(void *user, int32_t i, int worker)
 {
     (void)i;
@@ -486,6 +516,7 @@ int main(void)
     tcase_add_test(t, pieces_with_homes_run_once);
     tcase_add_test(t, threads_that_are_not_there_have_homes);
     tcase_add_test(t, two_threads_work_at_the_same_time);
+    tcase_add_test(t, a_piece_for_each_thread_is_at_home_there);
     tcase_add_test(t, the_caller_goes_on_beside_what_runs_aside);
     tcase_add_test(t, one_thread_alone_does_at_once_what_should_run_aside);
     tcase_add_test(t, memory_that_is_lacking_aside_ends_the_caller);
