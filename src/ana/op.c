@@ -273,8 +273,9 @@ static vs_status limited_newton(ana *a, const newton_eq *base, double *reached)
     eq.itl = 4 * a->opt.itl1;
     *reached = -1;
     vs_status st = attempt(a, &eq, &rep);
+    eq = *base;
     if (st == VS_OK)
-        st = attempt(a, base, &rep);
+        st = attempt(a, &eq, &rep);
     if (st == VS_OK)
         *reached = 0;
     return st;
