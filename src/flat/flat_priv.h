@@ -508,6 +508,7 @@ scope *flat_root(flat_ctx *c);
 void flat_expand(flat_ctx *c, scope *s);
 void flat_expand_elem(flat_ctx *c, scope *s, const elem *e);
 int32_t flat_node(flat_ctx *c, scope *s, int32_t slot);
+bool flat_is_global(const flat_ctx *c, const char *name);
 const char *flat_join(flat_ctx *c, const scope *s, const char *name); /* path and name, interned */
 void flat_resolve_pending(flat_ctx *c);
 void flat_fill_maps(flat_ctx *c); /* names of all nodes and elements */
