@@ -612,7 +612,7 @@ void flat_alter_card(flat_ctx *c, const net_card *card);
 
 /* flat_data.c: tables of .data. flat_data_card warns of one that nothing reads. The table whose
  * name is at the cursor is opened at its first column (*at); flat_at_column: whether there is
- * another one; flat_table_rows: of n numbers behind `width` columns, 0 with a message if they are no
+ * another one; flat_table_rows: of n numbers behind `width` columns, 0 with a message if they are
  * rows. flat_read_rows reads it for an analysis, whose kind is set. false: a message was given. */
 void flat_data_card(flat_ctx *c, const net_card *card);
 bool flat_open_table(cur *q, cur *at);
