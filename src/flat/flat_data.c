@@ -72,6 +72,16 @@ static bool is_frequency(const char *name)
     return name && (!strcmp(name, "freq") || !strcmp(name, "hertz") || !strcmp(name, "frequency"));
 }
 
+/* Whether a column before the last one sets the same. */
+static bool is_twice(const flat_ana *a)
+{
+    const flat_sweep *last = &a->sweep[a->n_sweep - 1];
+    for (const flat_sweep *w = a->sweep; w < last; w++)
+        if (w->what == last->what && w->name == last->name && w->param == last->param)
+            return true;
+    return false;
+}
+
 /* The names of the columns; that of the frequencies becomes the first one of a->sweep, and
  * *frequency is where it stands in the table. */
 static bool read_columns(cur *at, flat_ana *a, int32_t *frequency)
@@ -84,10 +94,6 @@ static bool read_columns(cur *at, flat_ana *a, int32_t *frequency)
             return false;
         }
         if (a->kind != FLAT_DCSWEEP && is_frequency(cur_tok(at)->text)) {
-            if (*frequency >= 0) {
-                cur_unexpected(at, "the table has two columns of frequencies");
-                return false;
-            }
             *frequency = i;
             w->what = FLAT_SWEEP_FREQ;
             w->name = "frequency";
@@ -96,6 +102,10 @@ static bool read_columns(cur *at, flat_ana *a, int32_t *frequency)
             return false;
         }
         a->n_sweep++;
+        if (is_twice(a)) {
+            diag_error(at->c->d, w->span, "the table has two columns of '%s'", w->name);
+            return false;
+        }
     }
     return true;
 }
@@ -105,12 +115,38 @@ static bool is_a_frequency(const flat_ana *a, double f)
     return isfinite(f) && (a->kind == FLAT_NOISE ? f > 0 : f >= 0);
 }
 
+/* The numbers behind the columns, each to the values of its column; how many, -1: a message was
+ * given. */
+static int64_t read_numbers(cur *at, flat_ana *a, int32_t frequency)
+{
+    flat_ctx *c = at->c;
+    const int32_t width = a->n_sweep;
+    int64_t n = 0;
+    double y;
+    for (; cur_skip_punct(at), cur_more(at); n++) {
+        const rhs v = cur_value(at);
+        if (!v.e || !flat_eval(c, c->root, &v, &y))
+            return -1;
+        const int32_t k = width ? (int32_t)(n % width) : -1;
+        if (k >= 0 && k == frequency && !is_a_frequency(a, y)) {
+            diag_error(c->d, v.span, "%g is no frequency, which is %s", y,
+                       a->kind == FLAT_NOISE ? "positive" : "0 or more");
+            return -1;
+        }
+        if (!isfinite(y)) {
+            diag_error(c->d, v.span, "a table needs finite numbers");
+            return -1;
+        }
+        if (k >= 0)
+            vec_push(a->sweep[k].value, y);
+    }
+    return n;
+}
+
 bool flat_read_rows(cur *q, flat_ana *a)
 {
     cur at;
     int32_t frequency;
-    size_t n = 0;
-    double y;
     if (!flat_open_table(q, &at) || !read_columns(&at, a, &frequency))
         return false;
     if (a->kind != FLAT_DCSWEEP && frequency < 0) {
@@ -118,24 +154,12 @@ bool flat_read_rows(cur *q, flat_ana *a)
                    "a column freq or hertz with the frequencies is missing");
         return false;
     }
-    const size_t width = (size_t)a->n_sweep;
-    for (; cur_skip_punct(&at), cur_more(&at); n++) {
-        const rhs v = cur_value(&at);
-        if (!v.e || !flat_eval(q->c, q->c->root, &v, &y))
-            return false;
-        const bool is_f = width && (int32_t)(n % width) == frequency;
-        if (is_f ? !is_a_frequency(a, y) : !isfinite(y)) {
-            diag_error(q->c->d, v.span,
-                       is_f ? "%g is no frequency, which is %s" : "%g is no finite number%s", y,
-                       !is_f                   ? ""
-                       : a->kind == FLAT_NOISE ? "positive"
-                                               : "0 or more");
-            return false;
-        }
-        if (width)
-            vec_push(a->sweep[n % width].value, y);
-    }
-    a->n_freq = flat_table_rows(&at, n, width);
+    const int64_t n = read_numbers(&at, a, frequency);
+    for (int32_t i = 0; i < a->n_sweep; i++)
+        vec_freeze(q->c->mem, a->sweep[i].value);
+    if (n < 0)
+        return false;
+    a->n_freq = flat_table_rows(&at, (size_t)n, (size_t)a->n_sweep);
     if (frequency > 0) {
         const flat_sweep first = a->sweep[0];
         a->sweep[0] = a->sweep[frequency];
@@ -144,7 +168,5 @@ bool flat_read_rows(cur *q, flat_ana *a)
     a->rows = a->kind == FLAT_DCSWEEP;
     a->has_freq = !a->rows;
     a->grid = FLAT_LIST;
-    for (int32_t i = 0; i < a->n_sweep; i++)
-        vec_freeze(q->c->mem, a->sweep[i].value);
     return a->n_freq > 0;
 }

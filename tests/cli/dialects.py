@@ -285,7 +285,8 @@ class Dialects(Folder):
     def test_wrong_tables(self):
         top = 'bad\n.param k=1\nv1 a 0 {k} ac 1\nr1 a b 1\nr2 b 0 1\n%s\n.end\n'
         for text, why in (('.data t k\n+ 1\n.enddata\n.ac data=t', 'a column freq or hertz with the frequencies is missing'),
-                          ('.data t freq hertz\n+ 1 2\n.enddata\n.ac data=t', 'the table has two columns of frequencies'),
+                          ('.data t freq hertz\n+ 1 2\n.enddata\n.ac data=t', "the table has two columns of 'frequency'"),
+                          ('.data t r1 k r1\n+ 1 2 3\n.enddata\n.dc data=t', "the table has two columns of 'r1'"),
                           ('.data t freq\n+ -1\n.enddata\n.ac data=t', '-1 is no frequency, which is 0 or more'),
                           ('.data t freq\n+ 0\n.enddata\n.noise v(b) v1 data=t', '0 is no frequency, which is positive'),
                           ('.data t freq k\n+ 1 2 3\n.enddata\n.ac data=t', '3 numbers are no rows of 2 columns'),
