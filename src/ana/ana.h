@@ -239,11 +239,12 @@ VS_MUST_USE vs_status ana_tape_back(ana_tape *t, int32_t n_measure,
 /* Form MDL_AC is needed but for ana_tf and ana_sens without frequencies. Status of all: VS_OK;
  * VS_STOP: on request; VS_NOCONV: no operating point; VS_ESINGULAR; what the sink
  * returns. With messages. */
-typedef enum ana_grid { ANA_DEC, ANA_OCT, ANA_LIN } ana_grid;
+typedef enum ana_grid { ANA_DEC, ANA_OCT, ANA_LIN, ANA_LIST } ana_grid;
 typedef struct ana_freq { /* hertz */
     ana_grid grid;
-    int64_t n;       /* points per decade or octave; lin: in all */
+    int64_t n;       /* points per decade or octave; lin, list: in all */
     double from, to; /* dec, oct: 0 < from <= to */
+    const double *f; /* [n], list; 0 or more, in any order */
 } ana_freq;
 double *ana_frequencies(const ana_freq *f); /* vec */
 

@@ -459,6 +459,15 @@ static bool is_of(const dot_card *d, const flat_ana *a)
     return sim_result_of(a, is_maker(d->analysis) ? "tran" : d->analysis);
 }
 
+/* Whether each parenthesis of a list has its other one. */
+static bool is_closed(const char *text)
+{
+    int depth = 0;
+    for (; *text && depth >= 0; text++)
+        depth += *text == '(' ? 1 : *text == ')' ? -1 : 0;
+    return depth == 0;
+}
+
 /* Form, analysis and names of a card that runs behind an analysis. */
 static vs_status check_card(ctl *c, const dot_card *d)
 {
@@ -474,9 +483,9 @@ static vs_status check_card(ctl *c, const dot_card *d)
         ok = post_eye_read(&c->e, d->text, d->at, &eye) && ctl_values(c, eye.expr, &v);
     else if (!strcmp(d->word, "meas"))
         ok = known_analysis(c, d->analysis, d->at) && !post_measure(&c->e, d->text, d->at, &m);
-    else if (is_open(c, d))
+    else if (is_open(c, d) && (sim_deck(c->s)->xyce || is_closed(d->text)))
         list_values(c, d, &v);
-    else if (!strcmp(d->word, "print") || !strcmp(d->word, "four"))
+    else if (is_open(c, d) || !strcmp(d->word, "print") || !strcmp(d->word, "four"))
         ok = ctl_values(c, d->text, &v);
     vec_free(v);
     return ok ? VS_OK : VS_EINPUT;

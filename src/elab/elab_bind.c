@@ -194,6 +194,25 @@ bool elab_given(elab *e, const flat_model *c, mdl_model *m, mdl_given **given)
     return ok;
 }
 
+/* Release 1.3 of VBIC, which is Xyce's, has no resistance below 1 mohm. One of 1e-9 ohm would leave
+ * 6e-8 S of rounding to ground behind the elimination of its node (half a unit in the last place of
+ * 1e9), which lies over the junctions of a transistor that is off. */
+static void bound_resistances(elab *e, elab_card *k)
+{
+    static const char *const name[] = {"rcx", "rci", "rbx", "rbi", "re", "rs", "rbp"};
+    static const double least = 1e-3;
+    vec_push(k->given, (mdl_given){elab_param(e, k->mdl, "rmin"), least, DIAG_NOWHERE});
+    for (size_t i = 0; i < vec_len(k->model->param); i++) {
+        const flat_param *p = &k->model->param[i];
+        for (size_t j = 0; j < VS_COUNT(name); j++)
+            if (!strcmp(p->name, name[j]) && !p->str && p->value > 0 && p->value < least)
+                diag_warning(
+                    e->d, p->span,
+                    "model '%s': %s=%g ohm is taken as %g ohm, the least that VBIC 1.3 has",
+                    k->model->name, p->name, p->value, least);
+    }
+}
+
 static void resolve_card(elab *e, elab_card *k)
 {
     const elab_binding b = *elab_binding_of(e, k->model);
@@ -211,6 +230,8 @@ static void resolve_card(elab *e, elab_card *k)
     k->ok = k->ok && (!b.polarity || add_polarity(e, k, &b));
     if (k->ok && k->three)
         vec_push(k->given, (mdl_given){elab_param(e, k->mdl, "subs"), 0, DIAG_NOWHERE});
+    if (k->ok && k->heats)
+        bound_resistances(e, k);
     k->ok = k->ok && resolve_params(e, k);
 }
 

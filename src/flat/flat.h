@@ -172,10 +172,17 @@ typedef enum flat_ana_kind {
     FLAT_ACMATCH,
     FLAT_N_ANA
 } flat_ana_kind;
-typedef enum flat_grid { FLAT_DEC, FLAT_OCT, FLAT_LIN } flat_grid;
-typedef struct flat_sweep { /* one variable of .dc */
-    const char *name;       /* element with path, "temp", or "param:NAME" for a parameter */
-    enum { FLAT_SWEEP_SOURCE, FLAT_SWEEP_TEMP, FLAT_SWEEP_PARAM, FLAT_SWEEP_INST } what;
+typedef enum flat_grid { FLAT_DEC, FLAT_OCT, FLAT_LIN, FLAT_LIST } flat_grid;
+enum { FLAT_LOOPS = 4, FLAT_COLUMNS = 32 }; /* of .dc; of a table of .data */
+typedef struct flat_sweep {                 /* one variable of .dc, or one column of a table */
+    const char *name; /* element with path, "temp", "param:NAME" for a parameter, "frequency" */
+    enum {
+        FLAT_SWEEP_SOURCE,
+        FLAT_SWEEP_TEMP,
+        FLAT_SWEEP_PARAM,
+        FLAT_SWEEP_INST,
+        FLAT_SWEEP_FREQ
+    } what;
     const char
         *param;    /* parameter name for PARAM; instance parameter for INST ("r1[resistance]") */
     double *value; /* vec; all values in order */
@@ -225,13 +232,15 @@ typedef struct flat_gradient { /* SENS: of measures of a run of the deck by para
 } flat_gradient;
 typedef struct flat_ana {
     flat_ana_kind kind;
-    flat_sweep sweep[4]; /* DCSWEEP: [0] is the inner (fastest) one */
+    flat_sweep sweep[FLAT_COLUMNS]; /* DCSWEEP: [0] is the inner (fastest) one. AC, NOISE with the
+                                       grid LIST: [0] are the frequencies, all have a value a row */
     int32_t n_sweep;
+    bool rows; /* DCSWEEP: its sweeps are the columns of a table, all have a value a row */
     double tstep, tstop, tstart, tmax; /* TRAN; tmax 0: not given */
     bool uic;
     bool has_freq; /* AC, NOISE, SP always; SENS: of the ac response */
     flat_grid grid;
-    int64_t n_freq;      /* points per decade or octave; LIN: in all */
+    int64_t n_freq;      /* points per decade or octave; LIN, LIST: in all */
     double f_from, f_to; /* Hz */
     int32_t out[2]; /* NOISE TF SENS PZ: nodes of the output voltage; [1]: 0 if none is given */
     const char *out_branch;     /* element whose current is the output, NULL */

@@ -85,6 +85,15 @@ static bool read_grid(cur *q, flat_ana *a)
     return true;
 }
 
+/* grid | "data" "=" name */
+static bool read_grid_or_table(cur *q, flat_ana *a)
+{
+    if (!cur_more(q) || !cur_is_word(q, "data") || !cur_at_key(q))
+        return read_grid(q, a);
+    q->i += 2;
+    return flat_read_rows(q, a);
+}
+
 /* The node whose name is at the cursor. The form "v.x1.out", which ngspice has for elements and
  * vlsirtools writes for nodes, means x1.out; if out is a port of x1, no node has that name. */
 static bool read_node(cur *q, int32_t *node, const char **name)
@@ -195,7 +204,7 @@ static bool read_input(cur *q, flat_ana *a)
 static bool read_noise(cur *q, flat_ana *a)
 {
     double n = 0;
-    if (!read_output(q, a) || !read_input(q, a) || !read_grid(q, a))
+    if (!read_output(q, a) || !read_input(q, a) || !read_grid_or_table(q, a))
         return false;
     if (cur_more(q) && !at_word(q) && !number(q, &n))
         return false;
@@ -205,7 +214,7 @@ static bool read_noise(cur *q, flat_ana *a)
         return false;
     }
     a->summary = (int64_t)n;
-    if (a->f_from <= 0) {
+    if (a->grid != FLAT_LIST && a->f_from <= 0) {
         diag_error(q->c->d, a->span, "noise starts above 0 Hz");
         return false;
     }
@@ -1061,7 +1070,7 @@ void flat_small_card(flat_ctx *c, const net_card *card)
     bool ok = false;
     check_keys(c, card);
     switch (card->kind) {
-    case NET_CARD_AC: a.kind = FLAT_AC, ok = read_grid(&q, &a); break;
+    case NET_CARD_AC: a.kind = FLAT_AC, ok = read_grid_or_table(&q, &a); break;
     case NET_CARD_NOISE: a.kind = FLAT_NOISE, ok = read_noise(&q, &a); break;
     case NET_CARD_TF: a.kind = FLAT_TF, ok = read_output(&q, &a) && read_input(&q, &a); break;
     case NET_CARD_SENS: a.kind = FLAT_SENS, ok = read_sens(&q, &a); break;

@@ -441,7 +441,7 @@ static bool sweep_list(cur *q, flat_sweep *w)
 }
 
 /* What a name of .dc stands for. */
-static bool find_sweep(cur *q, flat_sweep *w)
+bool flat_find_sweep(cur *q, flat_sweep *w)
 {
     flat_ctx *c = q->c;
     const char *name = cur_tok(q)->text, *open = strchr(name, '[');
@@ -516,7 +516,7 @@ static bool read_sweep(cur *q, flat_sweep *w)
         cur_unexpected(q, "a source, parameter or 'temp' is expected");
         return false;
     }
-    bool ok = find_sweep(q, w);
+    bool ok = flat_find_sweep(q, w);
     q->i++;
     if (listed || cur_is_word(q, "list")) {
         q->i += !listed;
@@ -542,7 +542,7 @@ static bool read_sweep(cur *q, flat_sweep *w)
            ok;
 }
 
-/* dc = ".dc" sweep+, the first varies fastest */
+/* dc = ".dc" (sweep+ | "data" "=" name); the first sweep varies fastest */
 static void read_dc(flat_ctx *c, const net_card *card)
 {
     cur q = {c, c->root->b, card, 1};
@@ -553,8 +553,19 @@ static void read_dc(flat_ctx *c, const net_card *card)
         cur_unexpected(&q, ".dc needs a source and its range: .dc name start end step");
         return;
     }
+    if (cur_is_word(&q, "data") && cur_at_key(&q)) {
+        q.i += 2;
+        ok = flat_read_rows(&q, &a);
+        if (ok && cur_more(&q)) {
+            cur_unexpected(&q, "nothing more is expected");
+            ok = false;
+        }
+        if (ok)
+            vec_push(c->f->ana, a);
+        return;
+    }
     while (ok && cur_more(&q)) {
-        if (a.n_sweep == 4) {
+        if (a.n_sweep == FLAT_LOOPS) {
             cur_unexpected(&q, ".dc takes at most four sweeps");
             ok = false;
             break;

@@ -669,8 +669,8 @@ static void fold_node_name(folder *f, net_expr *r, int32_t k, const char *name)
         slot >= 0 ? flat_node(f->c, f->s, slot) : map_get(&f->c->top_node, map_key(name), -1);
     if (slot < 0 && f->c->first_new && r->node[k] >= f->c->first_new)
         r->node[k] = -1; /* it came later */
-    if (slot < 0 && (r->node[k] < 0 || (f->s != f->c->root && r->node[k] > 0 &&
-                                        !map_get(&f->c->is_global, map_key(name), 0)))) {
+    if (slot < 0 &&
+        (r->node[k] < 0 || (f->s != f->c->root && r->node[k] > 0 && !flat_is_global(f->c, name)))) {
         r->node[k] = 0;
         vec_push(f->c->pend, (pending){r, k, f->s->path});
     }

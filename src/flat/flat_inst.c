@@ -54,6 +54,13 @@ static int32_t find_top_node(flat_ctx *c, const char *name)
     return n;
 }
 
+/* PSpice's nodes $g_..., in a deck of Xyce's $g..., are global without a card. */
+bool flat_is_global(const flat_ctx *c, const char *name)
+{
+    return (name[0] == '$' && name[1] == 'g' && (name[2] == '_' || c->deck->xyce)) ||
+           map_get(&c->is_global, map_key(name), 0);
+}
+
 int32_t flat_node(flat_ctx *c, scope *s, int32_t slot)
 {
     if (s->node[slot] >= 0)
@@ -63,7 +70,7 @@ int32_t flat_node(flat_ctx *c, scope *s, int32_t slot)
     for (size_t i = 0; i < vec_len(s->b->optional); i++)
         if (s->b->optional[i].slot == slot)
             return s->node[slot] = find_top_node(c, s->b->optional[i].node);
-    if (s == c->root || is_ground(name) || map_get(&c->is_global, map_key(name), 0))
+    if (s == c->root || is_ground(name) || flat_is_global(c, name))
         n = find_top_node(c, name);
     else
         n = new_node(c, flat_join(c, s, name));

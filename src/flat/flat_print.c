@@ -138,7 +138,7 @@ static void print_small(const flat_ana *a, FILE *out)
         [FLAT_SENS] = "sens",       [FLAT_PZ] = "pz",          [FLAT_SP] = "sp",
         [FLAT_ACXF] = "acxf",       [FLAT_DCXF] = "dcxf",      [FLAT_DISTO] = "disto",
         [FLAT_DCMATCH] = "dcmatch", [FLAT_ACMATCH] = "acmatch"};
-    static const char *const grid[] = {"dec", "oct", "lin"};
+    static const char *const grid[] = {"dec", "oct", "lin", "list"};
     fprintf(out, ".%s", a->hb.word ? a->hb.word : word[a->kind]);
     for (int32_t i = 0; i < a->hb.n_tone; i++)
         fprintf(out, " %.15g/%d", a->hb.tone[i], (int)a->hb.harm[i]);

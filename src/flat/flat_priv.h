@@ -517,6 +517,7 @@ scope *flat_root(flat_ctx *c);
 void flat_expand(flat_ctx *c, scope *s);
 void flat_expand_elem(flat_ctx *c, scope *s, const elem *e);
 int32_t flat_node(flat_ctx *c, scope *s, int32_t slot);
+bool flat_is_global(const flat_ctx *c, const char *name);
 const char *flat_join(flat_ctx *c, const scope *s, const char *name); /* path and name, interned */
 void flat_resolve_pending(flat_ctx *c);
 void flat_fill_maps(flat_ctx *c); /* names of all nodes and elements */
@@ -606,6 +607,7 @@ void flat_local_card(flat_ctx *c, scope *s, const net_card *card); /* .ic .nodes
 void flat_top_card(flat_ctx *c, const net_card *card);             /* after expansion: analyses */
 void flat_option_card(flat_ctx *c, const net_card *card);          /* .option .temp */
 void flat_read_option(cur *q);                                     /* one: name, or name=value */
+bool flat_find_sweep(cur *q, flat_sweep *w); /* what the name at the cursor stands for in .dc */
 
 /* flat_xyce.c: reads the card if it is of a package of Xyce's options. false: it is not. */
 bool flat_xyce_options(cur *q);
@@ -614,9 +616,18 @@ bool flat_xyce_options(cur *q);
 /* target = ["param"] name | "temp" | "option" name | element ["[" name "]"] | model "(" name ")"
  * of .step and .sens. false: a message was given. */
 bool flat_read_target(cur *q, flat_target *t);
-void flat_data_card(flat_ctx *c, const net_card *card);
 void flat_step_card(flat_ctx *c, const net_card *card);
 void flat_alter_card(flat_ctx *c, const net_card *card);
+
+/* flat_data.c: tables of .data. flat_data_card warns of one that nothing reads. The table whose
+ * name is at the cursor is opened at its first column (*at); flat_at_column: whether there is
+ * another one; flat_table_rows: of n numbers behind `width` columns, 0 with a message if they are
+ * rows. flat_read_rows reads it for an analysis, whose kind is set. false: a message was given. */
+void flat_data_card(flat_ctx *c, const net_card *card);
+bool flat_open_table(cur *q, cur *at);
+bool flat_at_column(cur *at);
+int64_t flat_table_rows(const cur *at, size_t n, size_t width);
+bool flat_read_rows(cur *q, flat_ana *a);
 /* flat_correlate.c: reads the .correlate cards into c->f, before any parameter that counts is
  * evaluated. flat_correlate_met: a statistical function is the k-th of what is evaluated; _report
  * warns of names that none has had. */

@@ -390,52 +390,15 @@ static bool points_file(cur *q, flat_step *w)
 
 /* -- tables of points -- */
 
-static bool is_name(const net_tok *t)
-{
-    const char *end;
-    double x;
-    return t->kind == NET_T_WORD && !str_spice_number(t->text, &end, &x);
-}
-
-static const net_card *find_table(flat_ctx *c, const char *name)
-{
-    const card_ref *r = c->root->b->other;
-    for (size_t i = 0; i < vec_len(r); i++)
-        if (r[i].card->kind == NET_CARD_DATA && r[i].card->n_tok > 1 &&
-            !strcmp(r[i].card->name, "data") && r[i].card->tok[1].text == name)
-            return r[i].card;
-    return NULL;
-}
-
-/* Warns of a table that no .step reads. */
-void flat_data_card(flat_ctx *c, const net_card *card)
-{
-    const card_ref *r = c->root->b->other;
-    const char *name = card->n_tok > 1 ? card->tok[1].text : NULL;
-    bool read = !strcmp(card->name, "enddata");
-    for (size_t i = 0; i < vec_len(r) && !read; i++)
-        for (int32_t k = 1; r[i].card->kind == NET_CARD_STEP && k + 2 < r[i].card->n_tok; k++)
-            read |= r[i].card->tok[k + 1].punct == '=' && r[i].card->tok[k + 2].text == name;
-    if (!read)
-        diag_warning(c->d, net_card_span(card), "no .step data=%s reads this table",
-                     name ? name : "name");
-}
-
-/* table = "data" "=" NAME, of a card ".data NAME (name | element:parameter)* number*" as HSPICE and
- * Xyce have it */
+/* The table at the cursor, behind "data=". */
 static bool table(cur *q, flat_step *w)
 {
-    flat_ctx *c = q->c;
-    const net_card *card = cur_more(q) && cur_tok(q)->text ? find_table(c, cur_tok(q)->text) : NULL;
-    if (!card) {
-        cur_unexpected(q, "the name of a .data card is expected");
-        return false;
-    }
-    q->i++;
-    cur at = {c, c->root->b, card, 2};
+    cur at;
     flat_target t;
     double y;
-    while (cur_skip_punct(&at), cur_more(&at) && is_name(cur_tok(&at))) {
+    if (!flat_open_table(q, &at))
+        return false;
+    while (flat_at_column(&at)) {
         if (!flat_read_target(&at, &t))
             return false;
         vec_push(w->target, t);
@@ -446,13 +409,8 @@ static bool table(cur *q, flat_step *w)
             return false;
         vec_push(w->value, y);
     }
-    const size_t width = vec_len(w->target), n = vec_len(w->value);
-    if (!width || !n || n % width) {
-        diag_error(c->d, net_card_span(card), "%zu numbers are no rows of %zu columns", n, width);
-        return false;
-    }
-    w->n = (int64_t)(n / width);
-    return true;
+    w->n = flat_table_rows(&at, vec_len(w->value), vec_len(w->target));
+    return w->n > 0;
 }
 
 /* -- cards -- */

@@ -128,7 +128,7 @@ typedef struct dc_job {
     sim *s;
     const flat_ana *a;
     ana_sweep sweep;
-    double at[4]; /* the value of each loop */
+    double at[FLAT_LOOPS]; /* the value of each loop */
 } dc_job;
 
 /* A new circuit has the deck's values of the sources of the outer loops. */
@@ -204,6 +204,21 @@ static vs_status dc_set(dc_job *j, int level, double v)
     return VS_OK;
 }
 
+/* The operating point where the axis has this value. */
+static vs_status dc_point(dc_job *j, double at)
+{
+    sim *s = j->s;
+    vs_status st = ana_dc_op(s->ana, at, s->x, &j->sweep);
+    s->own_axis = true;
+    s->axis = at;
+    if (!st)
+        st = sim_plot_point(s, at, s->x, NULL);
+    else if (st == VS_NOCONV)
+        st = sim_plot_gap(s, at);
+    sim_count(s);
+    return st;
+}
+
 /* Runs everything inside loop `level` for each of its values. */
 static vs_status dc_level(dc_job *j, int level)
 {
@@ -222,14 +237,7 @@ static vs_status dc_level(dc_job *j, int level)
         if (!st && level) {
             st = dc_level(j, level - 1);
         } else if (!st) {
-            st = ana_dc_op(s->ana, w->value[k], s->x, &j->sweep);
-            s->own_axis = true;
-            s->axis = w->value[k];
-            if (!st)
-                st = sim_plot_point(s, w->value[k], s->x, NULL);
-            else if (st == VS_NOCONV)
-                st = sim_plot_gap(s, w->value[k]);
-            sim_count(s);
+            st = dc_point(j, w->value[k]);
         }
         if (st)
             return st;
@@ -239,19 +247,78 @@ static vs_status dc_level(dc_job *j, int level)
     return VS_OK;
 }
 
-/* Puts back the values that sources and parameters had before the sweep. */
-static void dc_undo(sim *s, const flat_ana *a, flat_override *over, sim_change *change, double temp)
+/* -- rows of a table -- */
+
+void sim_before_keep(sim *s, sim_before *b)
 {
-    bool outer = a->n_sweep > 1 || a->sweep[0].what != FLAT_SWEEP_SOURCE;
+    *b = (sim_before){.temp = s->temp};
+    for (size_t i = 0; i < vec_len(s->over); i++)
+        vec_push(b->over, s->over[i]);
+    for (size_t i = 0; i < vec_len(s->change); i++)
+        vec_push(b->change, s->change[i]);
+}
+
+void sim_before_restore(sim *s, sim_before *b, const char *why)
+{
     vec_clear(s->over);
-    for (size_t i = 0; i < vec_len(over); i++)
-        vec_push(s->over, over[i]);
+    for (size_t i = 0; i < vec_len(b->over); i++)
+        vec_push(s->over, b->over[i]);
     vec_clear(s->change);
-    for (size_t i = 0; i < vec_len(change); i++)
-        vec_push(s->change, change[i]);
-    s->temp = temp;
-    if (outer)
-        sim_deep(s, "the end of .dc");
+    for (size_t i = 0; i < vec_len(b->change); i++)
+        vec_push(s->change, b->change[i]);
+    s->temp = b->temp;
+    if (why)
+        sim_deep(s, why);
+    vec_free(b->over);
+    vec_free(b->change);
+}
+
+vs_status sim_row_put(sim *s, const flat_ana *a, size_t row, bool sources, bool *anew)
+{
+    vs_status st = VS_OK;
+    *anew = false;
+    for (int32_t i = 0; i < a->n_sweep && !st; i++) {
+        const flat_sweep *w = &a->sweep[i];
+        if (w->what == FLAT_SWEEP_FREQ || (w->what == FLAT_SWEEP_SOURCE && !sources))
+            continue;
+        st = sim_dc_put(s, w, w->value[row]);
+        *anew = true;
+    }
+    return st;
+}
+
+static vs_status put_sources(sim *s, const flat_ana *a, size_t row)
+{
+    for (int32_t i = 0; i < a->n_sweep; i++) {
+        const flat_sweep *w = &a->sweep[i];
+        const int32_t src = w->what == FLAT_SWEEP_SOURCE ? sweep_source(s, w) : 0;
+        if (src < 0)
+            return VS_EINPUT;
+        if (w->what == FLAT_SWEEP_SOURCE)
+            ckt_set_source_dc(s->ckt, src, w->value[row]);
+    }
+    return VS_OK;
+}
+
+/* A point a row; the axis is the number of the row from 1 on, as in Xyce, where from= and to= of
+ * measures count so too. */
+static vs_status dc_rows(dc_job *j)
+{
+    for (size_t k = 0; k < vec_len(j->a->sweep[0].value); k++) {
+        bool anew;
+        vs_status st = sim_row_put(j->s, j->a, k, false, &anew);
+        if (!st && anew)
+            st = dc_rebuild(j, j->a->n_sweep);
+        if (!st)
+            st = put_sources(j->s, j->a, k);
+        if (!st)
+            st = dc_point(j, (double)k + 1);
+        if (st)
+            return st;
+        if (sim_stopped(j->s))
+            return VS_STOP;
+    }
+    return VS_OK;
 }
 
 /* The value of a resistor itself */
@@ -262,20 +329,27 @@ static bool sweeps_resistance(const flat_sweep *w)
            (dot ? dot[1] : w->name[0]) == 'r';
 }
 
-static vs_status run_dc(sim *s, const flat_ana *a)
+static sim_axis dc_axis(const flat_ana *a)
 {
     static const char *const name[] = {"v-sweep", "temp-sweep", "param-sweep", "param-sweep"};
     static const char *const type[] = {"voltage", "temperature", "notype", "notype"};
     const flat_sweep *inner = &a->sweep[0];
+    if (a->rows)
+        return (sim_axis){"row", "notype", ""};
     const bool is_current = inner->what == FLAT_SWEEP_SOURCE && inner->name[0] == 'i',
                is_r = sweeps_resistance(inner);
-    const sim_axis axis = {is_current ? "i-sweep"
-                           : is_r     ? "res-sweep"
-                                      : name[inner->what],
-                           is_current ? "current"
-                           : is_r     ? "res-sweep"
-                                      : type[inner->what],
-                           is_current ? "A" : "V"};
+    return (sim_axis){is_current ? "i-sweep"
+                      : is_r     ? "res-sweep"
+                                 : name[inner->what],
+                      is_current ? "current"
+                      : is_r     ? "res-sweep"
+                                 : type[inner->what],
+                      is_current ? "A" : "V"};
+}
+
+static vs_status run_dc(sim *s, const flat_ana *a)
+{
+    const sim_axis axis = dc_axis(a);
     double *x;
     bool fits;
     vs_status st = sim_start(s);
@@ -286,20 +360,15 @@ static vs_status run_dc(sim *s, const flat_ana *a)
     if (st)
         return st;
     memset(x, 0, ((size_t)s->n_x + 1) * sizeof *x);
-    flat_override *over = NULL;
-    for (size_t i = 0; i < vec_len(s->over); i++)
-        vec_push(over, s->over[i]);
-    sim_change *change = NULL;
-    for (size_t i = 0; i < vec_len(s->change); i++)
-        vec_push(change, s->change[i]);
-    double temp = s->temp;
+    sim_before before;
+    sim_before_keep(s, &before);
     const double *begin = sim_begin(s, false);
     dc_job j = {.s = s, .a = a, .sweep.warm = begin != NULL};
     if (begin)
         memcpy(x, begin, ((size_t)s->n_x + 1) * sizeof *x);
     if (s->opt.hook.begin)
         s->opt.hook.begin(s->opt.hook.user, "dc");
-    st = dc_level(&j, a->n_sweep - 1);
+    st = a->rows ? dc_rows(&j) : dc_level(&j, a->n_sweep - 1);
     if (!st && j.sweep.n_lost > 0) {
         diag_error(
             s->d, a->span,
@@ -310,9 +379,8 @@ static vs_status run_dc(sim *s, const flat_ana *a)
     s->x_valid = st == VS_OK;
     if (s->ana)
         sim_count(s);
-    dc_undo(s, a, over, change, temp);
-    vec_free(over);
-    vec_free(change);
+    const bool outer = a->rows || a->n_sweep > 1 || a->sweep[0].what != FLAT_SWEEP_SOURCE;
+    sim_before_restore(s, &before, outer ? "the end of .dc" : NULL);
     return sim_plot_end(s, st);
 }
 

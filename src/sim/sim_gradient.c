@@ -929,7 +929,7 @@ static vs_status find_gradient(gradient *g)
 static void free_gradient(gradient *g)
 {
     sim_gradient_unmove(g);
-    for (int k = 0; g->run.kind == FLAT_DCSWEEP && k < g->run.n_sweep; k++)
+    for (int k = 0; k < g->run.n_sweep; k++)
         vec_free(g->run.sweep[k].value);
     for (size_t i = 0; i < vec_len(g->card); i++)
         vec_free(g->card[i].got.slope);
@@ -962,7 +962,7 @@ static const flat_ana *run_of(const sim *s, flat_ana_kind kind)
 static void take_run(gradient *g, const flat_ana *run)
 {
     g->run = *run;
-    for (int k = 0; run->kind == FLAT_DCSWEEP && k < run->n_sweep; k++) {
+    for (int k = 0; k < run->n_sweep; k++) {
         double *own = NULL;
         for (size_t i = 0; i < vec_len(run->sweep[k].value); i++)
             vec_push(own, run->sweep[k].value[i]);
@@ -997,7 +997,9 @@ vs_status sim_run_gradient(sim *s, const flat_ana *a)
     const flat_ana *run = run_of(s, a->gradient.of);
     if (run)
         take_run(&g, run);
-    if (run) {
+    if (run && run->grid == FLAT_LIST && run->n_sweep > !run->rows) {
+        diag_error(s->d, a->span, "there are no derivatives of an analysis at the rows of a table");
+    } else if (run) {
         let_numbers_move(s, true);
         st = find_gradient(&g);
         let_numbers_move(s, false);

@@ -161,6 +161,18 @@ struct sim {
 /* A sweep of .dc that is none of a source: its variable becomes v, and the circuit is to be built.
  * Status: VS_OK; VS_EINPUT (message). */
 VS_MUST_USE vs_status sim_dc_put(sim *s, const flat_sweep *w, double v);
+/* What a sweep changes, as it was before. Restoring frees it; `why` tells that the circuit is to be
+ * built anew, NULL: it is not. */
+typedef struct sim_before {
+    flat_override *over; /* vec */
+    sim_change *change;  /* vec */
+    double temp;
+} sim_before;
+void sim_before_keep(sim *s, sim_before *b);
+void sim_before_restore(sim *s, sim_before *b, const char *why);
+/* The columns of a table in this row, those of sources' values too or not. *anew: the circuit is to
+ * be built. Status: VS_OK; VS_EINPUT (message). */
+VS_MUST_USE vs_status sim_row_put(sim *s, const flat_ana *a, size_t row, bool sources, bool *anew);
 
 /* -- sim.c -- */
 /* The circuit as this analysis needs it. */

@@ -13,8 +13,9 @@ static const sim_axis frequency = {"frequency", "frequency", "Hz"};
 ana_freq sim_grid_of(const flat_ana *a)
 {
     static const ana_grid grid[] = {
-        [FLAT_DEC] = ANA_DEC, [FLAT_OCT] = ANA_OCT, [FLAT_LIN] = ANA_LIN};
-    return (ana_freq){grid[a->grid], a->n_freq, a->f_from, a->f_to};
+        [FLAT_DEC] = ANA_DEC, [FLAT_OCT] = ANA_OCT, [FLAT_LIN] = ANA_LIN, [FLAT_LIST] = ANA_LIST};
+    return (ana_freq){grid[a->grid], a->n_freq, a->f_from, a->f_to,
+                      a->grid == FLAT_LIST ? a->sweep[0].value : NULL};
 }
 
 static int32_t unknown_of(const sim *s, int32_t node)
@@ -121,30 +122,97 @@ static void warn_no_drive(sim *s, const flat_ana *a)
                  "no source has an ac value: all results are 0; write 'ac 1' on the input source");
 }
 
+/* -- rows of a table: each is a circuit, an operating point and a frequency of its own -- */
+
+/* Whether more than the frequency changes. */
+static bool has_rows(const flat_ana *a) { return a->grid == FLAT_LIST && a->n_sweep > 1; }
+
+/* The circuit of this row with its analysis begun, and *f its frequency. */
+static vs_status begin_row(sim *s, const flat_ana *a, size_t row, ana_freq *f)
+{
+    bool anew;
+    vs_status st = sim_row_put(s, a, row, true, &anew);
+    *f = (ana_freq){ANA_LIST, 1, 0, 0, &a->sweep[0].value[row]};
+    if (!st && anew)
+        st = sim_build(s);
+    if (!st) {
+        sim_fresh(s);
+        st = sim_start_op(s, false);
+    }
+    return st;
+}
+
+/* Runs `one` for each row, with the frequency of it. */
+static vs_status for_rows(sim *s, const flat_ana *a,
+                          vs_status (*one)(void *user, size_t row, const ana_freq *f), void *user)
+{
+    vs_status st = VS_OK;
+    ana_freq f;
+    sim_before before;
+    sim_before_keep(s, &before);
+    for (size_t k = 0; k < (size_t)a->n_freq && !st; k++) {
+        st = begin_row(s, a, k, &f);
+        if (!st)
+            st = one(user, k, &f);
+        if (!st && sim_stopped(s))
+            st = VS_STOP;
+    }
+    sim_before_restore(s, &before, "the end of a table");
+    return st;
+}
+
+static vs_status ac_at(ac_job *j, const ana_freq *f)
+{
+    sim *s = j->t.s;
+    const size_t n1 = (size_t)ckt_n(s->ckt) + 1;
+    j->re = vs_calloc(n1, sizeof *j->re);
+    j->im = vs_calloc(n1, sizeof *j->im);
+    const ana_sink sink = {
+        .zpoint = ac_point, .progress = table_progress, .stop = table_stop, .user = j};
+    const vs_status st = ana_ac(s->ana, f, &sink);
+    vs_free(j->re);
+    vs_free(j->im);
+    sim_count(s);
+    return st;
+}
+
+static vs_status ac_begin(ac_job *j, const flat_ana *a)
+{
+    sim *s = j->t.s;
+    warn_no_drive(s, a);
+    const vs_status st = sim_plot_begin(s, "ac", "AC Analysis", &frequency, true);
+    if (!st && s->opt.hook.begin)
+        s->opt.hook.begin(s->opt.hook.user, "ac");
+    return st;
+}
+
+typedef struct ac_rows {
+    ac_job j;
+    const flat_ana *a;
+    bool open;
+} ac_rows;
+
+static vs_status ac_row(void *user, size_t row, const ana_freq *f)
+{
+    ac_rows *r = user;
+    const vs_status st = row ? sim_plot_follow(r->j.t.s, r->a->span) : ac_begin(&r->j, r->a);
+    r->open |= !st;
+    return st ? st : ac_at(&r->j, f);
+}
+
 vs_status sim_run_ac(sim *s, const flat_ana *a)
 {
-    ac_job j;
-    const size_t n1 = (size_t)ckt_n(s->ckt) + 1;
+    ac_rows r = {.a = a};
+    (void)sim_table_of(&r.j.t, s, "ac");
+    if (has_rows(a)) {
+        const vs_status st = for_rows(s, a, ac_row, &r);
+        return r.open ? sim_plot_end(s, st) : st;
+    }
     const ana_freq f = sim_grid_of(a);
     vs_status st = sim_start_op(s, false);
-    if (!st) {
-        warn_no_drive(s, a);
-        st = sim_plot_begin(s, "ac", "AC Analysis", &frequency, true);
-    }
-    if (st)
-        return st;
-    (void)sim_table_of(&j.t, s, "ac");
-    j.re = vs_calloc(n1, sizeof *j.re);
-    j.im = vs_calloc(n1, sizeof *j.im);
-    const ana_sink sink = {
-        .zpoint = ac_point, .progress = table_progress, .stop = table_stop, .user = &j};
-    if (s->opt.hook.begin)
-        s->opt.hook.begin(s->opt.hook.user, "ac");
-    st = ana_ac(s->ana, &f, &sink);
-    vs_free(j.re);
-    vs_free(j.im);
-    sim_count(s);
-    return sim_plot_end(s, st);
+    if (!st)
+        st = ac_begin(&r.j, a);
+    return st ? st : sim_plot_end(s, ac_at(&r.j, &f));
 }
 
 /* -- .disto -- */
@@ -204,21 +272,102 @@ vs_status sim_run_disto(sim *s, const flat_ana *a)
 
 /* -- the others -- */
 
-vs_status sim_run_noise(sim *s, const flat_ana *a)
+/* What noise gives of a row goes into one plot; totals over circuits that differ mean nothing. */
+typedef struct noise_rows {
+    sim_table t; /* first: its callbacks serve */
+    const flat_ana *a;
+    int n_plot;    /* of this row so far */
+    int32_t n_col; /* of the spectrum */
+    bool open;
+} noise_rows;
+
+static vs_status noise_row_begin(void *user, const char *plot, const ana_column *col, int32_t n,
+                                 bool complex)
 {
-    sim_table t;
-    ana_noise_opt o = {.freq = sim_grid_of(a), .summary = a->summary};
-    vs_status st = sim_start_op(s, false);
-    if (!st)
-        st = sim_output_of(s, a, &o.out);
+    noise_rows *r = user;
+    if (r->n_plot++)
+        return VS_OK;
+    if (r->open && n == r->n_col)
+        return VS_OK;
+    if (r->open) {
+        diag_error(r->t.s->d, r->a->span,
+                   "the rows of this table change what makes noise; leave "
+                   "the number of points per summary out");
+        return VS_EINPUT;
+    }
+    const vs_status st = table_begin(&r->t, plot, col, n, complex);
+    r->open = !st;
+    r->n_col = n;
+    return st;
+}
+
+static vs_status noise_row_put(void *user, const double *v)
+{
+    noise_rows *r = user;
+    return r->n_plot == 1 ? table_row(&r->t, v) : VS_OK;
+}
+
+static vs_status noise_row_end(void *user)
+{
+    (void)user;
+    return VS_OK;
+}
+
+static vs_status noise_at(sim *s, const flat_ana *a, const ana_freq *f, const ana_table *t)
+{
+    ana_noise_opt o = {.freq = *f, .summary = a->summary};
+    vs_status st = sim_output_of(s, a, &o.out);
     if (!st)
         st = sim_source_of(s, a->source, a->span, &o.source);
     if (st)
         return st;
-    const ana_table at = sim_table_of(&t, s, "noise");
-    st = ana_noise(s->ana, &o, &at);
+    st = ana_noise(s->ana, &o, t);
     sim_count(s);
     return st;
+}
+
+static vs_status noise_row(void *user, size_t row, const ana_freq *f)
+{
+    noise_rows *r = user;
+    const ana_table t = {.begin = noise_row_begin,
+                         .row = noise_row_put,
+                         .end = noise_row_end,
+                         .progress = table_progress,
+                         .stop = table_stop,
+                         .user = r};
+    (void)row;
+    r->n_plot = 0;
+    return noise_at(r->t.s, r->a, f, &t);
+}
+
+static bool ascends(const double *f)
+{
+    for (size_t k = 1; k < vec_len(f); k++)
+        if (!(f[k] > f[k - 1]))
+            return false;
+    return true;
+}
+
+vs_status sim_run_noise(sim *s, const flat_ana *a)
+{
+    if (has_rows(a) || (a->grid == FLAT_LIST && !ascends(a->sweep[0].value))) {
+        noise_rows r = {.a = a};
+        (void)sim_table_of(&r.t, s, "noise");
+        diag_warning(
+            s->d, a->span,
+            has_rows(a)
+                ? "rows of a table are circuits of their own: there are no totals of noise"
+                : "the frequencies of the table do not ascend: there are no totals of noise");
+        const vs_status st = for_rows(s, a, noise_row, &r);
+        return r.open ? sim_plot_end(s, st) : st;
+    }
+    sim_table t;
+    const ana_freq f = sim_grid_of(a);
+    const vs_status st = sim_start_op(s, false);
+    if (st)
+        return st;
+    const ana_table at = sim_table_of(&t, s, "noise");
+    return noise_at(s, a, &f, &at);
 }
 
 vs_status sim_run_tf(sim *s, const flat_ana *a)

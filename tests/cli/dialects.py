@@ -205,6 +205,112 @@ class Dialects(Folder):
         _, said = self.run_deck('no card of Xyce\n' + card % ('m3', 11, '') + 'vb b 0 0.85\nvc c 0 2\nq1 c b 0 m3\n.op\n.end\n')
         self.assertIn('has parameters of VBIC, which is level 11 in Xyce only: it is taken as VBIC of three terminals', said)
 
+    def test_least_resistance_of_vbic(self):
+        """Xyce's VBIC, release 1.3, has none below 1 mohm. 1e9 S at a node that hangs on gmin leave rounding of 6e-8 S there,
+        by which Newton's updates shrank as 1/n; the same circuits with 1 mohm have the same bits."""
+        deck = ('gate without supply\nv1 1 0 pulse(5 0 3u 0.5n 0.5n 4u 8.275u)\nv2 2 0 pulse(0 5 2u 0.5n 0.5n 4u 8.275u)\n'
+                'x1 1 2 o nand\nx2 1 o p nand\n.subckt nand a b out\nr1 vdd b1 4k\nq1 b2 b1 a q\nq2 b2 b1 b q\nr2 vdd c2 1.6k\n'
+                'q3 c2 b2 b3 q\nr3 vdd out 4k\nq4 out b3 0 q\nr4 b3 0 1k\n.ends\n.options device gmin=1e-12\n'
+                '.model q npn level=11 rbi=10 rbp=%s rbx=3.5 rci=1.8 rcx=4.5 re=%s rth=200 is=6e-24 ibci=1.6e-14 ibcn=9.4e-14\n'
+                '+ ibei=5.9e-24 iben=2.4e-17 nci=1.933 ncn=1.97 nei=1.169 nen=2.21 nf=1.02 nkf=0.12 vbbe=7.7\n.tran 20n 10u\n.end\n')
+        least, said = self.run_deck(deck % ('1m', '1m'))
+        self.assertNotIn('is taken as', said)
+        below, said = self.run_deck(deck % ('1e-9', '1e-4'))
+        self.assertEqual(below, least)
+        self.assertIn("model 'q': rbp=1e-09 ohm is taken as 0.001 ohm, the least that VBIC 1.3 has", said)
+        self.assertIn("model 'q': re=0.0001 ohm is taken as 0.001 ohm", said)
+
+    def test_global_nodes_by_their_name(self):
+        """$g_... of PSpice, $g... of Xyce need no .global."""
+        deck = ('globals\nv1 $g_vdd 0 5\nv2 $gx 0 3\nx1 a b s\n.subckt s a b\nr1 $g_vdd a 1k\nr2 $gx b 1k\n.ends\n'
+                'r3 a 0 1k\nr4 b 0 1k\n.op\n%s.end\n')
+        v, _ = self.run_deck(deck % '.print op format=csv v(a)\n')
+        self.close(v['v(a)'][0], 2.5)
+        self.close(v['v(b)'][0], 1.5)
+        v, _ = self.run_deck(deck % '')
+        self.close(v['v(a)'][0], 2.5)
+        self.assertEqual(v['v(b)'][0], 0)  # a node of x1
+
+    def run_complex(self, text):
+        """As run_deck, of a plot with complex numbers: its columns name.re, name.im as one."""
+        v, said = self.run_deck(text)
+        return {k[:-3] if k.endswith('.re') else k: [complex(*z) for z in zip(x, v[k[:-3] + '.im'])] if k.endswith('.re') else x
+                for k, x in v.items() if not k.endswith('.im')}, said
+
+    def test_dc_at_the_rows_of_a_table(self):
+        """A point a row, of elements, sources, parameters and the temperature; the axis is the row's number."""
+        v, said = self.run_deck('rows\n.param k=1\nv1 a 0 10\nr1 a b 10 tc1=1m\nr2 b 0 5\nv2 c 0 {k}\nr3 c 0 1\n'
+                                '.data t\n+ r1 r2:r v1 k temp\n+ 8 4 1 2 27\n+ 9 4 2 3 27\n+ 8 5 3 {2+2} 127\n.enddata\n'
+                                '.dc data=t\n.meas dc late max v(b) from=2 to=2\n.end\n')
+        self.assertEqual(v['row'], [1, 2, 3])
+        self.assertNotIn('reads this table', said)
+        for x, want in zip(v['v(b)'], (4 / 12, 2 * 4 / 13, 3 * 5 / (5 + 8 * 1.1))):
+            self.close(x, want)
+        self.assertEqual(v['v(c)'], [2, 3, 4])
+        self.close(float(re.search(r'(?m)^late *= *(\S+)', said).group(1)), 2 * 4 / 13, 1e-5)
+        # only sources; what comes behind has the deck's values again
+        v, _ = self.run_deck('rows\nv1 a 0 10\nr1 a b 1k\nr2 b 0 1k\n.data t v1\n+ 1 4 2\n.enddata\n.dc data=t\n.end\n')
+        self.assertEqual(v['v(a)'], [1, 4, 2])
+        _, said = self.run_deck('rows\nv1 a 0 10\nr1 a b 1k\nr2 b 0 1k\n.data t v1 r1\n+ 1 3k\n.enddata\n.dc data=t\n.op\n.print op v(b)\n.end\n')
+        self.close(float(re.search(r'(?m)^v\(b\) *= *(\S+)', said).group(1)), 5)
+
+    def test_ac_and_noise_at_the_rows_of_a_table(self):
+        """Frequencies in any order, and with other columns each row a circuit of its own."""
+        rc = 'rows\n.param res=1k\ni1 0 a ac 1 0\nr1 a 0 {res}\nc1 a 0 2u\n.data t\n+ %s\n.enddata\n%s\n.end\n'
+
+        def z(f, r=1e3, c=2e-6):
+            return 1 / (1 / r + 2j * math.pi * f * c)
+        v, _ = self.run_complex(rc % ('freq 10 1k 0 100', '.ac data=t'))
+        self.assertEqual(v['frequency'], [10, 1000, 0, 100])
+        for f, x in zip(v['frequency'], v['v(a)']):
+            self.assertLessEqual(abs(x - z(f)), 1e-9 * abs(z(f)))
+        rows = ((1, 10, 1e3, 2e-6, 1), (2, 100, 2e3, 3e-6, 0.5), (3, 20, 3e3, 4e-6, 2))
+        v, _ = self.run_complex(rc % ('i1:acmag hertz res c1 i1:acphase\n' + '\n'.join(
+            '+ %r %r %r %r %r' % (m, f, r, c, p) for m, f, r, c, p in rows), '.ac data=t'))
+        self.assertEqual(v['frequency'], [r[1] for r in rows])
+        for (m, f, r, c, p), x in zip(rows, v['v(a)']):
+            want = m * complex(math.cos(math.radians(p)), math.sin(math.radians(p))) * z(f, r, c)
+            self.assertLessEqual(abs(x - want), 1e-9 * abs(want))
+        noise = lambda f, r, c: math.sqrt(4 * 1.380649e-23 * 300.15 / r) * abs(z(f, r, c))
+        for table, want in (('freq 1 10 100', [(f, 1e3, 2e-6) for f in (1, 10, 100)]),
+                            ('freq 100 1', [(f, 1e3, 2e-6) for f in (100, 1)]),
+                            ('res c1 freq\n+ 1k 1u 5\n+ 4k 3u 50\n+ 2k 2u 500', [(5, 1e3, 1e-6), (50, 4e3, 3e-6), (500, 2e3, 2e-6)])):
+            v, said = self.run_deck(rc % (table, '.noise v(a) i1 data=t\n.print noise onoise_spectrum'))
+            x = [float(n) for n in re.findall(r'(?m)^\d+\t\S+\t(\S+)', said)]
+            self.assertEqual(len(x), len(want), said)
+            for a, b in zip(x, want):
+                self.close(a, noise(*b), 2e-6)  # six digits are printed
+            self.assertEqual('there are no totals of noise' in said, table != 'freq 1 10 100')
+
+    def test_wrong_tables(self):
+        top = 'bad\n.param k=1\nv1 a 0 {k} ac 1\nr1 a b 1\nr2 b 0 1\n%s\n.end\n'
+        for text, why in (('.data t k\n+ 1\n.enddata\n.ac data=t', 'a column freq or hertz with the frequencies is missing'),
+                          ('.data t freq hertz\n+ 1 2\n.enddata\n.ac data=t', "the table has two columns of 'frequency'"),
+                          ('.data t r1 k r1\n+ 1 2 3\n.enddata\n.dc data=t', "the table has two columns of 'r1'"),
+                          ('.data t freq\n+ -1\n.enddata\n.ac data=t', '-1 is no frequency, which is 0 or more'),
+                          ('.data t freq\n+ 0\n.enddata\n.noise v(b) v1 data=t', '0 is no frequency, which is positive'),
+                          ('.data t freq k\n+ 1 2 3\n.enddata\n.ac data=t', '3 numbers are no rows of 2 columns'),
+                          ('.data t nix\n+ 1\n.enddata\n.dc data=t', "no source, parameter or element 'nix' to sweep"),
+                          ('.dc data=t', 'the name of a .data card is expected'),
+                          ('.data t k\n+ 1\n.enddata\n.dc data=t 3', 'nothing more is expected'),
+                          ('.data t k\n+ 1 2\n.enddata\n.dc data=t\n.sens dc m param=v1\n.meas dc m max v(b)',
+                           'there are no derivatives of an analysis at the rows of a table')):
+            self.write('bad.sp', top % text)
+            r = subprocess.run([VSIM, 'bad.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+            self.assertIn(why, r.stderr)
+            self.assertEqual(r.returncode, 1, text)
+        _, said = self.run_deck(top % '.data t k\n+ 1\n.enddata\n.op')
+        self.assertIn('no .step, .dc, .ac or .noise data=t reads this table', said)
+
+    def test_list_in_front_of_its_name(self):
+        """.dc list name values, as HSPICE and Xyce write it too, and nested."""
+        v, _ = self.run_deck('list\nv1 a 0 1\nv2 b 0 1\nr1 a 0 1\nr2 b 0 1\n.dc list v1 3 1 2 list v2 5 4\n.end\n')
+        self.assertEqual(v['v(a)'], [3, 1, 2, 3, 1, 2])
+        self.assertEqual(v['v(b)'], [5, 5, 5, 4, 4, 4])
+        self.write('bad.sp', 'list\nv1 a 0 1\nr1 a 0 1\n.dc list v1\n.end\n')
+        r = subprocess.run([VSIM, 'bad.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertIn('LIST needs values', r.stderr)
+
     def test_xyce_level(self):
         """Level 9 is BSIM3 there, MOS 9 elsewhere."""
         deck = 'level\nvd d 0 1\nvg g 0 1\nm1 d g 0 0 nm w=1u l=1u\n.model nm nmos level=%s vth0=0.5\n.op\n%s.end\n'

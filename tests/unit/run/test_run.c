@@ -114,9 +114,9 @@ END_TEST
 
 START_TEST(a_wrong_card_does_not_keep_the_other_analyses_from_running)
 {
-    told t = run(DIVIDER ".op\n.tran 10n 1u\n.print op v(nix)", (vsim_inside_job){0});
+    told t = run(DIVIDER ".tran 10n 1u\n.op\n.four 10meg v(nix)", (vsim_inside_job){0});
     ck_assert_int_ne(t.st, VSIM_OK);
-    ck_assert_ptr_nonnull(strstr(t.log, "transient: "));
+    ck_assert_ptr_nonnull(strstr(t.log, "operating point: "));
     forget(&t);
 }
 END_TEST
@@ -216,14 +216,15 @@ START_TEST(a_run_that_is_stopped_anywhere_goes_on)
 }
 END_TEST
 
-/* A run with an error in front of its transient, stopped in that: what goes on says the error. */
-static void error_stays(const char *text)
+/* A run with an error in front of its last transient, stopped in that when it is asked for the
+ * `first` time: what goes on says the error. */
+static void error_stays(const char *text, int first)
 {
     const vsim_inside_job j = {
         .raw = file, .format = VSIM_CSV, .checkpoint = true, .stop = at_one, .no_date = true};
     vsim_inside_job again = j;
     again.restart = kept;
-    stop_at = 20;
+    stop_at = first;
     told t = run(text, j);
     ck_assert_int_eq(t.st, VSIM_STOP);
     ck_assert_int_eq(access(kept, F_OK), 0);
@@ -241,8 +242,8 @@ static void error_stays(const char *text)
 
 START_TEST(a_run_that_goes_on_says_the_error_of_its_exit_code)
 {
-    error_stays(LOW_PASS ".op\n.print op v(nix)\n.tran 10n 2u");
-    error_stays(LOW_PASS ".control\nprint v(nix)\ntran 10n 2u\n.endc");
+    error_stays(LOW_PASS ".tran 10n 200n\n.four 100meg v(nix)\n.tran 10n 2u", 120);
+    error_stays(LOW_PASS ".control\nprint v(nix)\ntran 10n 2u\n.endc", 20);
 }
 END_TEST
 
