@@ -347,8 +347,12 @@ void ckt_bypass_sum(ckt *c, const ckt_all *l, int32_t part)
 typedef struct sizes {
     const dev_group *g;
     bool all;
+    int32_t n;
     double *fmax, *qmax;
 } sizes;
+
+/* Sizes of so few instances take as long as it takes to hand them over. */
+enum { SIZES = 500 };
 
 static void size_home(void *user, int32_t i, int worker)
 {
@@ -357,18 +361,28 @@ static void size_home(void *user, int32_t i, int worker)
     dev_homes_sizes(s->g, i, s->all, s->fmax, s->qmax);
 }
 
-/* Sizes of some instances take as long as it takes to hand them over. */
+static void size_piece(void *user, int32_t i, int worker)
+{
+    const sizes *s = user;
+    const int32_t end = (i + 1) * SIZES;
+    (void)worker;
+    dev_lin_sizes(s->g, s->all, i * SIZES, end < s->n ? end : s->n, true, s->fmax, s->qmax);
+}
+
 void ckt_bypass_sizes(ckt *c, double *fmax_, double *qmax)
 {
-    enum { SHARED = 500 };
     const bool all = c->bypass->fresh && !ckt_is_latent(c); /* of latent rows nobody asks */
     for (size_t i = 0; i < vec_len(c->group); i++) {
         const struct dev_lin *l = c->group[i].lin;
-        sizes s = {&c->group[i], all, fmax_, qmax};
-        if (l && l->homes && (all ? s.g->nb : l->n_recent) >= SHARED)
+        if (!l)
+            continue;
+        sizes s = {&c->group[i], all, dev_lin_n_sizes(&c->group[i], all), fmax_, qmax};
+        if (l->homes && s.n >= SIZES)
             pool_run_each(c->pool, POOL_STAMP, l->homes->n_home, size_home, &s);
-        else if (l)
-            dev_lin_sizes(s.g, all, fmax_, qmax);
+        else if (c->rows && s.n > SIZES)
+            pool_run(c->pool, POOL_STAMP, (s.n + SIZES - 1) / SIZES, size_piece, &s);
+        else
+            dev_lin_sizes(s.g, all, 0, s.n, false, fmax_, qmax);
     }
 }
 

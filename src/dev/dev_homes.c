@@ -5,8 +5,6 @@
  * and then added in that order. So each sum has the bits of one thread. */
 #include "dev_lin_priv.h"
 
-#include <stdatomic.h>
-
 typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* Whose a sum is: home + 1. */
@@ -211,16 +209,6 @@ void dev_homes_end(const dev_group *g, const dev_lin_sums *to)
 
 /* -- sizes -- */
 
-/* Of a row that several threads have: the largest is the same in any order. */
-static void raise_common(double *max, double v)
-{
-    _Atomic double *at = (_Atomic double *)max;
-    double old = atomic_load_explicit(at, memory_order_relaxed);
-    while (v > old && !atomic_compare_exchange_weak_explicit(at, &old, v, memory_order_relaxed,
-                                                             memory_order_relaxed)) {
-    }
-}
-
 /* Outputs [begin, end) of `add` that go to rows of this home alone. What goes elsewhere is raised
  * nowhere: to ask first would be guessed wrong too often. */
 static void raise_own(const dev_group *g, int32_t inst, int32_t begin, int32_t end,
@@ -248,7 +236,7 @@ static void raise_late(const dev_group *g, int32_t inst, double *fmax, double *q
         const dev_lin_late *e = &h->late[s];
         double *max = e->k < l->n_add[0] ? fmax : e->k < l->n_add[1] ? qmax : NULL;
         if (max)
-            raise_common(&max[e->to], fabs(held[l->sum[e->k]]));
+            dev_lin_raise_common(&max[e->to], fabs(held[l->sum[e->k]]));
     }
 }
 
@@ -256,7 +244,7 @@ void dev_homes_sizes(const dev_group *g, int home, bool all, double *fmax, doubl
 {
     enum { AHEAD = 8 };
     const struct dev_lin *l = g->lin;
-    const int32_t n = all ? g->nb : l->n_recent;
+    const int32_t n = dev_lin_n_sizes(g, all);
     for (int32_t k = 0; k < n; k++) {
         const int32_t i = all ? k : l->recent[k];
         if (!all && k + AHEAD < n && l->homes->of[l->recent[k + AHEAD]] == home)

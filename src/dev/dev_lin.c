@@ -990,7 +990,8 @@ void dev_lin_add_all(const dev_group *g, const dev_lin_sums *to)
         }
 }
 
-static void sizes_of(const dev_group *g, int32_t inst, double *fmax, double *qmax)
+/* The reference's row, which nobody reads, stays as it is where threads share. */
+static void sizes_of(const dev_group *g, int32_t inst, bool shared, double *fmax, double *qmax)
 {
     const struct dev_lin *l = g->lin;
     const dev_form *f = &g->form[MDL_TRAN];
@@ -1001,21 +1002,27 @@ static void sizes_of(const dev_group *g, int32_t inst, double *fmax, double *qma
         for (int32_t k = what ? l->n_add[0] : 0; k < l->n_add[what]; k++) {
             const double v = fabs(held[l->sum[k]]);
             const int32_t r = slot[l->add[k]];
-            max[r] = v > max[r] ? v : max[r];
+            if (!shared)
+                max[r] = v > max[r] ? v : max[r];
+            else if (r)
+                dev_lin_raise_common(&max[r], v);
         }
     }
 }
 
-void dev_lin_sizes(const dev_group *g, bool all, double *fmax, double *qmax)
+int32_t dev_lin_n_sizes(const dev_group *g, bool all) { return all ? g->nb : g->lin->n_recent; }
+
+void dev_lin_sizes(const dev_group *g, bool all, int32_t begin, int32_t end, bool shared,
+                   double *fmax, double *qmax)
 {
     const struct dev_lin *l = g->lin;
     enum { AHEAD = 4 };
-    for (int32_t k = 0; all && k < g->nb; k++)
-        sizes_of(g, k, fmax, qmax);
-    for (int32_t k = 0; !all && k < l->n_recent; k++) {
-        if (k + AHEAD < l->n_recent)
+    for (int32_t k = begin; all && k < end; k++)
+        sizes_of(g, k, shared, fmax, qmax);
+    for (int32_t k = begin; !all && k < end; k++) {
+        if (k + AHEAD < end)
             dev_lin_ask_for_instance(g, l->recent[k + AHEAD]);
-        sizes_of(g, l->recent[k], fmax, qmax);
+        sizes_of(g, l->recent[k], shared, fmax, qmax);
     }
 }
 

@@ -177,8 +177,11 @@ void dev_homes_add(const dev_group *g, int32_t begin, int32_t end, int buffer,
                    const dev_lin_sums *to);
 void dev_homes_end(const dev_group *g, const dev_lin_sums *to);
 /* fmax, qmax [n+1] (qmax NULL: no charges): largest contributions at the last evaluations, of all
- * instances, or of those evaluated since the last accepted point: the others had theirs before. */
-void dev_lin_sizes(const dev_group *g, bool all, double *fmax, double *qmax);
+ * instances, or of those evaluated since the last accepted point: the others had theirs before. Of
+ * these dev_lin_n_sizes, numbers [begin, end); shared: other threads raise the same rows. */
+int32_t dev_lin_n_sizes(const dev_group *g, bool all);
+void dev_lin_sizes(const dev_group *g, bool all, int32_t begin, int32_t end, bool shared,
+                   double *fmax, double *qmax);
 /* dev_homes.c. The same of one home's instances; homes may do so at the same time. */
 void dev_homes_sizes(const dev_group *g, int home, bool all, double *fmax, double *qmax);
 void dev_lin_accept(dev_group *g);

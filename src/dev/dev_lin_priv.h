@@ -7,6 +7,7 @@
 #include "dev_lin.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* No bypass beyond this distance, V: an exponential of 25 mV then grows by 22 %, and A and B still
@@ -82,6 +83,16 @@ static inline double dev_lin_most(const dev_lin_at *a) { return a->rough ? ROUGH
 static inline double dev_lin_farthest(const dev_lin_at *a)
 {
     return a->rough ? ROUGH_FARTHEST : FARTHEST;
+}
+
+/* Of a row that several threads have: the largest is the same in any order. */
+static inline void dev_lin_raise_common(double *max, double v)
+{
+    _Atomic double *at = (_Atomic double *)max;
+    double old = atomic_load_explicit(at, memory_order_relaxed);
+    while (v > old && !atomic_compare_exchange_weak_explicit(at, &old, v, memory_order_relaxed,
+                                                             memory_order_relaxed)) {
+    }
 }
 
 /* The number in the group of an item (pack * W + lane). */

@@ -360,9 +360,15 @@ START_TEST(instances_that_hardly_move_keep_their_linearisation)
     dev_lin_accept(&g);
     x[5] += 6e-3;
     ck_assert_int_eq(load_squares(x, weight), 1);
-    dev_lin_sizes(&g, false, max, NULL);
+    dev_lin_sizes(&g, false, 0, dev_lin_n_sizes(&g, false), false, max, NULL);
     ck_assert_double_eq_tol(max[5], 0.5 * x[5] * x[5], 1e-15);
     ck_assert_double_eq(max[7], 0); /* not since the accepted point */
+    double own[N_SQUARE + 1] = {0}, shared[N_SQUARE + 1] = {0};
+    dev_lin_sizes(&g, true, 0, dev_lin_n_sizes(&g, true), false, own, NULL);
+    for (int i = dev_lin_n_sizes(&g, true); i-- > 0;)
+        dev_lin_sizes(&g, true, i, i + 1, true, shared, NULL);
+    for (int i = 1; i <= N_SQUARE; i++)
+        ck_assert_double_eq(own[i], shared[i]);
     mock_lanes = 1;
 }
 END_TEST
