@@ -140,6 +140,13 @@ void near_forget(ana *a);
  * the matrix of the iteration before. */
 double near_error(const ana *a);
 
+/* -- op.c -- */
+/* Follows the solution of base from x, which solves other equations, by pseudo-transient, then by
+ * gmin stepping: where one ends, Newton from there does not find the next. x and *rep out as by
+ * newton_run, but no update is left. What gmin alone would carry, and currents that no circuit has,
+ * are no solution. Status: as newton_run; *rep stays as it was on VS_NOCONV. */
+VS_MUST_USE vs_status op_follow(ana *a, const newton_eq *base, double *x, newton_report *rep);
+
 /* -- op_given.c -- */
 /* Brings the voltages of x, an operating point, that sources alone give to rounding. */
 void op_settle_given(ana *a, const newton_eq *eq, double *x);

@@ -454,6 +454,30 @@ int32_t op_node_of_absurd_current(const ana *a, const double *size)
     return node;
 }
 
+vs_status op_follow(ana *a, const newton_eq *base, double *x, newton_report *rep)
+{
+    newton_eq eq = *base;
+    double ignored;
+    eq.fix = NULL;
+    eq.solved = eq.leaves = false;
+    eq.damp = true;
+    eq.itl = a->opt.itl1;
+    copy(a, a->x_good, x);
+    vs_status st = pseudo_transient(a, &eq, &ignored);
+    if (st == VS_NOCONV) {
+        copy(a, a->x_good, x);
+        st = gmin_stepping(a, &eq, &ignored);
+    }
+    if (st == VS_OK &&
+        (carried_by_gmin(a, &eq, a->x_good) || op_node_of_absurd_current(a, a->fmax)))
+        st = VS_NOCONV;
+    if (st != VS_OK)
+        return st;
+    copy(a, x, a->x_good);
+    *rep = (newton_report){.iter = eq.itl};
+    return VS_OK;
+}
+
 /* far_current of a node that is one of an OSDI device, else 0. */
 static double far_carried(const ana *a, const double *x, int32_t node)
 {

@@ -123,6 +123,7 @@ static void set_limits(tran *t)
     t->n_piece = o->uic ? 0 : 1;    /* given values may jump at once: no point of the piece, */
     t->euler_left = o->uic ? 2 : 0; /* and two steps of order 1 absorb it */
     t->newton_fails = t->lte_fails = t->n_shorter = t->n_bound = 0;
+    t->told_follow = false;
     t->t = t->next_progress = t->jump_end = t->bare_end = 0;
     t->start_order = t->n_before = t->n_told = 0;
     t->grid[0] = 0;
@@ -638,10 +639,45 @@ static void explain_step(tran *t, bool newton)
     }
 }
 
+/* The shortest step again: what no charge holds may jump where a solution ends, and Newton from the
+ * last point does not find the next one. true: it is found. */
+static bool finds_jump(tran *t)
+{
+    if (t->a->n >= TRAN_LARGE || t->a->latent)
+        return false;
+    const newton_report last = t->rep;
+    ckt_restore_limits(t->a->c);
+    t->follows = true;
+    const vs_status st = tran_solve(t);
+    t->follows = false;
+    if (st != VS_OK)
+        t->rep = last;
+    return st == VS_OK;
+}
+
+static vs_status take_jump(tran *t)
+{
+    if (is_undone(t, t->h))
+        return VS_OK;
+    if (!t->told_follow)
+        diag_warning(t->a->d, DIAG_NOWHERE,
+                     "at t = %.9g s a part without charge jumps: Newton does not find the point "
+                     "behind it from the one before, and homotopies do; capacitances would tell "
+                     "which of several it is",
+                     t->t_new);
+    t->told_follow = true;
+    tell(t, ANA_STEP_JUMP, t->h);
+    const vs_status st = accept(t, t->h);
+    start_piece(t, 1);
+    return st;
+}
+
 static vs_status newton_failed(tran *t)
 {
     double h = CUT_NEWTON * t->h;
     tell(t, ANA_STEP_NEWTON, h);
+    if (h < t->hmin && finds_jump(t))
+        return take_jump(t);
     if (h < t->hmin) {
         explain_step(t, true);
         return VS_ESTEP;

@@ -91,6 +91,8 @@ typedef struct tran {
     double factor, unseen_miss; /* integ_lte_factor, tran_unseen_miss */
     tran_lte lte;
     int newton_fails, lte_fails; /* in a row */
+    bool follows;                /* Newton has op_follow's help */
+    bool told_follow;            /* that there was such a point is told */
     bool gets_breaks;            /* breakpoints appear while time goes on (ckt.h) */
     double most;                 /* s, the next step as the client wants it; INFINITY: as it is */
     int n_bound;                 /* steps in a row that a device cut short */

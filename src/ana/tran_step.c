@@ -370,7 +370,7 @@ VS_HOT static vs_status solve_at(tran *t, double time, double *x, bool solved, d
     eq->itl = allowed_iterations(t);
     eq->damp = shorter_did_not_help(t); /* between two pieces of a charge updates may swing */
     eq->solved = solved;
-    return newton_run(t->a, eq, x, &t->rep);
+    return t->follows ? op_follow(t->a, eq, x, &t->rep) : newton_run(t->a, eq, x, &t->rep);
 }
 
 /* dq/dt of the point that Newton found, lo being the rest of its charges. */

@@ -399,6 +399,51 @@ tran 1u 16m
         self.assertLess(abs(math.log10(float(told[1]) / 5e-13)), 1, 'several times the rounding above')
         self.assertNotIn('too small', text)
 
+    GATES = '''* eight gates of transistors without any charge
+vdd vdd 0 5
+%s
+x1 a b o1 nand
+x2 a o1 o2 nand
+x3 a o2 o3 nand
+x4 a o3 o4 nand
+x5 a o4 o5 nand
+x6 a o5 o6 nand
+x7 a o6 o7 nand
+x8 a o7 o8 nand
+.subckt nand p q out
+rb vdd vb 4k
+q1 s vb p n1
+q2 s vb q n1
+rc vdd vc 1.6k
+q3 vc s e n1
+ro vdd out 4k
+q4 out e 0 n1
+re e 0 1k
+.ends
+.global vdd
+.model n1 npn is=4e-14 bf=195 br=1.1 nf=1 vaf=53 ikf=1 ise=1.6e-14 ne=1.48 nr=0.99 var=11 ikr=2.5 isc=1.9e-12
++ nc=1.18 rb=57 irb=1.5e-4 rbm=5.3 re=0.04 rc=0.42
+.control
+%s
+.endc
+.end
+'''
+
+    def test_what_no_charge_holds_jumps_over_the_end_of_its_solution(self):
+        """A gate's solution ends while its input rises, and Newton does not find the next one however short the step. At
+        rest the gates have one state, which is that of the operating point."""
+        places = ['o%d' % i for i in range(1, 9)]
+        text, v = self.run_deck(self.GATES % (
+            'va a 0 5 pulse(5 0 3u 0.5n 0.5n 4u)\nvb b 0 0 pulse(0 5 2u 0.5n 0.5n 4u)',
+            'tran 20n 10u\n' + '\n'.join('meas tran m%s find v(%s) at=2.5u\nmeas tran n%s find v(%s) at=5u\nprint m%s n%s'
+                                         % (o, o, o, o, o, o) for o in places)))
+        self.assertIn('a part without charge jumps', text)
+        for a, letter in ((5, 'm'), (0, 'n')):
+            _, op = self.run_deck(self.GATES % ('va a 0 %d\nvb b 0 5' % a,
+                                                'op\nprint ' + ' '.join('v(%s)' % o for o in places)))
+            for o in places:
+                self.assertAlmostEqual(v[letter + o], op['v(%s)' % o], delta=2 * 1e-3 * 5)  # reltol of each
+
 
 if __name__ == '__main__':
     VSIM = os.path.abspath(sys.argv.pop(1))
