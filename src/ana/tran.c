@@ -123,7 +123,8 @@ static void set_limits(tran *t)
     t->n_piece = o->uic ? 0 : 1;    /* given values may jump at once: no point of the piece, */
     t->euler_left = o->uic ? 2 : 0; /* and two steps of order 1 absorb it */
     t->newton_fails = t->lte_fails = t->n_shorter = t->n_bound = 0;
-    t->told_follow = false;
+    t->n_jump = 0;
+    t->jumped = false;
     t->t = t->next_progress = t->jump_end = t->bare_end = 0;
     t->start_order = t->n_before = t->n_told = 0;
     t->grid[0] = 0;
@@ -522,6 +523,7 @@ VS_HOT static vs_status accept(tran *t, double best)
     t->n_piece++;
     t->euler_left -= t->euler_left > 0;
     t->newton_fails = t->lte_fails = 0;
+    t->jumped = false;
     a->st.points_accepted++;
     if (t->t >= t->brk) {
         t->brk_prev = t->brk;
@@ -640,10 +642,12 @@ static void explain_step(tran *t, bool newton)
 }
 
 /* The shortest step again: what no charge holds may jump where a solution ends, and Newton from the
- * last point does not find the next one. true: it is found. */
+ * last point does not find the next one. Behind it Newton must do. true: it is found. */
 static bool finds_jump(tran *t)
 {
-    if (t->a->n >= TRAN_LARGE || t->a->latent)
+    enum { MOST_JUMPS = 1000 };
+    if (t->a->n >= TRAN_LARGE || t->a->latent || t->a->opt.itl4 < TRAN_ITL4 || t->jumped ||
+        t->n_jump >= MOST_JUMPS)
         return false;
     const newton_report last = t->rep;
     ckt_restore_limits(t->a->c);
@@ -659,16 +663,16 @@ static vs_status take_jump(tran *t)
 {
     if (is_undone(t, t->h))
         return VS_OK;
-    if (!t->told_follow)
+    if (t->n_jump++ == 0)
         diag_warning(t->a->d, DIAG_NOWHERE,
                      "at t = %.9g s a part without charge jumps: Newton does not find the point "
                      "behind it from the one before, and homotopies do; capacitances would tell "
                      "which of several it is",
                      t->t_new);
-    t->told_follow = true;
     tell(t, ANA_STEP_JUMP, t->h);
     const vs_status st = accept(t, t->h);
     start_piece(t, 1);
+    t->jumped = true;
     return st;
 }
 

@@ -76,6 +76,8 @@ static void steps_image(tran *t, image *im)
     IMAGE_WITHIN(im, t->last_kind, 0, TRAN_MAIN);
     IMAGE_COUNTED(im, t->newton_fails);
     IMAGE_COUNTED(im, t->lte_fails);
+    IMAGE_WITHIN(im, t->jumped, 0, 1);
+    IMAGE_COUNTED(im, t->n_jump);
     IMAGE_ONE(im, t->most);
     IMAGE_COUNTED(im, t->n_bound);
     IMAGE_COUNTED(im, t->n_shorter);

@@ -10,6 +10,7 @@
 #include "integ.h"
 
 #define TRAN_KEEP VOP_PAST /* past points; past[] has one less */
+#define TRAN_ITL4 10       /* option itl4 if nobody says otherwise */
 #define TRAN_LARGE 1000    /* unknowns from which on a circuit is large */
 #define TRAN_FLOW 4        /* values of filtered currents, the attempt's among them */
 
@@ -92,7 +93,8 @@ typedef struct tran {
     tran_lte lte;
     int newton_fails, lte_fails; /* in a row */
     bool follows;                /* Newton has op_follow's help */
-    bool told_follow;            /* that there was such a point is told */
+    bool jumped;                 /* with it the last point was found: */
+    int n_jump;                  /* so many were */
     bool gets_breaks;            /* breakpoints appear while time goes on (ckt.h) */
     double most;                 /* s, the next step as the client wants it; INFINITY: as it is */
     int n_bound;                 /* steps in a row that a device cut short */

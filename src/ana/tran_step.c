@@ -331,11 +331,10 @@ VS_HOT static void choose_start(tran *t)
 
 /* Where shorter steps do not help, as behind a jump of a source into a junction, limited steps of
  * Newton may: a current falls by e in each. A limit that a user has lowered stands. */
-enum { USUAL = 10 }; /* itl4, if nobody says otherwise */
 static bool shorter_did_not_help(const tran *t)
 {
     enum { PATIENCE = 4 };
-    return t->newton_fails >= PATIENCE && t->a->opt.itl4 >= USUAL;
+    return t->newton_fails >= PATIENCE && t->a->opt.itl4 >= TRAN_ITL4;
 }
 
 static int allowed_iterations(const tran *t)
@@ -353,7 +352,7 @@ void tran_begin_equations(tran *t)
         .gshunt = o->rshunt > 0 ? 1 / o->rshunt : 0,
         .xmax = t->xmax,
         .rmax = t->rmax,
-        .itl_more = o->itl4 < USUAL ? 0 : 3 * o->itl4,
+        .itl_more = o->itl4 < TRAN_ITL4 ? 0 : 3 * o->itl4,
     };
 }
 
