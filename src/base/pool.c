@@ -564,7 +564,10 @@ void pool_run_homes(pool *p, pool_kind kind, int32_t n, const int32_t *home, int
 
 void pool_run_each(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user)
 {
-    pool_run_homes(p, kind, n, p ? p->each : NULL, n, fn, user);
+    if (p && n <= p->size)
+        pool_run_homes(p, kind, n, p->each, n, fn, user);
+    else
+        pool_run(p, kind, n, fn, user);
 }
 
 /* -- and an ordered part -- */

@@ -53,7 +53,7 @@ void pool_run(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user);
  * it. */
 void pool_run_homes(pool *p, pool_kind kind, int32_t n, const int32_t *home, int n_home, pool_fn fn,
                     void *user);
-/* The same for n <= pool_size(p) pieces, piece i at home with thread i. */
+/* The same, piece i at home with thread i; with none where there are more than threads. */
 void pool_run_each(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user);
 /* As pool_run, with a second part of each piece, take(user, i, worker), called for i = 0, 1, 2 ...
  * in this order, one call at a time, each after fn(user, i): sums whose order must not depend on

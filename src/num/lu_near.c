@@ -16,7 +16,8 @@ struct lu_near {
     double *v[LU_NEAR_MOST + 1];   /* [n] v_k times a number */
     double unit[LU_NEAR_MOST + 1]; /* which makes v_k of v[k] */
     double *sum;                   /* [n_piece] of products */
-    int32_t *order, *home;         /* [n_piece] pieces by homes; [parts + 1] where those begin */
+    int32_t *order, *home;         /* [n_piece] pieces by homes; [parts + 1] where those
+                                      begin; NULL: there are more parts than threads */
 };
 
 typedef struct turned { /* Hessenberg's matrix, made triangular by rotations */
@@ -49,6 +50,13 @@ static void at_home(void *user, int32_t i, int worker)
     const homes *h = user;
     (void)worker;
     h->fn(h->j, h->j->s->order[i]);
+}
+
+static void anywhere(void *user, int32_t i, int worker)
+{
+    const homes *h = user;
+    (void)worker;
+    h->fn(h->j, i);
 }
 
 /* The part that has most of a piece's rows. count [parts]: work */
@@ -94,7 +102,7 @@ lu_near *lu_near_new(int32_t n, pool *p, const csc_cut *cut)
     for (int k = 0; k <= LU_NEAR_MOST; k++)
         s->v[k] = vs_calloc((size_t)n + 1, sizeof(double));
     s->sum = vs_calloc((size_t)s->n_piece + 1, sizeof(double));
-    if (cut)
+    if (cut && cut->n_part <= pool_size(p))
         list_homes(s);
     return s;
 }
@@ -154,11 +162,10 @@ static void each_piece(const job *j, job_fn fn)
 {
     const lu_near *s = j->s;
     homes h = {j, fn};
-    if (s->cut)
+    if (s->home)
         pool_run_homes(s->pool, POOL_SOLVE, s->n_piece, s->home, s->cut->n_part, at_home, &h);
     else
-        for (int32_t i = 0; i < s->n_piece; i++)
-            fn(j, i);
+        pool_run(s->pool, POOL_SOLVE, s->n_piece, anywhere, &h);
 }
 
 /* Their sums too. */
