@@ -538,8 +538,9 @@ class Report(Results):
         self.assertIn('peak', page)
 
     def test_what_failed_late_is_shown_beside_what_is_there(self):
-        page, err = self.page(REPORT % '.plot tran v(nix)', code=1)
+        page, err = self.page(REPORT % '.plot tran v(nix)\n.four 1meg v(nix)', code=1)
         self.assertIn("there is no vector 'v(nix)'", err)
+        self.assertIn("'v(nix)' is not known here and left out", err)
         self.assertIn('No picture: .plot tran v(nix)', page)
         self.assertEqual(len(self.pictures(page)), 1)
 
