@@ -8,10 +8,11 @@
 double *ana_frequencies(const ana_freq *f)
 {
     double *v = NULL;
-    for (int64_t k = 0; f->grid == ANA_LIST && k < f->n; k++)
-        vec_push(v, f->f[k]);
-    if (f->grid == ANA_LIST)
+    if (f->grid == ANA_LIST) {
+        for (int64_t k = 0; k < f->n; k++)
+            vec_push(v, f->f[k]);
         return v;
+    }
     if (f->grid == ANA_LIN) {
         const double step = f->n > 1 ? (f->to - f->from) / (double)(f->n - 1) : 0;
         for (int64_t k = 0; k < f->n; k++)

@@ -659,20 +659,21 @@ static bool finds_jump(tran *t)
     return st == VS_OK;
 }
 
-static vs_status take_jump(tran *t)
+/* The attempt is a point behind a jump; followed: finds_jump found it. */
+static vs_status accept_jump(tran *t, double best, bool followed)
 {
-    if (is_undone(t, t->h))
+    if (is_undone(t, best))
         return VS_OK;
-    if (t->n_jump++ == 0)
+    if (followed && t->n_jump++ == 0)
         diag_warning(t->a->d, DIAG_NOWHERE,
                      "at t = %.9g s a part without charge jumps: Newton does not find the point "
                      "behind it from the one before, and homotopies do; capacitances would tell "
                      "which of several it is",
                      t->t_new);
-    tell(t, ANA_STEP_JUMP, t->h);
-    const vs_status st = accept(t, t->h);
+    tell(t, ANA_STEP_JUMP, best);
+    const vs_status st = accept(t, best);
     start_piece(t, 1);
-    t->jumped = true;
+    t->jumped = followed;
     return st;
 }
 
@@ -680,9 +681,9 @@ static vs_status newton_failed(tran *t)
 {
     double h = CUT_NEWTON * t->h;
     tell(t, ANA_STEP_NEWTON, h);
-    if (h < t->hmin && finds_jump(t))
-        return take_jump(t);
     if (h < t->hmin) {
+        if (finds_jump(t))
+            return accept_jump(t, t->h, true);
         explain_step(t, true);
         return VS_ESTEP;
     }
@@ -801,14 +802,8 @@ static vs_status judge(tran *t)
         tell(t, ANA_STEP_NOISE, best);
         return accept(t, best);
     }
-    if (is_jump(t)) {
-        if (is_undone(t, best))
-            return VS_OK;
-        tell(t, ANA_STEP_JUMP, best);
-        vs_status st = accept(t, best);
-        start_piece(t, 1);
-        return st;
-    }
+    if (is_jump(t))
+        return accept_jump(t, best, false);
     if (tran_rings(t))
         start_piece(t, 0); /* the L-stable first step ends the ringing */
     tell(t, ANA_STEP_LTE, best);

@@ -38,6 +38,16 @@ uint64_t str_hash_lower(const char *s)
     return h * 0x9e3779b97f4a7c15u ^ (h >> 29);
 }
 
+const char *str_with_dots(arena *mem, const char *name)
+{
+    if (!strchr(name, ':'))
+        return NULL;
+    char *own = arena_strndup(mem, name, strlen(name));
+    for (char *p = own; *p; p++)
+        *p = *p == ':' ? '.' : *p;
+    return own;
+}
+
 /* Eight characters in lower case: bit 7 of each byte of `upper` tells whether it is from A to Z. */
 static uint64_t folded(uint64_t word)
 {

@@ -53,6 +53,10 @@ int str_ncasecmp(const char *a, const char *b, size_t n);
 uint64_t str_hash(const void *bytes, size_t n);
 uint64_t str_hash_lower(const char *s); /* of the text in lower case */
 
+/* A name with the colons that Xyce has between levels of hierarchy as dots, in mem; NULL: it has
+ * none. */
+const char *str_with_dots(arena *mem, const char *name);
+
 /* The candidate nearest to `name` by edit distance (case ignored), or NULL if none is near enough
  * to be a plausible slip (distance <= 1 + length / 4). */
 const char *str_nearest(const char *name, const char *const *cand, size_t n_cand);

@@ -91,7 +91,7 @@ struct ckt {
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
     struct csc_cut *rows;           /* parts of sums for threads; NULL: one thread sums */
     arena rows_mem;                 /* of `rows` */
-    int32_t *piece_home;            /* [parts + 1] the same of what moved in a group */
+    int32_t *piece_home;            /* [parts + 1] pieces of each thread of what moved in a group */
     struct ckt_pairs *pairs;        /* resistors and capacitors, ckt_pairs.c; NULL: none yet */
     bool is_latent;                 /* cells of it are in use */
     struct ckt_latent *latent;      /* parts that do not move (ckt_latent.h); NULL: not yet asked */

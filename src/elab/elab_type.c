@@ -216,9 +216,8 @@ static bool has_one_of(const flat_model *c, const char *const *name, size_t n)
  * MOS 9; VBIC. NULL: it has none. */
 static const char *known_by_parameters(const flat_model *c, char letter, int level)
 {
-    static const char *const bsim3[] = {"vth0", "nch", "dvt0", "nlx"}, *const vbic[] = {
-                                                                           "ibei", "rcx", "rci",
-                                                                           "rbx", "rbi"};
+    static const char *const bsim3[] = {"vth0", "nch", "dvt0", "nlx"};
+    static const char *const vbic[] = {"ibei", "rcx", "rci", "rbx", "rbi"};
     if (letter == 'm' && level == 9)
         return has_one_of(c, bsim3, VS_COUNT(bsim3)) ? "BSIM3" : NULL;
     if (letter == 'p' && level >= 10 && level <= 12)

@@ -1035,12 +1035,8 @@ void flat_fill_maps(flat_ctx *c)
 
 const char *flat_with_dots(flat_ctx *c, const char *name)
 {
-    if (!strchr(name, ':'))
-        return name;
-    char *own = arena_strndup(&c->scratch, name, strlen(name));
-    for (char *p = own; *p; p++)
-        *p = *p == ':' ? '.' : *p;
-    return str_intern0(c->names, own);
+    const char *dots = str_with_dots(&c->scratch, name);
+    return dots ? str_intern0(c->names, dots) : name;
 }
 
 /* A name as seen from a scope: below it, else from the top. */

@@ -408,7 +408,7 @@ bool flat_model_values(flat_ctx *c, scope *s, model_def *m, model_value **v, con
 net_sub *flat_find_sub(scope *s, const char *name, scope **lex);
 /* The slot of a node's name in the body, made at its first use. */
 int32_t flat_slot(flat_ctx *c, body *b, const char *name);
-/* The same for text[0..n) in lower case. */
+/* The same for text[0..n) in lower case, whose hash is str_hash_folded's. */
 int32_t flat_slot_of(flat_ctx *c, body *b, const char *text, size_t n, uint32_t hash);
 /* Index of the body's last item of that name so far, -1: none. */
 int32_t flat_item(body *b, const char *name);

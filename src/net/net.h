@@ -208,7 +208,7 @@ typedef enum net_card_kind {
     NET_CARD_IC,
     NET_CARD_NODESET,
     NET_CARD_SAVE,
-    NET_CARD_DATA, /* a table of points for .step; the card behind it */
+    NET_CARD_DATA, /* a table of points for .step, .dc and others; the card behind it */
     NET_CARD_POST, /* computed from results: .meas .four .fft .eye .print .plot; read by src/ctl */
     NET_CARD_OP,
     NET_CARD_DC,

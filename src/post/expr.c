@@ -379,23 +379,12 @@ static const char *sideband(parser *p, const char *name)
     return index;
 }
 
-/* Names of Xyce's have a colon between levels of hierarchy, "x1:out"; NULL: this one has none. */
-static const char *with_dots(const post_env *e, const char *name)
-{
-    if (!strchr(name, ':'))
-        return NULL;
-    char *own = arena_strndup(e->mem, name, strlen(name));
-    for (char *p = own; *p; p++)
-        *p = *p == ':' ? '.' : *p;
-    return own;
-}
-
 /* index: of the sideband */
 static bool node_voltage(parser *p, char letter, const char *prefix, const char *node,
                          const char *index, post_val *out)
 {
     if (p->names) {
-        const char *dots = with_dots(p->e, node);
+        const char *dots = str_with_dots(p->e->mem, node);
         note_name(p, arena_printf(p->e->mem, "%c(%s)", letter, node));
         if (dots)
             note_name(p, arena_printf(p->e->mem, "%c(%s)", letter, dots));
@@ -411,7 +400,7 @@ static bool node_voltage(parser *p, char letter, const char *prefix, const char 
         return true;
     }
     const char *name = arena_printf(p->e->mem, "%s%c(%s)%s", prefix, letter, node, index),
-               *dots = with_dots(p->e, name);
+               *dots = str_with_dots(p->e->mem, name);
     return find_vector(p->e, name, out) || (dots && find_vector(p->e, dots, out)) ||
            no_vector(p->e, name);
 }
@@ -548,7 +537,7 @@ static bool is_own_function(const post_env *e, const char *word)
 /* A probe's value, if the call at the cursor is one of those; the cursor then is behind it. */
 static bool probe(parser *p, const char *word, const char *start, bool *taken, post_val *out)
 {
-    const char *from = p->s, *element = raw_name(p), *dots = with_dots(p->e, element);
+    const char *from = p->s, *element = raw_name(p), *dots = str_with_dots(p->e->mem, element);
     const char *name = probe_of(p->e, word, element);
     *taken = name && *p->s == ')' && !is_own_function(p->e, word);
     if (!*taken) {
