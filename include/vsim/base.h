@@ -34,15 +34,16 @@ extern "C" {
 
 typedef enum vsim_status {
     VSIM_OK = 0,
-    VSIM_NOCONV = 1,       /* Newton's method found no operating point */
-    VSIM_STOP = 4,         /* ended in order before its end: a callback or a model asked for it */
-    VSIM_PAUSED = 5,       /* the run is under way; vsim_run_go or vsim_run_until go on */
-    VSIM_EINPUT = -1,      /* deck, model, name or argument is wrong */
-    VSIM_ENOMEM = -2,      /* the simulator can only be freed; see vsim_settings.memory */
-    VSIM_ESINGULAR = -3,   /* the matrix is singular */
-    VSIM_ESTEP = -4,       /* the time step became too small */
-    VSIM_EIO = -5,         /* a file could not be read or written */
-    VSIM_EUNSUPPORTED = -6 /* known, but not done by this build or machine */
+    VSIM_NOCONV = 1,        /* Newton's method found no operating point */
+    VSIM_STOP = 4,          /* ended in order before its end: a callback or a model asked for it */
+    VSIM_PAUSED = 5,        /* the run is under way; vsim_run_go or vsim_run_until go on */
+    VSIM_EINPUT = -1,       /* deck, model, name or argument is wrong */
+    VSIM_ENOMEM = -2,       /* the simulator can only be freed; see vsim_settings.memory */
+    VSIM_ESINGULAR = -3,    /* the matrix is singular */
+    VSIM_ESTEP = -4,        /* the time step became too small */
+    VSIM_EIO = -5,          /* a file could not be read or written */
+    VSIM_EUNSUPPORTED = -6, /* known, but not done by this build or machine */
+    VSIM_EDIED = -7         /* a process that computed a part died, and so did the next */
 } vsim_status;
 /* "done", "out of memory", ...: never NULL, and static. */
 VSIM_API const char *vsim_status_text(vsim_status st);

@@ -22,7 +22,8 @@
     X(VS_ESINGULAR, -3, "matrix is singular")                               \
     X(VS_ESTEP, -4, "time step too small")                                  \
     X(VS_EIO, -5, "file input or output failed")                            \
-    X(VS_EUNSUPPORTED, -6, "not supported")
+    X(VS_EUNSUPPORTED, -6, "not supported")                                 \
+    X(VS_EDIED, -7, "a process that computed a part of the work died")
 /* clang-format on */
 
 typedef enum vs_status {

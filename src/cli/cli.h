@@ -16,6 +16,7 @@ typedef enum cli_exit {
     CLI_IO = 4,         /* a file could not be read or written */
     CLI_MEMORY = 7,     /* out of memory (5, 6: `quit` codes of the run) */
     CLI_DIFFER = 8,     /* compare: they do not agree */
+    CLI_DIED = 10,      /* a process that computed a part died (9: VSIM_NOT_VERIFIED) */
     CLI_INTERRUPT = 130 /* Ctrl-C; results so far are kept */
 } cli_exit;
 

@@ -18,6 +18,7 @@ int cli_exit_code(vsim_status st)
     case VSIM_EUNSUPPORTED: return CLI_INPUT;
     case VSIM_EIO: return CLI_IO;
     case VSIM_ENOMEM: return CLI_MEMORY;
+    case VSIM_EDIED: return CLI_DIED;
     default: return CLI_NUMERIC;
     }
 }

@@ -133,14 +133,16 @@ vs_status run_write_stats(run *r)
         "  \"newton_iterations\": %lld,\n  \"device_evaluations\": %lld,\n  \"device_bypasses\": "
         "%lld,\n  \"latent_unknowns\": %lld,\n"
         "  \"peak_memory_bytes\": %zu,\n"
-        "  \"kernels_compiled\": %d,\n  \"kernels_from_cache\": %d,\n  \"op_method\": \"%s\",\n",
+        "  \"kernels_compiled\": %d,\n  \"kernels_from_cache\": %d,\n  \"op_method\": \"%s\",\n"
+        "  \"workers\": %d,\n",
         sim_stats(r->sim)->unknowns, (long long)sim_stats(r->sim)->accepted,
         (long long)sim_stats(r->sim)->rejected, (long long)sim_stats(r->sim)->iterations,
         (long long)sim_stats(r->sim)->evaluations, (long long)sim_stats(r->sim)->bypasses,
         (long long)sim_stats(r->sim)->latent, peak_memory(),
         js->n_compiled + sim_stats(r->sim)->n_compiled,
         js->n_from_cache + sim_stats(r->sim)->n_from_cache,
-        sim_stats(r->sim)->op_method ? sim_stats(r->sim)->op_method : "");
+        sim_stats(r->sim)->op_method ? sim_stats(r->sim)->op_method : "",
+        sim_stats(r->sim)->workers);
     write_generations(r->sim, fp);
     const phases p = phases_of(r);
     fprintf(fp,

@@ -93,6 +93,7 @@ typedef struct sim_stat {
     /* Small signals on the last orbit: steps of its period, if in time, else harmonics. */
     int64_t small_steps, small_harmonics;
     int n_compiled, n_from_cache; /* kernels, by other processes (sim_figures_add) */
+    int workers;                  /* processes that this one started for points of a sweep */
 } sim_stat;
 
 /* The client's settings. It may change any of them between analyses (sim_opts). Pointers stay the
@@ -318,6 +319,8 @@ void sim_figures_less(sim_figures *f, const sim_figures *before);
 bool sim_figures_sane(const sim_figures *f);
 /* Adds those of another process, which are sane, to this engine's. */
 void sim_figures_add(sim *s, const sim_figures *f);
+/* One more process computes points of a sweep of s. */
+void sim_figures_hired(sim *s);
 
 /* The value "@m1[gm]" at the last operating point or, if the last analysis was a transient, at its
  * last point. false: there is no such point or no such value. */

@@ -78,3 +78,5 @@ void sim_figures_add(sim *s, const sim_figures *f)
             str_intern(s->names, f->op_method, strnlen(f->op_method, sizeof f->op_method));
     s->st.unknowns = f->st.unknowns ? f->st.unknowns : s->st.unknowns;
 }
+
+void sim_figures_hired(sim *s) { s->st.workers++; }

@@ -193,6 +193,7 @@ bool swp_hire(swp *w, swp_worker *all, int n, swp_worker *v)
         return false;
     }
     *v = (swp_worker){pid, ask[1], answer[0], v->spool, -1};
+    sim_figures_hired(w->s);
     return true;
 }
 
@@ -296,7 +297,7 @@ static vs_status write_due(swp_crew *c)
 }
 
 /* Gives the point of a worker that died to another one, once; if that dies too, the point has
- * failed. */
+ * failed: for want of memory if the last one said so. */
 void swp_died(swp_crew *c, int64_t k, int how)
 {
     if (++c->tries[k % c->window] < TRIES) {
@@ -304,12 +305,12 @@ void swp_died(swp_crew *c, int64_t k, int how)
         return;
     }
     const size_t n = vec_len(c->w->meas);
+    const bool memory = WIFEXITED(how) && WEXITSTATUS(how) == NO_MEMORY;
     swp_rec r = {.point = swp_mine(c->w, k),
-                 .status = VS_ENOMEM,
+                 .status = memory ? VS_ENOMEM : VS_EDIED,
                  .value = vs_calloc(n + 1, sizeof(double)),
                  .text = vs_strdup(""),
                  .msg = vs_malloc(100)};
-    const bool memory = WIFEXITED(how) && WEXITSTATUS(how) == NO_MEMORY;
     const int n_msg =
         memory ? snprintf(r.msg, 100, "error: out of memory\n")
                : snprintf(r.msg, 100, "error: the process that computed it ended by %s %d, twice\n",

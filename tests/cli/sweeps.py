@@ -419,6 +419,18 @@ class Workers(Folder):
                     break
             self.assertEqual(met, 2, 'it ends too early')
 
+    def test_a_point_whose_workers_die_has_failed(self):
+        """The first point lasts longer than any patience; who computes it is killed."""
+        self.write('d.sp', RC.replace('20u\n.meas', '{t}\n.meas', 1) + '.param t=20u\n.step param t list 1000 20u\n')
+        p = self.start('--jobs', '2', '-r', 'b.raw', 'd.sp')
+        while p.poll() is None:
+            for pid in self.children(p.pid):
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.005)
+        out, err = p.communicate(timeout=400)
+        self.assertEqual(p.returncode, 10, out + err)
+        self.assertIn('the process that computed it ended by signal 9, twice', err)
+
     def test_resume(self):
         self.write('d.sp', self.LONG)
         one = self.results('a')
