@@ -169,6 +169,14 @@ bool ana_tick(const ana *a, double *next, double fraction, double axis,
               void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *),
               void *user);
 double ana_since(const ana *a, double t0); /* seconds since t0 without the cost of the clock */
+/* Whether the clock is to be read around the k-th of many calls, from 0, and how many of them its
+ * seconds stand for; 0: no. In small systems, where its own cost shows, the first calls, which may
+ * have more to do, stand for themselves, and then one of many for all. */
+static inline int ana_timed(const ana *a, int64_t k)
+{
+    enum { SMALL = 1024, FIRST = 16, EVERY = 256 };
+    return a->n_all >= SMALL || k < FIRST ? 1 : k % EVERY ? 0 : EVERY;
+}
 
 /* -- freq.c -- */
 typedef struct freq_sweep {

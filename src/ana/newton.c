@@ -36,9 +36,6 @@
  * are this much below their tolerance: models compute charges with rounding errors nobody knows. */
 #define STALLED 4
 #define STALLED_STRICT 1e-3
-/* Small systems: the clock is read on one iteration of this many, for its own cost shows. */
-#define CLOCK_EVERY 256
-#define CLOCK_SMALL 1024
 
 static bool pulls(const newton_eq *eq) { return eq->gshunt > 0 || eq->gpt > 0 || eq->n_force > 0; }
 
@@ -244,15 +241,10 @@ static void report(const ana *a, const newton_eq *eq, const double *x, double le
     }
 }
 
-static bool clock_now(const ana *a)
-{
-    return a->n_all >= CLOCK_SMALL || a->st.iterations % CLOCK_EVERY == 0;
-}
-
 /* Factors of the present matrix; pivots are chosen anew when they must be. */
 static vs_status factor(ana *a)
 {
-    bool timed = clock_now(a);
+    const int timed = ana_timed(a, a->st.iterations);
     double t0 = timed ? vs_seconds() : 0;
     vs_status st = VS_REPIVOT;
     watch_phase(a->watch, ANA_IN_REFACTOR);
@@ -265,7 +257,7 @@ static vs_status factor(ana *a)
     watch_phase(a->watch, ANA_IN_TEST);
     a->repivot = false;
     if (timed)
-        a->st.s_factor += ana_since(a, t0) * (a->n_all >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
+        a->st.s_factor += timed * ana_since(a, t0);
     return st;
 }
 
@@ -280,13 +272,13 @@ vs_status newton_factor(ana *a, double alpha)
 /* dx = A^-1 r with the present factors. */
 static void solve(ana *a)
 {
-    bool timed = clock_now(a);
+    const int timed = ana_timed(a, a->st.iterations);
     double t0 = timed ? vs_seconds() : 0;
     watch_phase(a->watch, ANA_IN_SOLVE);
     ana_solve(a, a->r, a->dx);
     watch_phase(a->watch, ANA_IN_TEST);
     if (timed)
-        a->st.s_solve += ana_since(a, t0) * (a->n_all >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
+        a->st.s_solve += timed * ana_since(a, t0);
 }
 
 /* Length of the update: halved while successive updates point against each other. */

@@ -28,7 +28,6 @@
 #define SAME_TIME 3.6e-15 /* times this far apart, relative to tstop, are the same */
 #define MOST_EVENTS 16    /* times of a step at which digital nodes change, each with two rows */
 #define JUMP_SEEN 3       /* jumps of currents that a row behind a corner shows, in tolerances */
-#define OUTPUT_TIMED_EVERY 256 /* points: reading the clock costs more than a point without file */
 
 /* -- setting up -- */
 
@@ -215,13 +214,13 @@ VS_HOT static vs_status deliver_at(tran *t, double time, const double *x)
         return VS_OK;
     if (t->tape)
         tran_tape_row(t, x, time != t->t);
-    bool timed = a->st.points_accepted % OUTPUT_TIMED_EVERY == 0;
+    const int timed = ana_timed(a, a->st.points_accepted);
     double t0 = timed ? vs_seconds() : 0;
     watch_phase(a->watch, ANA_IN_OUTPUT);
     st = t->sink->point(t->sink->user, time, a->latent ? tran_latent_point(t, x) : x);
     watch_phase(a->watch, ANA_IN_OTHER);
     if (timed)
-        a->st.s_output += OUTPUT_TIMED_EVERY * ana_since(a, t0);
+        a->st.s_output += timed * ana_since(a, t0);
     return st;
 }
 

@@ -20,17 +20,16 @@ static void free_vec(post_vec *v)
     vs_free(v);
 }
 
-static void drop_index(post_plot *p)
+void post_index_clear(post_index *x)
 {
-    map_free(&p->index);
-    vec_free(p->same);
-    p->same = NULL;
-    p->n_indexed = 0;
+    map_free(&x->last);
+    vec_free(x->before);
+    *x = (post_index){0};
 }
 
 static void free_plot(post_plot *p)
 {
-    drop_index(p);
+    post_index_clear(&p->index);
     for (size_t i = 0; i < vec_len(p->vec); i++)
         free_vec(p->vec[i]);
     vec_free(p->vec);
@@ -201,7 +200,7 @@ void post_plot_remove(post_plot *p, const post_vec *v)
         vec_head_of(p->vec)->len = n;
     if (p->scale == v)
         p->scale = NULL;
-    drop_index(p); /* numbers have moved */
+    post_index_clear(&p->index); /* numbers have moved */
 }
 
 /* 0: no; 1: another way to write it, "out" or "v1#branch"; 2: the same name. */
@@ -254,13 +253,23 @@ static uint64_t hash_of(const char *name)
     return h;
 }
 
+void post_index_add(post_index *x, const char *name)
+{
+    const uint64_t h = hash_of(name);
+    const int32_t i = (int32_t)vec_len(x->before);
+    vec_push(x->before, map_get(&x->last, h, -1));
+    map_set(&x->last, h, i);
+}
+
+int32_t post_index_last(const post_index *x, const char *name)
+{
+    return map_get(&x->last, hash_of(name), -1);
+}
+
 static void extend_index(post_plot *p)
 {
-    for (; p->n_indexed < vec_len(p->vec); p->n_indexed++) {
-        const uint64_t h = hash_of(p->vec[p->n_indexed]->name);
-        vec_push(p->same, map_get(&p->index, h, -1));
-        map_set(&p->index, h, (int32_t)p->n_indexed);
-    }
+    while (vec_len(p->index.before) < vec_len(p->vec))
+        post_index_add(&p->index, p->vec[vec_len(p->index.before)]->name);
 }
 
 /* Of the vectors that `name` means by itself, or as `also` (name: there is no other form): the
@@ -268,13 +277,13 @@ static void extend_index(post_plot *p)
 static post_vec *find_indexed(const post_plot *p, const char *name, const char *also)
 {
     int32_t best = -1, other = -1;
-    for (int32_t i = map_get(&p->index, hash_of(name), -1); i >= 0; i = p->same[i]) {
+    for (int32_t i = post_index_last(&p->index, name); i >= 0; i = p->index.before[i]) {
         const int m = match(p->vec[i]->name, name);
         best = m == 2 ? i : best;
         other = m ? i : other;
     }
-    for (int32_t i = also == name ? -1 : map_get(&p->index, hash_of(also), -1); i >= 0;
-         i = p->same[i])
+    for (int32_t i = also == name ? -1 : post_index_last(&p->index, also); i >= 0;
+         i = p->index.before[i])
         if (match(p->vec[i]->name, also) && (other < 0 || i < other))
             other = i;
     return best >= 0 ? p->vec[best] : other >= 0 ? p->vec[other] : NULL;
@@ -285,7 +294,7 @@ post_vec *post_plot_find(const post_plot *p, const char *name)
     post_vec *other = NULL;
     char own[OUT_NAME];
     const char *also = out_own_name(own, name);
-    if (p->n_indexed && p->n_indexed == vec_len(p->vec))
+    if (vec_len(p->index.before) == vec_len(p->vec))
         return find_indexed(p, name, also);
     for (size_t i = 0; i < vec_len(p->vec); i++) {
         int m = match(p->vec[i]->name, name);
@@ -302,7 +311,7 @@ post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char 
 {
     extend_index(p);
     int32_t first = -1;
-    for (int32_t i = map_get(&p->index, hash_of(name), -1); i >= 0; i = p->same[i])
+    for (int32_t i = post_index_last(&p->index, name); i >= 0; i = p->index.before[i])
         first = str_casecmp(p->vec[i]->name, name) ? first : i;
     if (first < 0) {
         post_vec *added = post_plot_append(s, p, name, type, complex);

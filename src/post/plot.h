@@ -22,6 +22,17 @@ typedef struct post_vec {
 typedef struct post_source
     post_source; /* a result file whose values are read when they are needed */
 
+/* Names of vectors, numbered from 0, by all ways to write them. Those that may mean the same are a
+ * chain: post_index_last, then before[i] of each; post_name_matches tells which of them do. */
+typedef struct post_index {
+    map last;        /* hash of a name -> number of the last one with this hash */
+    int32_t *before; /* vec: number of the name before it with this hash; -1 */
+} post_index;
+
+void post_index_add(post_index *x, const char *name);
+int32_t post_index_last(const post_index *x, const char *name); /* -1: none */
+void post_index_clear(post_index *x);                           /* frees it, too */
+
 typedef struct post_plot {
     const char *name;  /* "tran1" */
     const char *title; /* of the deck */
@@ -32,10 +43,7 @@ typedef struct post_plot {
     post_source *from; /* of post_load_late: the file to read values from (post_fetch); NULL: none
                           */
     int32_t place;     /* number of the plot in that file */
-    /* vectors [0, n_indexed) by name, all ways to write it: by post_plot_add; used if complete */
-    map index;     /* hash of a name -> number of the last vector with this hash */
-    int32_t *same; /* vec: [n_indexed], number of the vector before it with this hash; -1 */
-    size_t n_indexed;
+    post_index index;  /* of the first vectors, by post_plot_add; used if it has all */
     /* of a spectrum: */
     int lobe;       /* lines on each side that the window spreads a tone over */
     double tone;    /* Hz, the fundamental that the deck names; 0: none */

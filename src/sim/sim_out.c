@@ -1,8 +1,10 @@
 /* sim_out.c - results of the analysis under way: to the result file, to a plot in memory. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "out_name.h"
 #include "sim_priv.h"
 #include "vec.h"
 
@@ -65,22 +67,51 @@ static vs_status update_details(sim *s, double time, const double *x)
     return st;
 }
 
-static bool listed(const elab_out *v, const elab_out *o)
+/* Keeps a vector, if none of its name is: `kept` has their names. */
+static void keep(sim *s, map *kept, const elab_out *o)
 {
-    for (size_t i = 0; i < vec_len(v); i++)
-        if (v[i].name == o->name)
-            return true;
-    return false;
+    if (map_get(kept, map_key(o->name), 0))
+        return;
+    map_set(kept, map_key(o->name), 1);
+    vec_push(s->mem_vec, *o);
 }
 
-/* Adds the vectors of `name` to the list; the deck's .save does not matter to them. */
-static void keep_named(sim *s, const char *const *name, const elab_out *all)
+static int by_number(const void *a, const void *b)
 {
-    for (size_t k = 0; k < vec_len(name); k++)
-        for (size_t i = 0; i < vec_len(all); i++)
-            if ((!strcmp(name[k], "all") || post_name_matches(all[i].name, name[k])) &&
-                !listed(s->mem_vec, &all[i]))
-                vec_push(s->mem_vec, all[i]);
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The numbers of those of all that `name` means, ascending; a vec. */
+static int32_t *meant(const elab_out *all, const post_index *x, const char *name)
+{
+    char own[OUT_NAME];
+    const char *form[2] = {name, out_own_name(own, name)};
+    int32_t *v = NULL;
+    for (size_t k = 0; k < VS_COUNT(form); k++)
+        for (int32_t i = post_index_last(x, form[k]); i >= 0; i = x->before[i])
+            if (post_name_matches(all[i].name, name))
+                vec_push(v, i);
+    if (v)
+        qsort(v, vec_len(v), sizeof *v, by_number);
+    return v;
+}
+
+/* Keeps the vectors of each name; the deck's .save does not matter to them. */
+static void keep_named(sim *s, map *kept, const char *const *name, const elab_out *all)
+{
+    post_index x = {0};
+    for (size_t i = 0; i < vec_len(all) && vec_len(name); i++)
+        post_index_add(&x, all[i].name);
+    for (size_t k = 0; k < vec_len(name); k++) {
+        int32_t *v = meant(all, &x, name[k]);
+        for (size_t i = 0; i < vec_len(v); i++)
+            keep(s, kept, &all[v[i]]);
+        for (size_t i = 0; i < vec_len(all) && !strcmp(name[k], "all"); i++)
+            keep(s, kept, &all[i]);
+        vec_free(v);
+    }
+    post_index_clear(&x);
 }
 
 /* Messages of what is only tried are not shown. */
@@ -148,7 +179,7 @@ bool sim_meter(sim *s, const char *name)
 }
 
 /* Keeps what of `name` are values inside devices. */
-static void keep_details(sim *s, const char *const *name)
+static void keep_details(sim *s, map *kept, const char *const *name)
 {
     flat_save *save = NULL, o;
     for (size_t k = 0; k < vec_len(name); k++)
@@ -156,8 +187,8 @@ static void keep_details(sim *s, const char *const *name)
             vec_push(save, o);
     elab_out *v = save ? try_outputs(s, save) : NULL;
     for (size_t i = 0; i < vec_len(v); i++)
-        if (v[i].is_detail && !listed(s->mem_vec, &v[i]))
-            vec_push(s->mem_vec, v[i]);
+        if (v[i].is_detail)
+            keep(s, kept, &v[i]);
     vec_free(v);
     vec_free(save);
 }
@@ -224,16 +255,19 @@ static void choose_kept(sim *s)
     elab_outputs(&all, s->ckt, &all_saved, s->d, s->names, true);
     /* commands `save` are instead of the deck's cards; in ngspice's manner they add to them */
     const bool cards = !vec_len(s->opt.save) || (s->opt.manner.ngspice && vec_len(s->flat.save));
-    if (s->opt.keep == SIM_KEEP_ALL && cards)
-        for (size_t i = 0; i < vec_len(s->vec); i++)
-            vec_push(s->mem_vec, s->vec[i]);
+    map kept = {0};
+    for (size_t i = 0; i < vec_len(s->vec) && s->opt.keep == SIM_KEEP_ALL && cards; i++) {
+        vec_push(s->mem_vec, s->vec[i]);
+        map_set(&kept, map_key(s->vec[i].name), 1);
+    }
     if (s->opt.keep == SIM_KEEP_ALL)
-        keep_named(s, s->opt.save, all);
-    keep_named(s, s->opt.keep_name, all);
-    keep_named(s, s->opt.keep_name, s->vec); /* also those of .probe */
-    keep_details(s, s->opt.keep_name);
+        keep_named(s, &kept, s->opt.save, all);
+    keep_named(s, &kept, s->opt.keep_name, all);
+    keep_named(s, &kept, s->opt.keep_name, s->vec); /* also those of .probe */
+    keep_details(s, &kept, s->opt.keep_name);
     if (s->opt.keep == SIM_KEEP_ALL)
-        keep_details(s, s->opt.save);
+        keep_details(s, &kept, s->opt.save);
+    map_free(&kept);
     vec_free(all);
 }
 

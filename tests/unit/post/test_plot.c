@@ -61,8 +61,8 @@ START_TEST(the_index_finds_what_a_search_finds)
     bench_init(&b);
     post_plot *plain = plot_of(&b, false), *indexed = plot_of(&b, false);
     (void)post_plot_add(&b.set, indexed, "last", "notype", false); /* makes the index */
-    ck_assert_uint_eq(indexed->n_indexed, vec_len(indexed->vec));
-    ck_assert_uint_eq(plain->n_indexed, 0);
+    ck_assert_uint_eq(vec_len(indexed->index.before), vec_len(indexed->vec));
+    ck_assert_uint_eq(vec_len(plain->index.before), 0);
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < VS_COUNT(name); i++)
             ck_assert_msg(place(plain, post_plot_find(plain, name[i])) ==
@@ -71,7 +71,7 @@ START_TEST(the_index_finds_what_a_search_finds)
         ck_assert_ptr_null(post_plot_find(indexed, "nowhere"));
         post_plot_remove(plain, plain->vec[1]); /* numbers move */
         post_plot_remove(indexed, indexed->vec[1]);
-        ck_assert_uint_eq(indexed->n_indexed, 0);
+        ck_assert_uint_eq(vec_len(indexed->index.before), 0);
         (void)post_plot_add(&b.set, indexed, "last", "notype", false);
     }
     bench_fini(&b);
