@@ -10,6 +10,8 @@ void ckt_aside_init(ckt_aside *g, const ckt *c, arena *mem, mdl_form_kind form, 
         own[i] = &c->unk[c->inst[device[i]].first];
     g->form = form;
     dev_group_init(&g->dev, mem, c->inst[device[0]].model, device, row, n);
+    g->dev.who = ckt_name_for;
+    g->dev.who_user = c;
     dev_form_add(&g->dev, mem, form, v, unknown ? unknown : own, true);
     dev_state_init(&g->dev, mem);
 }

@@ -86,6 +86,8 @@ typedef struct outputs { /* of one device; vecs */
     mdl_out *what;
 } outputs;
 
+static ckt_outputs seen(const outputs *o) { return (ckt_outputs){o->v, o->what, vec_len(o->what)}; }
+
 static void outputs_free(outputs *o)
 {
     vec_free(o->v);
@@ -99,10 +101,10 @@ static int32_t is_one_with(const ckt_inst *in, int32_t u)
     return rep >= 0 ? rep : u;
 }
 
-static bool charges(const ckt_inst *in, const outputs *o, int32_t t)
+static bool charges(const ckt_inst *in, const ckt_outputs *o, int32_t t)
 {
     bool any = false;
-    for (size_t k = 0; k < vec_len(o->what); k++)
+    for (size_t k = 0; k < o->n; k++)
         any |=
             o->what[k].kind == IR_OUT_REACT && o->v[k] != 0 && is_one_with(in, o->what[k].a) == t;
     return any;
@@ -120,32 +122,43 @@ static int32_t meter_of(const ckt *c, const ckt_inst *in, int32_t t)
     return ckt_find_source(c, name);
 }
 
-bool ckt_asked_measured(const ckt *c, const ckt_env *env, const double *x, const ckt_detail *d,
-                        double *value)
+int32_t ckt_asked_meter(const ckt *c, bool transient, const ckt_detail *d)
 {
+    ckt_detail same = *d;
+    if (d->what == CKT_DETAIL_OPVAR &&
+        (!transient ||
+         !ckt_asked_find(c, d->device, mdl_module(c->inst[d->device].model)->opvar[d->k].name,
+                         &same) ||
+         same.what != CKT_DETAIL_ASKED || table[same.k].what != CURRENT))
+        return -1;
+    if (same.what != CKT_DETAIL_ASKED)
+        return -1;
     const ckt_inst *in = &c->inst[d->device];
-    ckt_detail same;
-    if (env->mode != CKT_TRAN ||
-        !ckt_asked_find(c, d->device, mdl_module(in->model)->opvar[d->k].name, &same) ||
-        same.what != CKT_DETAIL_ASKED || table[same.k].what != CURRENT)
-        return false;
-    const int32_t meter = meter_of(c, in, table[same.k].terminal);
-    if (meter >= 0)
-        *value = x[c->sources->all[meter].k];
-    return meter >= 0;
+    const struct asked *a = &table[same.k];
+    return a->what == CURRENT || (a->what == POWER && ckt_letter_of(in->name) == 'c')
+               ? meter_of(c, in, a->terminal)
+               : -1;
+}
+
+double ckt_asked_by_meter(const ckt *c, const double *x, const ckt_detail *d, int32_t source)
+{
+    const double i = x[c->sources->all[source].k];
+    const int32_t *to = &c->unk[c->inst[d->device].first];
+    const bool power = d->what == CKT_DETAIL_ASKED && table[d->k].what == POWER;
+    return power ? i * (x[to[0]] - x[to[1]]) : i;
 }
 
 /* The current into terminal t, A. */
-static double current(const ckt_inst *in, const outputs *o, int32_t t)
+static double current(const ckt_inst *in, const ckt_outputs *o, int32_t t)
 {
     double i = 0;
-    for (size_t k = 0; k < vec_len(o->what); k++)
+    for (size_t k = 0; k < o->n; k++)
         if (o->what[k].kind == IR_OUT_RES && is_one_with(in, o->what[k].a) == t)
             i += o->v[k];
     return i;
 }
 
-static double power(const ckt *c, const ckt_inst *in, const outputs *o, const double *x)
+static double power(const ckt *c, const ckt_inst *in, const ckt_outputs *o, const double *x)
 {
     double p = 0;
     for (int32_t t = 0; t < mdl_module(in->model)->n_port; t++)
@@ -186,21 +199,42 @@ vs_status ckt_asked_value(ckt *c, const ckt_env *env, const double *x, const ckt
         *value = x[to[0]] - x[to[1]];
         return VS_OK;
     }
-    const bool is_capacitor = ckt_letter_of(in->name) == 'c';
-    const int32_t meter = a->what == CURRENT || is_capacitor ? meter_of(c, in, a->terminal) : -1;
+    const int32_t meter = ckt_asked_meter(c, env->mode == CKT_TRAN, d);
     if (meter >= 0) {
-        const double i = x[c->sources->all[meter].k];
-        *value = a->what == CURRENT ? i : i * (x[to[0]] - x[to[1]]);
+        *value = ckt_asked_by_meter(c, x, d, meter);
         return VS_OK;
     }
     outputs o = {0};
     const vs_status st = ckt_device_point(c, env, x, d->device, -1, 0, &o.v, &o.what);
-    *value = a->what == CURRENT ? current(in, &o, a->terminal) : power(c, in, &o, x);
-    if (env->mode == CKT_TRAN && ckt_letter_of(in->name) != 'd' &&
-        (a->what == CURRENT || is_capacitor) && charges(in, &o, a->terminal))
-        *value = NAN; /* dq/dt is not known here */
+    const ckt_outputs all = seen(&o);
+    *value = ckt_asked_from(c, env, x, d, &all);
     outputs_free(&o);
     return st;
+}
+
+bool ckt_asked_of_outputs(const ckt_detail *d)
+{
+    return d->what == CKT_DETAIL_OPVAR ||
+           (d->what == CKT_DETAIL_ASKED &&
+            (table[d->k].what == CURRENT || table[d->k].what == POWER));
+}
+
+double ckt_asked_from(const ckt *c, const ckt_env *env, const double *x, const ckt_detail *d,
+                      const ckt_outputs *o)
+{
+    const ckt_inst *in = &c->inst[d->device];
+    if (d->what == CKT_DETAIL_OPVAR) {
+        for (size_t k = 0; k < o->n; k++)
+            if (o->what[k].kind == IR_OUT_OPVAR && o->what[k].a == d->k)
+                return o->v[k];
+        return NAN;
+    }
+    const struct asked *a = &table[d->k];
+    const char letter = ckt_letter_of(in->name);
+    if (env->mode == CKT_TRAN && letter != 'd' && (a->what == CURRENT || letter == 'c') &&
+        charges(in, o, a->terminal))
+        return NAN; /* dq/dt is not known here */
+    return a->what == CURRENT ? current(in, o, a->terminal) : power(c, in, o, x);
 }
 
 /* -- phasors -- */

@@ -317,14 +317,15 @@ vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, const ckt_det
             value[i] = mdl_row_param(in->model, in->row, d[i].k);
             continue;
         }
-        if (ckt_asked_measured(c, env, x, &d[i], &value[i]))
+        const int32_t meter = ckt_asked_meter(c, env->mode == CKT_TRAN, &d[i]);
+        if (meter >= 0) {
+            value[i] = ckt_asked_by_meter(c, x, &d[i], meter);
             continue;
+        }
         if (have != d[i].device)
-            st = ckt_device_outputs(c, env, x, have = d[i].device, -1, 0, &out, &what);
-        value[i] = NAN;
-        for (size_t k = 0; k < vec_len(what) && st == VS_OK; k++)
-            if (what[k].kind == IR_OUT_OPVAR && what[k].a == d[i].k)
-                value[i] = out[k];
+            st = ckt_device_point(c, env, x, have = d[i].device, -1, 0, &out, &what);
+        const ckt_outputs o = {out, what, vec_len(what)};
+        value[i] = st ? NAN : ckt_asked_from(c, env, x, &d[i], &o);
     }
     vec_free(out);
     vec_free(what);

@@ -1,7 +1,8 @@
 /* ckt_dump.c - what a circuit is made of, as text. */
 #include "ckt_priv.h"
 
-static const char *const form_name[MDL_N_FORM] = {"dc", "tran", "ac", "apart", "back", "full"};
+static const char *const form_name[MDL_N_FORM] = {"dc",   "tran",  "ac",  "apart",
+                                                  "back", "asked", "full"};
 
 static void dump_form(const dev_group *g, mdl_form_kind form, FILE *out, bool ir)
 {

@@ -89,10 +89,7 @@ static bool is_evaluated(const ckt *c, const row_look *cl, int form)
                               : true;
 }
 
-static const char *name_of(const void *c, int32_t inst)
-{
-    return ((const ckt *)c)->inst[inst].name;
-}
+const char *ckt_name_for(const void *c, int32_t inst) { return ((const ckt *)c)->inst[inst].name; }
 
 /* Unknowns of an instance to the end of *unk, which does not move. */
 static const int32_t *move_unknowns(ckt *c, ckt_inst *in, int32_t **unk)
@@ -120,7 +117,7 @@ static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_look
     g->n_variant = n_variant;
     g->unknown = unknown[0];
     g->gathers = cl->variant[MDL_APART] && (!whole || nb > DEV_WHOLE_PACK);
-    g->who = name_of;
+    g->who = ckt_name_for;
     g->who_user = c;
     for (int f = 0; f < MDL_N_FORM; f++) {
         if (!cl->variant[f])

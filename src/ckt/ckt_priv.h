@@ -139,12 +139,21 @@ enum {
 bool ckt_asked_find(const ckt *c, int32_t device, const char *name, ckt_detail *d);
 char ckt_letter_of(const char *device); /* of the element it comes from: 'r' of "x1.r1" */
 void ckt_asked_names(const ckt *c, int32_t device, const char ***names); /* to the vec */
-/* A variable of a model that is a current without charges, in a transient, where a source in series
- * measures it. false: none does, or it is another variable. */
-bool ckt_asked_measured(const ckt *c, const ckt_env *env, const double *x, const ckt_detail *d,
-                        double *value);
 VS_MUST_USE vs_status ckt_asked_value(ckt *c, const ckt_env *env, const double *x,
                                       const ckt_detail *d, double *value);
+/* The source in series that measures a detail: a current, or the power of a capacitor; in
+ * transients also a variable of a model that is a current without charges. -1: there is none. */
+int32_t ckt_asked_meter(const ckt *c, bool transient, const ckt_detail *d);
+double ckt_asked_by_meter(const ckt *c, const double *x, const ckt_detail *d, int32_t source);
+typedef struct ckt_outputs { /* of one device; rows are unknowns of the model */
+    const double *v;
+    const mdl_out *what;
+    size_t n;
+} ckt_outputs;
+/* Whether the outputs of its device give a detail, RES, REACT and OPVAR; its value from them. */
+bool ckt_asked_of_outputs(const ckt_detail *d);
+double ckt_asked_from(const ckt *c, const ckt_env *env, const double *x, const ckt_detail *d,
+                      const ckt_outputs *o);
 /* As ckt_device_outputs; rows and columns are unknowns of the model. */
 VS_MUST_USE vs_status ckt_device_point(ckt *c, const ckt_env *env, const double *x, int32_t device,
                                        int32_t param, double value, double **out, mdl_out **what);
@@ -154,7 +163,8 @@ const char *ckt_own_name(const ckt *c, const char *name); /* interned in the cir
 int32_t ckt_unknown_of_event(ckt *c, const char *name);
 int32_t ckt_branch_of_event(ckt *c, const char *name);
 
-/* ckt_group.c. The groups, with their kernels. */
+/* ckt_group.c. The name of an instance, for dev_group.who; the groups, with their kernels. */
+const char *ckt_name_for(const void *c, int32_t inst);
 VS_MUST_USE vs_status ckt_make_groups(ckt *c);
 /* Whether the circuit would have the same groups on the same variants if its instances had the rows
  * row[instances].

@@ -204,6 +204,7 @@ static void output_name(const worst *w, char *buf, size_t size)
     case IR_OUT_LIMNEW: snprintf(buf, size, "limited probe %d", (int)o->a); break;
     case IR_OUT_LIMITED: snprintf(buf, size, "limiting"); break;
     case IR_OUT_BOUND_STEP: snprintf(buf, size, "bound_step"); break;
+    case IR_OUT_OPVAR: snprintf(buf, size, "%s", m->mod->opvar[o->a].name); break;
     case IR_OUT_BY: snprintf(buf, size, "derivative by setup value %d", (int)o->a); break;
     default: snprintf(buf, size, "output %d", (int)o->kind);
     }

@@ -185,14 +185,10 @@ static void run_pass(mdl_pipe *p, mdl_pass pass)
 
 const char *mdl_form_name(int form)
 {
-    static const char *const name[] = {[MDL_DC] = "dc",
-                                       [MDL_TRAN] = "tran",
-                                       [MDL_AC] = "ac",
-                                       [MDL_APART] = "apart",
-                                       [MDL_BACK] = "back",
-                                       [MDL_FULL] = "full",
-                                       [FORM_TOPOLOGY] = "topology",
-                                       [FORM_IDLE] = "idle"};
+    static const char *const name[] = {
+        [MDL_DC] = "dc",       [MDL_TRAN] = "tran",          [MDL_AC] = "ac",
+        [MDL_APART] = "apart", [MDL_BACK] = "back",          [MDL_ASKED] = "asked",
+        [MDL_FULL] = "full",   [FORM_TOPOLOGY] = "topology", [FORM_IDLE] = "idle"};
     return form == MDL_NO_FORM ? NULL : name[form];
 }
 

@@ -12,9 +12,11 @@ static bool belongs(int form, int kind)
     case IR_OUT_RES: return form != MDL_AC && form != FORM_TOPOLOGY;
     case IR_OUT_STATE:
     case IR_OUT_LIMNEW:
-    case IR_OUT_LIMITED: return form != MDL_AC && form != MDL_BACK && form != FORM_TOPOLOGY;
+    case IR_OUT_LIMITED:
+        return form != MDL_AC && form != MDL_BACK && form != MDL_ASKED && form != FORM_TOPOLOGY;
     case IR_OUT_REACT:
-        return form == MDL_TRAN || form == MDL_APART || form == MDL_BACK || form == MDL_FULL;
+        return form == MDL_TRAN || form == MDL_APART || form == MDL_BACK || form == MDL_ASKED ||
+               form == MDL_FULL;
     case IR_OUT_BOUND_STEP: return form == MDL_TRAN || form == MDL_APART || form == MDL_FULL;
     case IR_OUT_G: return form == MDL_DC || form == MDL_AC || form == MDL_APART || form == MDL_FULL;
     case IR_OUT_C: return form == MDL_AC || form == MDL_APART || form == MDL_FULL;
@@ -23,7 +25,7 @@ static bool belongs(int form, int kind)
     case IR_OUT_NOISE_EXP:
     case IR_OUT_NOISE_GAIN:
     case IR_OUT_NOISE_GAINC: return form == MDL_AC || form == MDL_FULL;
-    case IR_OUT_OPVAR: return form == MDL_FULL;
+    case IR_OUT_OPVAR: return form == MDL_ASKED || form == MDL_FULL;
     case IR_OUT_ISPOT:
     case IR_OUT_COLLAPSE:
     case IR_OUT_DROP: return form == FORM_TOPOLOGY;
@@ -43,9 +45,9 @@ static bool drop_effects(ir_fn *fn, int form)
         if (fn->inst[k].op != IR_EFFECT)
             continue;
         bool is_static = ir_class_static(cls[k]);
-        if (form == FORM_TOPOLOGY
-                ? is_static
-                : !is_static && form != MDL_AC && form != MDL_BACK && form != FORM_IDLE)
+        if (form == FORM_TOPOLOGY ? is_static
+                                  : !is_static && form != MDL_AC && form != MDL_BACK &&
+                                        form != MDL_ASKED && form != FORM_IDLE)
             continue;
         if (con < 0) {
             ir_val zero = ir_const(fn, 0.0); /* first: it may move inst */
@@ -56,6 +58,18 @@ static bool drop_effects(ir_fn *fn, int form)
     }
     vs_free(cls);
     return con >= 0;
+}
+
+/* Kernels write numbers of one type alone. */
+static void make_real(ir_fn *fn)
+{
+    for (size_t o = 0; o < vec_len(fn->out); o++) {
+        const uint8_t type = fn->inst[fn->out[o].v].type;
+        if (type == IR_F64)
+            continue;
+        const ir_val v = ir_un(fn, type == IR_I32 ? IR_I2F : IR_B2F, fn->out[o].v);
+        fn->out[o].v = v;
+    }
 }
 
 void mdl_pick(const mdl_model *m, int form, ir_fn *to, const ir_fn *from)
@@ -75,4 +89,6 @@ void mdl_pick(const mdl_model *m, int form, ir_fn *to, const ir_fn *from)
         ir_fn_fini(to);
         *to = clean;
     }
+    if (form == MDL_ASKED)
+        make_real(to);
 }

@@ -6,7 +6,7 @@
 #include "vec.h"
 
 static const char *const form_name[MDL_N_FORM] = {
-    "dc", "tran", "ac", "tran", "back", "full"}; /* with bypass APART is the transient */
+    "dc", "tran", "ac", "tran", "back", "asked", "full"}; /* with bypass APART is the transient */
 
 /* Figures of a form, in the order of the report.
  * X(key, label, value): an integer of mdl_figures f */

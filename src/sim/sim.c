@@ -64,6 +64,7 @@ void sim_tell_setup(sim *s)
 
 void sim_drop_circuit(sim *s)
 {
+    ckt_kept_free(&s->kept);
     ana_free(&s->ana);
     elab_free(&s->elab);
     ckt_free(&s->ckt);

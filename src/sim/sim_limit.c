@@ -21,6 +21,7 @@ typedef struct sort {
 struct sim_limits {
     elab_limit *limit;   /* vec */
     ckt_detail *current; /* vec: of the terms that have one, limit by limit */
+    ckt_kept *kept;      /* in a transient: their kernels; NULL: not made yet */
     double *value;       /* vec: theirs at the point under way */
     const char *axis;    /* "time", "v-sweep"; NULL: none */
     int64_t logged;      /* lines of the log */
@@ -36,6 +37,7 @@ static int n_current(const elab_limit *l)
 static void find_limits(sim *s)
 {
     sim_limits *w = s->limits;
+    ckt_kept_free(&w->kept);
     vec_clear(w->limit);
     vec_clear(w->current);
     elab_limits(&w->limit, s->ckt, &s->flat, s->option.warn >= 2, s->temp);
@@ -50,6 +52,7 @@ void sim_limits_free(sim *s)
 {
     if (!s->limits)
         return;
+    ckt_kept_free(&s->limits->kept);
     vec_free(s->limits->limit);
     vec_free(s->limits->current);
     vec_free(s->limits->value);
@@ -201,7 +204,11 @@ VS_HOT vs_status sim_limits_point(sim *s, double axis, const double *x)
     if (!w || !vec_len(w->limit))
         return VS_OK;
     const ckt_env env = sim_env(s, axis);
-    const vs_status st = ckt_details(s->ckt, &env, x, w->current, vec_len(w->current), w->value);
+    const size_t n = vec_len(w->current);
+    if (s->transient && n && !w->kept)
+        w->kept = ckt_kept_new(s->ckt, w->current, n);
+    const vs_status st = w->kept ? ckt_kept_values(w->kept, &env, x, w->value)
+                                 : ckt_details(s->ckt, &env, x, w->current, n, w->value);
     const double *current = w->value;
     for (size_t i = 0; i < vec_len(w->limit) && !st; i++) {
         const elab_limit *l = &w->limit[i];

@@ -33,6 +33,7 @@ static void number_details(sim *s, elab_out *v)
 
 static void find_details(sim *s)
 {
+    ckt_kept_free(&s->kept);
     vec_clear(s->detail);
     vec_clear(s->detail_value);
     vec_clear(s->detail_imag);
@@ -56,8 +57,11 @@ static vs_status update_details(sim *s, double time, const double *x)
     if (!vec_len(s->detail))
         return VS_OK;
     const ckt_env env = sim_env(s, time);
-    vs_status st = ckt_details(s->ckt, &env, s->op_x ? s->op_x : x, s->detail, vec_len(s->detail),
-                               s->detail_value);
+    if (s->transient && !s->kept)
+        s->kept = ckt_kept_new(s->ckt, s->detail, vec_len(s->detail));
+    vs_status st = s->transient ? ckt_kept_values(s->kept, &env, x, s->detail_value)
+                                : ckt_details(s->ckt, &env, s->op_x ? s->op_x : x, s->detail,
+                                              vec_len(s->detail), s->detail_value);
     for (size_t i = 0; i < vec_len(s->detail) && !st; i++) {
         s->detail_imag[i] = 0;
         if (s->omega > 0)

@@ -21,6 +21,7 @@
 #ifndef SIM_PRIV_H
 #define SIM_PRIV_H
 
+#include "ckt_kept.h"
 #include "sim.h"
 
 /* A file with the points of a plot in memory (sim_opt.part). */
@@ -130,6 +131,7 @@ struct sim {
     elab_out *vec;        /* vec: what is written */
     elab_out *mem_vec;    /* vec: what is kept */
     ckt_detail *detail;   /* vec: those of vec and mem_vec; hi of these is the index */
+    ckt_kept *kept;       /* in a transient: their kernels; NULL: not made yet */
     double *detail_value; /* vec: at the point under way */
     double *detail_imag;  /* vec: of phasors (.ac); else 0 */
     double omega;         /* .ac: rad/s of the phasors; else 0 */
