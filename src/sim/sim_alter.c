@@ -17,6 +17,16 @@ static flat_inst *find_instance(sim *s, const char *name)
     return NULL;
 }
 
+void sim_instances(const sim *s, map *of)
+{
+    for (size_t i = 0; i < vec_len(s->change); i++)
+        if (!s->change[i].model)
+            map_set(of, map_key(s->change[i].name), -1);
+    for (size_t i = 0; i < vec_len(s->flat.inst) && of->n; i++)
+        if (map_get(of, map_key(s->flat.inst[i].name), 0) < 0)
+            map_set(of, map_key(s->flat.inst[i].name), (int32_t)i);
+}
+
 const char *sim_element_name(sim *s, const char *name)
 {
     if (!name[0] || name[1] != '.' || find_instance(s, name))
@@ -225,9 +235,12 @@ vs_status sim_apply_changes(sim *s)
 {
     const place here = {s, &s->ckt_mem, false};
     vs_status st = VS_OK;
+    map of_inst = {0};
+    sim_instances(s, &of_inst);
     for (size_t i = 0; i < vec_len(s->change); i++) {
         const sim_change *c = &s->change[i];
-        flat_inst *in = c->model ? NULL : find_instance(s, c->name);
+        const int32_t k = c->model ? -1 : map_get(&of_inst, map_key(c->name), -1);
+        flat_inst *in = k < 0 ? NULL : &s->flat.inst[k];
         vs_status one = VS_EINPUT;
         if (c->model) {
             one = change_model(here, c);
@@ -240,6 +253,7 @@ vs_status sim_apply_changes(sim *s)
         if (one)
             st = one;
     }
+    map_free(&of_inst);
     return st;
 }
 

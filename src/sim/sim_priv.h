@@ -198,6 +198,8 @@ void sim_unset_param(sim *s, const char *name);
 /* -- sim_alter.c -- */
 /* The changes of alter, put into the flat netlist. Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status sim_apply_changes(sim *s);
+/* Of each element that is altered its number in the flat netlist, by name; -1: it is not there. */
+void sim_instances(const sim *s, map *of);
 /* One more change, tried: until sim_aside_end the circuit's notes (ckt_redo_noted) say which rows
  * its devices would have, and sources have the waveforms of the change. Netlist, plan and rows stay
  * as they are. What it costs is what the change reaches. sim_aside_end after any status.

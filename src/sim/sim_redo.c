@@ -92,15 +92,19 @@ static void add_owner_edges(sim *s, const flat_owner *owner, size_t n_owner)
 static void add_change_edges(sim *s)
 {
     gen *g = &s->gen;
+    map of_inst = {0};
+    sim_instances(s, &of_inst);
     for (size_t i = 0; i < vec_len(s->change); i++) {
         sim_change *c = &s->change[i];
         c->node = gen_node(g, GEN_INPUT);
-        for (size_t k = 0; k < vec_len(s->flat.inst); k++) {
-            const flat_inst *in = &s->flat.inst[k];
-            if (c->model ? may_have(in, c->name) : in->name == c->name)
+        const int32_t own = c->model ? -1 : map_get(&of_inst, map_key(c->name), -1);
+        if (own >= 0)
+            gen_edge(g, c->node, own);
+        for (size_t k = 0; k < vec_len(s->flat.inst) && c->model; k++)
+            if (may_have(&s->flat.inst[k], c->name))
                 gen_edge(g, c->node, (int32_t)k);
-        }
     }
+    map_free(&of_inst);
 }
 
 void sim_plan_ready(sim *s)
