@@ -343,7 +343,7 @@ static void take_step(const unsigned char c[4])
         o->faulty = true;
         break;
     case END_ALL:
-        if (play.rank) {
+        if (play.rank && !play.end_sent) { /* how the job ends is said once */
             play.abandons = c[2] & 1;
             begin_end();
         }
