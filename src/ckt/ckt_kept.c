@@ -45,10 +45,10 @@ static void leave(ckt_kept *k, size_t i)
     vec_push(k->rest_at, i);
 }
 
-static void take(ckt_kept *k, size_t i)
+static void take(ckt_kept *k, bool transient, size_t i)
 {
     const ckt_detail *d = &k->d[i];
-    const int32_t meter = ckt_asked_meter(k->c, true, d);
+    const int32_t meter = ckt_asked_meter(k->c, transient, d);
     const ckt_inst *in = ckt_asked_of_outputs(d) ? &k->c->inst[d->device] : NULL;
     if (meter >= 0)
         vec_push(k->metered, ((metered){meter, i}));
@@ -139,7 +139,7 @@ static void sort_out(ckt_kept *k)
         (void)vec_pop(k->all);
 }
 
-ckt_kept *ckt_kept_new(ckt *c, const ckt_detail *d, size_t n)
+ckt_kept *ckt_kept_new(ckt *c, bool transient, const ckt_detail *d, size_t n)
 {
     ckt_kept *k = vs_calloc(1, sizeof *k);
     size_t room = 0, n_out = 0;
@@ -148,7 +148,7 @@ ckt_kept *ckt_kept_new(ckt *c, const ckt_detail *d, size_t n)
     k->d = arena_array(&k->mem, ckt_detail, n + 1);
     for (size_t i = 0; i < n; i++) {
         k->d[i] = d[i];
-        take(k, i);
+        take(k, transient, i);
     }
     sort_out(k);
     const size_t n_all = vec_len(k->all);

@@ -26,7 +26,7 @@ typedef enum mdl_form_kind {
     MDL_BACK,  /* BY: derivatives of a weighted sum of RES and REACT (ir_reverse); its kernels take
                 * the weights as states, of row a at a, of its charge at mdl_n_unknown + a; no
                 * outputs: the module has loops that they would go through, or hidden state */
-    MDL_ASKED, /* RES, REACT, OPVAR: what results of a transient have of devices (ckt_kept.h) */
+    MDL_ASKED, /* RES, REACT, OPVAR: what results have of devices (ckt_kept.h) */
     MDL_FULL,  /* everything with OPVAR: interpreter only */
     MDL_N_FORM
 } mdl_form_kind;

@@ -347,6 +347,15 @@ static sim_axis dc_axis(const flat_ana *a)
                       is_current ? "A" : "V"};
 }
 
+/* Points of the loops over sources that are inside all others: with one circuit. */
+static double points_with_one_circuit(const flat_ana *a)
+{
+    double n = 1;
+    for (int k = 0; k < a->n_sweep && !a->rows && a->sweep[k].what == FLAT_SWEEP_SOURCE; k++)
+        n *= (double)vec_len(a->sweep[k].value);
+    return n;
+}
+
 static vs_status run_dc(sim *s, const flat_ana *a)
 {
     const sim_axis axis = dc_axis(a);
@@ -355,6 +364,7 @@ static vs_status run_dc(sim *s, const flat_ana *a)
     vs_status st = sim_start(s);
     if (!st)
         st = sim_plot_begin(s, "dc", "DC transfer characteristic", &axis, false);
+    s->n_same = points_with_one_circuit(a);
     if (!st)
         sim_solution(s, &x, &fits);
     if (st)

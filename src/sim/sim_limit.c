@@ -206,7 +206,7 @@ VS_HOT vs_status sim_limits_point(sim *s, double axis, const double *x)
     const ckt_env env = sim_env(s, axis);
     const size_t n = vec_len(w->current);
     if (s->transient && n && !w->kept)
-        w->kept = ckt_kept_new(s->ckt, w->current, n);
+        w->kept = ckt_kept_new(s->ckt, true, w->current, n);
     const vs_status st = w->kept ? ckt_kept_values(w->kept, &env, x, w->value)
                                  : ckt_details(s->ckt, &env, x, w->current, n, w->value);
     const double *current = w->value;

@@ -52,16 +52,20 @@ ckt_env sim_env(const sim *s, double time)
                      .gmin = s->option.gmin};
 }
 
+/* As many values are worth kernels, which may have to be compiled. */
+static const double MANY = 4096;
+
 static vs_status update_details(sim *s, double time, const double *x)
 {
     if (!vec_len(s->detail))
         return VS_OK;
     const ckt_env env = sim_env(s, time);
-    if (s->transient && !s->kept)
-        s->kept = ckt_kept_new(s->ckt, s->detail, vec_len(s->detail));
-    vs_status st = s->transient ? ckt_kept_values(s->kept, &env, x, s->detail_value)
-                                : ckt_details(s->ckt, &env, s->op_x ? s->op_x : x, s->detail,
-                                              vec_len(s->detail), s->detail_value);
+    const size_t n = vec_len(s->detail);
+    if (!s->kept && s->n_same * (double)n >= MANY)
+        s->kept = ckt_kept_new(s->ckt, s->transient, s->detail, n);
+    const double *at = s->op_x ? s->op_x : x;
+    vs_status st = s->kept ? ckt_kept_values(s->kept, &env, at, s->detail_value)
+                           : ckt_details(s->ckt, &env, at, s->detail, n, s->detail_value);
     for (size_t i = 0; i < vec_len(s->detail) && !st; i++) {
         s->detail_imag[i] = 0;
         if (s->omega > 0)
@@ -339,6 +343,7 @@ vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_a
     choose_kept(s);
     find_details(s);
     s->transient = !strcmp(word, "tran");
+    s->n_same = s->transient ? INFINITY : 1;
     s->op_x = s->z = NULL;
     s->omega = 0;
     out_vector *file = columns_of(s->vec, axis), *kept = columns_of(s->mem_vec, axis);

@@ -131,7 +131,8 @@ struct sim {
     elab_out *vec;        /* vec: what is written */
     elab_out *mem_vec;    /* vec: what is kept */
     ckt_detail *detail;   /* vec: those of vec and mem_vec; hi of these is the index */
-    ckt_kept *kept;       /* in a transient: their kernels; NULL: not made yet */
+    double n_same;        /* points with one circuit that the plot has; INFINITY: many */
+    ckt_kept *kept;       /* kernels of details; NULL: not made, or the interpreter serves */
     double *detail_value; /* vec: at the point under way */
     double *detail_imag;  /* vec: of phasors (.ac); else 0 */
     double omega;         /* .ac: rad/s of the phasors; else 0 */

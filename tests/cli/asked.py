@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Values inside devices at every point of a transient: kernels of their own give what the interpreter gives.
+"""Values inside devices at every point of a transient or of a long sweep: kernels of their own give what the interpreter gives.
 
     asked.py VSIM"""
 import csv
@@ -80,6 +80,15 @@ class Asked(Folder):
         want = self.run_it(deck, VSIM_LANES='1')[0]
         for lanes in '248':
             self.assertEqual(self.run_it(deck, VSIM_LANES=lanes)[0], want)
+
+    def test_long_sweeps(self):
+        """Their values come from kernels, those of short ones from the interpreter."""
+        def sweep(step, *args):
+            (t,), said = self.run_it(DECK + SAVES + '.option reltol=1e-7 vntol=1e-12 abstol=1e-18\n.dc vin 0.5 1.5 %s\n' % step, *args)
+            self.assertEqual(' asked ' in said, step == '1m' and '--check-kernels' in args)
+            return t
+        fine, coarse = sweep('1m', '--check-kernels'), sweep('10m', '--check-kernels')
+        self.same({name: v[::10] for name, v in fine.items()}, coarse, 1e-6)
 
     def test_current_and_power_fit_what_is_outside(self):
         (t,), _ = self.run_it(DECK + SAVES + '.save v(vdd) i(vdd)\n.tran 1n 500n\n')
