@@ -207,8 +207,8 @@ void ckt_give_lu(ckt *c, lu_solver *lu);
 int32_t ckt_n(const ckt *c);                   /* unknowns without the reference */
 const ckt_unknown *ckt_unknowns(const ckt *c); /* [n+1] */
 ckt_tolerance ckt_tolerance_of(const ckt *c, int32_t unknown);
-const csc *ckt_pattern(const ckt *c);          /* values: the last load's J */
-double *ckt_diag(ckt *c, int32_t unknown);     /* the diagonal value of a node row, NULL if none */
+const csc *ckt_pattern(const ckt *c);      /* values: the last load's J */
+double *ckt_diag(ckt *c, int32_t unknown); /* the diagonal value of a node row, NULL if none */
 ckt_stat *ckt_stats(ckt *c);
 struct pool *ckt_pool(const ckt *c); /* the threads of this circuit; NULL: one */
 /* The rows of ckt_pattern for these threads; NULL: the matrix is too small to share. */
