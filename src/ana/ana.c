@@ -60,10 +60,11 @@ static void set_tolerances(ana *a)
         bool other = u->kind == CKT_OTHER;
         a->tol_x[i] = u->kind == CKT_CURRENT ? o->abstol : o->vntol;
         a->tol_r[i] = u->node ? o->abstol : o->vntol;
-        if (other && u->abstol > 0)
-            a->tol_x[i] = u->abstol;
-        if (other && u->res_abstol > 0)
-            a->tol_r[i] = u->res_abstol;
+        const ckt_tolerance t = other ? ckt_tolerance_of(a->c, i) : (ckt_tolerance){0, 0};
+        if (t.x > 0)
+            a->tol_x[i] = t.x;
+        if (t.row > 0)
+            a->tol_r[i] = t.row;
         a->gdiag[i] = u->node ? ckt_diag(a->c, i) : NULL;
     }
 }

@@ -216,8 +216,10 @@ static void list_other(const ckt *c, api_list *l, const flat_inst *in)
         if (ckt_find_detail(c, in->name, name[i], &d) == CKT_FOUND)
             add_detail(l, name[i], d.unit, "",
                        d.k >= (int32_t)osdi_n_param(ckt_osdi_at(c, d.device).in->module));
-    for (size_t i = 0; !name && i < vec_len(in->param); i++)
-        add_detail(l, in->param[i].name, "", "", false);
+    flat_room room;
+    const flat_param *given = flat_params(in, &room);
+    for (size_t i = 0; !name && i < vec_len(given); i++)
+        add_detail(l, given[i].name, "", "", false);
     vec_free(name);
 }
 

@@ -108,7 +108,7 @@ static vs_status no_parameter(vsim_deck *d, const flat_inst *in, const char *nam
     return st;
 }
 
-static const flat_param *given_in(flat_param *list, const char *name)
+static const flat_param *given_in(const flat_param *list, const char *name)
 {
     for (size_t i = vec_len(list); i-- > 0;)
         if (!str_casecmp(list[i].name, name))
@@ -143,12 +143,13 @@ static vs_status do_get_device(void *arg)
     const char *name = parameter_of(d, in, a->part);
     ckt *c = sim_ckt(d->sim);
     ckt_detail detail;
+    flat_room room;
     if (!in->rare->source && !strcmp(name, "m")) {
         *value = in->m;
         return VS_OK;
     }
     const ckt_lookup found = ckt_find_detail(c, in->name, name, &detail);
-    const flat_param *given = found == CKT_FOUND ? NULL : given_in(in->param, name);
+    const flat_param *given = found == CKT_FOUND ? NULL : given_in(flat_params(in, &room), name);
     if (given && !given->str) {
         *value = given->value;
         return VS_OK;
@@ -175,7 +176,8 @@ static vs_status check_settable(vsim_deck *d, const flat_inst *in, const char *n
     const ckt *c = sim_ckt(d->sim);
     const int32_t k = in->rare->source ? -1 : ckt_find_device(c, in->name);
     ckt_detail detail;
-    if (!in->rare->source && (!strcmp(name, "m") || given_in(in->param, name)))
+    flat_room room;
+    if (!in->rare->source && (!strcmp(name, "m") || given_in(flat_params(in, &room), name)))
         return VS_OK;
     if (k >= 0 && mdl_find_param(ckt_device(c, k).model, name) >= 0)
         return VS_OK;

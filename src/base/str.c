@@ -14,6 +14,7 @@ void str_pool_init(str_pool *p)
 void str_pool_fini(str_pool *p)
 {
     vs_free(p->place);
+    vs_free(p->note);
     vec_free(p->by_id);
     map_free(&p->id_at);
     arena_fini(&p->mem);
@@ -74,21 +75,33 @@ static inline uint32_t hash_of(const char *s, size_t n, bool fold)
 
 uint32_t str_hash_folded(const char *s, size_t n) { return hash_of(s, n, true); }
 
+static inline const char *text_of(const str_place *at)
+{
+    return (const char *)(uintptr_t)(at->text[0] | (uint64_t)at->text[1] << 32);
+}
+
+static inline bool is_free(const str_place *at) { return !(at->text[0] | at->text[1]); }
+
 /* The hash is kept: nothing is read again when the pool grows. */
 static void grow_pool(str_pool *p)
 {
     const size_t cap = p->cap ? p->cap * 2 : 1024;
     str_place *place = vs_calloc(cap, sizeof *place);
+    int32_t *note = p->note ? vs_calloc(cap, sizeof *note) : NULL;
     for (size_t i = 0; i < p->cap; i++) {
-        if (!p->place[i].text)
+        if (is_free(&p->place[i]))
             continue;
         size_t k = p->place[i].hash & (cap - 1);
-        while (place[k].text)
+        while (!is_free(&place[k]))
             k = (k + 1) & (cap - 1);
         place[k] = p->place[i];
+        if (note)
+            note[k] = p->note[i];
     }
     vs_free(p->place);
+    vs_free(p->note);
     p->place = place;
+    p->note = note;
     p->cap = cap;
 }
 
@@ -108,15 +121,15 @@ static inline str_place *place_of(const str_pool *p, const char *s, size_t n, ui
                                   bool fold)
 {
     size_t k = hash & (p->cap - 1);
-    for (; p->place[k].text; k = (k + 1) & (p->cap - 1))
-        if (p->place[k].hash == hash && is_text(p->place[k].text, s, n, fold))
+    for (; !is_free(&p->place[k]); k = (k + 1) & (p->cap - 1))
+        if (p->place[k].hash == hash && is_text(text_of(&p->place[k]), s, n, fold))
             break;
     return &p->place[k];
 }
 
 const char *str_known(const str_pool *p, const char *s, size_t n)
 {
-    return p->cap ? place_of(p, s, n, hash_of(s, n, false), false)->text : NULL;
+    return p->cap ? text_of(place_of(p, s, n, hash_of(s, n, false), false)) : NULL;
 }
 
 /* Names of a million elements have no use for the alignment of arena_alloc. */
@@ -142,20 +155,21 @@ static inline str_place *intern(str_pool *p, const char *s, size_t n, uint32_t h
     if (p->n * 4 >= p->cap * 3)
         grow_pool(p);
     str_place *at = place_of(p, s, n, hash, fold);
-    if (at->text)
+    if (!is_free(at))
         return at;
     char *text = copy_text(p, s, n);
     for (size_t i = 0; fold && i < n; i++)
         text[i] = str_lower_char(text[i]);
     p->n++;
     at->hash = hash;
-    at->text = text;
+    at->text[0] = (uint32_t)(uintptr_t)text;
+    at->text[1] = (uint32_t)((uint64_t)(uintptr_t)text >> 32);
     return at;
 }
 
 static const char *intern_exact(str_pool *p, const char *s, size_t n)
 {
-    return intern(p, s, n, hash_of(s, n, false), false)->text;
+    return text_of(intern(p, s, n, hash_of(s, n, false), false));
 }
 
 /* Its length up to a 0. */
@@ -196,21 +210,24 @@ const char *str_of_id(const str_pool *p, int32_t id)
 
 const char *str_intern_hashed(str_pool *p, const char *s, size_t n, uint32_t hash, int32_t **note)
 {
-    str_place *at = intern(p, s, n, hash, true);
-    *note = &at->note;
-    return at->text;
+    const str_place *at = intern(p, s, n, hash, true);
+    if (note) {
+        p->note = p->note ? p->note : vs_calloc(p->cap, sizeof *p->note);
+        *note = &p->note[at - p->place];
+    }
+    return text_of(at);
 }
 
-const char *str_intern_noted(str_pool *p, const char *s, size_t n, int32_t **note)
+void str_drop_notes(str_pool *p)
 {
-    n = length_of(s, n);
-    return str_intern_hashed(p, s, n, str_hash_folded(s, n), note);
+    vs_free(p->note);
+    p->note = NULL;
 }
 
 const char *str_intern_lower(str_pool *p, const char *s, size_t n)
 {
-    int32_t *note;
-    return str_intern_noted(p, s, n, &note);
+    n = length_of(s, n);
+    return str_intern_hashed(p, s, n, str_hash_folded(s, n), NULL);
 }
 
 int str_ncasecmp(const char *a, const char *b, size_t n)

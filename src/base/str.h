@@ -6,16 +6,16 @@
 #include "arena.h"
 #include "map.h"
 
-typedef struct str_place {
-    const char *text; /* NULL: free */
+typedef struct str_place { /* there may be millions: 12 bytes */
+    uint32_t text[2];      /* the address, lower half first; 0: free */
     uint32_t hash;
-    int32_t note;
 } str_place;
 typedef struct str_pool {
     arena mem;
     char *room; /* [n_room] for the next strings, which stand side by side */
     size_t n_room;
     str_place *place; /* [cap] open addressing, cap is a power of two */
+    int32_t *note;    /* [cap] callers' numbers; NULL: all are 0 */
     size_t cap, n;
     const char **by_id; /* vec; strings that were given a number by str_id */
     map id_at;          /* number -> index of by_id */
@@ -32,13 +32,13 @@ const char *str_known(const str_pool *p, const char *s, size_t n);
 /* The same as str_intern of the text in ASCII lower case. */
 const char *str_intern_lower(str_pool *p, const char *s, size_t n);
 
-/* The same, and where a number of the caller's for this text stands: 0 at first, until the next
- * call for the pool. All callers share it. */
-const char *str_intern_noted(str_pool *p, const char *s, size_t n, int32_t **note);
 /* The hash of s[0..n) in lower case; s has no 0 there. It needs no pool: another thread can compute
- * it ahead of str_intern_hashed, which is str_intern_noted of a text with this hash. */
+ * it ahead of str_intern_hashed, which is str_intern_lower of a text with this hash. */
 uint32_t str_hash_folded(const char *s, size_t n);
+/* *note: where a number of the caller's for this text stands, until the next call for the pool. It
+ * is 0 at first, and again after str_drop_notes. All callers share it. NULL: none is wanted. */
 const char *str_intern_hashed(str_pool *p, const char *s, size_t n, uint32_t hash, int32_t **note);
+void str_drop_notes(str_pool *p);
 
 /* A positive number below 2^31 for an interned string and back; the same string has the same
  * number, in other pools and processes too as long as id_clash is false. str_of_id returns "" for a

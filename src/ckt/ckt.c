@@ -130,6 +130,7 @@ ckt *ckt_new(const ckt_opt *opt, diag *d)
     make_pool(c);
     c->nat.host = (nat_host){&c->mem, d, c->opt.simparam, say_if_heard, c};
     c->sources = nat_sources_of(&c->nat);
+    vec_extend(c->tol, 1);
     new_unknown(c, "0", CKT_VOLTAGE, false, false);
     return c;
 }
@@ -150,6 +151,7 @@ void ckt_free(ckt **pc)
     nat_free(&c->nat);
     pool_free(&c->pool);
     vec_free(c->unknown);
+    vec_free(c->tol);
     vec_free(c->inst);
     vec_free(c->unk);
     vec_free(c->wrap);
@@ -216,18 +218,34 @@ static bool is_unit(const va_unknown *v, const char *unit)
     return !v->unit || !v->unit[0] || !strcmp(v->unit, unit);
 }
 
+ckt_tolerance ckt_tolerance_of(const ckt *c, int32_t unknown)
+{
+    return c->tol[c->unknown[unknown].tolerance];
+}
+
+static void set_tolerance(ckt *c, int32_t unknown, ckt_tolerance t)
+{
+    int32_t k = (int32_t)vec_len(c->tol);
+    while (k > 0 && (c->tol[k - 1].x != t.x || c->tol[k - 1].row != t.row))
+        k--;
+    if (!k) {
+        vec_push(c->tol, t);
+        k = (int32_t)vec_len(c->tol);
+    }
+    c->unknown[unknown].tolerance = k - 1;
+}
+
 /* Tolerances as the model declares them, unless they are those of options (volt and ampere). */
-static void declare_tolerances(ckt_unknown *k, const va_unknown *v)
+static void declare_tolerances(ckt *c, int32_t unknown, const va_unknown *v)
 {
     if (v->kind == VA_PORT || v->kind == VA_NODE) {
         if (is_unit(v, "V"))
             return;
-        k->kind = CKT_OTHER;
+        c->unknown[unknown].kind = CKT_OTHER;
     } else if (v->kind == VA_CURRENT && is_unit(v, "A")) {
         return;
     }
-    k->abstol = v->abstol;
-    k->res_abstol = v->res_abstol;
+    set_tolerance(c, unknown, (ckt_tolerance){v->abstol, v->res_abstol});
 }
 
 static int32_t n_currents(const mdl_model *m, const int32_t *topo)
@@ -259,9 +277,9 @@ static int32_t new_device_unknown(ckt *c, const char *inst, const mdl_model *m, 
         arena_printf(&c->mem, "%s#%s", inst, current && only_current ? "branch" : v->name);
     const ckt_kind kind = node ? CKT_VOLTAGE : current ? CKT_CURRENT : CKT_OTHER;
     const int32_t k = new_unknown(c, name, kind, !(current && only_current), node);
-    declare_tolerances(&c->unknown[k], v);
+    declare_tolerances(c, k, v);
     if (is_rate(m, u))
-        c->unknown[k].abstol = RATE_ABSTOL;
+        set_tolerance(c, k, (ckt_tolerance){RATE_ABSTOL, ckt_tolerance_of(c, k).row});
     return k;
 }
 
@@ -283,7 +301,7 @@ static vs_status map_ports(ckt *c, const ckt_inst *inst, const int32_t *terminal
         if (terminal[u] >= 0) {
             unk[u] = terminal[u];
             if (terminal[u] > 0)
-                declare_tolerances(&c->unknown[terminal[u]], mdl_unknown(inst->model, u));
+                declare_tolerances(c, terminal[u], mdl_unknown(inst->model, u));
         } else if (root_of(topo, n, u) == u) {
             unk[u] = new_device_unknown(c, inst->name, inst->model, u, only_current);
         }
@@ -450,8 +468,7 @@ static int32_t new_osdi_unknown(ckt *c, const char *device, const osdi_node *n)
                                     : CKT_OTHER;
     const int32_t k = new_unknown(c, name, kind, true, !n->flow);
     c->unknown[k].closed = true;
-    c->unknown[k].abstol = n->abstol;
-    c->unknown[k].res_abstol = n->res_abstol;
+    set_tolerance(c, k, (ckt_tolerance){n->abstol, n->res_abstol});
     return k;
 }
 

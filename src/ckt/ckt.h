@@ -25,16 +25,19 @@
 #include "nat_table.h"
 
 typedef enum ckt_kind { CKT_VOLTAGE, CKT_CURRENT, CKT_OTHER } ckt_kind;
-typedef struct ckt_unknown {
-    const char *name;  /* "out", "x1.n3", "v1#branch", "m1#di" */
-    double abstol;     /* of its nature as the model declares it, 0: vntol or abstol by kind */
-    double res_abstol; /* of its row, 0: abstol for KCL rows, vntol for voltage equations */
-    ckt_kind kind;
-    bool internal; /* inside a device; not among the default vectors */
-    bool node;     /* a KCL row: homotopy may put a conductance on its diagonal */
-    bool has_q;    /* its row has a charge: takes part in the truncation error test */
-    bool digital;  /* 0, 1 or 0.5 as a digital node is: it jumps, and nothing is solved for it */
-    bool closed;   /* inside a device of an OSDI library: the user can do nothing about it */
+typedef struct ckt_tolerance {
+    double x;   /* of an unknown's nature as the model declares it, 0: vntol or abstol by kind */
+    double row; /* of its row, 0: abstol for KCL rows, vntol for voltage equations */
+} ckt_tolerance;
+typedef struct ckt_unknown { /* there may be a million of them */
+    const char *name;        /* "out", "x1.n3", "v1#branch", "m1#di" */
+    int32_t tolerance;       /* see ckt_tolerance_of */
+    ckt_kind kind : 8;
+    bool internal : 1; /* inside a device; not among the default vectors */
+    bool node : 1;     /* a KCL row: homotopy may put a conductance on its diagonal */
+    bool has_q : 1;    /* its row has a charge: takes part in the truncation error test */
+    bool digital : 1;  /* 0, 1 or 0.5 as a digital node is: it jumps, nothing is solved for it */
+    bool closed : 1;   /* inside a device of an OSDI library: the user can do nothing about it */
 } ckt_unknown;
 
 /* What a load sees besides x. Native devices see it too, so src/nat defines it. */
@@ -203,8 +206,9 @@ void ckt_give_lu(ckt *c, lu_solver *lu);
 /* -- facts -- */
 int32_t ckt_n(const ckt *c);                   /* unknowns without the reference */
 const ckt_unknown *ckt_unknowns(const ckt *c); /* [n+1] */
-const csc *ckt_pattern(const ckt *c);          /* values: the last load's J */
-double *ckt_diag(ckt *c, int32_t unknown);     /* the diagonal value of a node row, NULL if none */
+ckt_tolerance ckt_tolerance_of(const ckt *c, int32_t unknown);
+const csc *ckt_pattern(const ckt *c);      /* values: the last load's J */
+double *ckt_diag(ckt *c, int32_t unknown); /* the diagonal value of a node row, NULL if none */
 ckt_stat *ckt_stats(ckt *c);
 struct pool *ckt_pool(const ckt *c); /* the threads of this circuit; NULL: one */
 /* The rows of ckt_pattern for these threads; NULL: the matrix is too small to share. */

@@ -106,6 +106,9 @@ static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_look
 {
     int32_t *inst = NULL, *row = NULL;
     const int32_t **unknown = NULL;
+    vec_reserve(inst, nb);
+    vec_reserve(row, nb);
+    vec_reserve(unknown, nb);
     for (int32_t i = 0; i < nb; i++) {
         vec_push(inst, member[i]);
         vec_push(row, c->inst[member[i]].row);
@@ -520,6 +523,7 @@ vs_status ckt_make_groups(ckt *c)
 {
     plan p = {0};
     int32_t *row = NULL;
+    vec_reserve(row, vec_len(c->inst));
     for (size_t i = 0; i < vec_len(c->inst); i++)
         vec_push(row, c->inst[i].row);
     p.row = row;

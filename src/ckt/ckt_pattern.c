@@ -252,7 +252,6 @@ static void make_csc(ckt *c, columns *t)
         a->colptr[j + 1] = (int32_t)vec_len(rows);
     }
     a->row = arena_array(&c->mem, int32_t, vec_len(rows));
-    a->val = arena_array(&c->mem, double, vec_len(rows) + 1);
     if (vec_len(rows))
         memcpy(a->row, rows, vec_len(rows) * sizeof *a->row);
     vs_free(where);
@@ -389,6 +388,7 @@ void ckt_make_pattern(ckt *c)
         place_group(c, &c->group[g], &t);
     vec_free(t.at);
     vs_free(t.row);
+    c->a.val = arena_array(&c->mem, double, csc_nnz(&c->a) + 1); /* where t.row was */
     nat_place(&c->nat, &c->a, ckt_is_reactive(c));
     for (size_t i = 0; i < vec_len(c->fix); i++)
         c->fix[i].slot = c->diag_slot[c->fix[i].unknown];

@@ -53,6 +53,7 @@ struct ckt {
     diag *d;
     ckt_opt opt;
     ckt_unknown *unknown; /* vec; [0] reference */
+    ckt_tolerance *tol;   /* vec; [0] zeros; few differ */
     ckt_names by_name;
     map source_by_name;
     ckt_inst *inst;       /* vec */

@@ -498,7 +498,8 @@ bool ctl_device_value(ctl *c, const char *name, double *value)
         return false;
     const flat_inst *in = ctl_find_instance(c, name + 1, (size_t)(open - name) - 1);
     const char *param = str_intern_lower(c->names, open + 1, strcspn(open + 1, "]"));
-    const flat_param *p = in ? in->param : NULL;
+    flat_room room;
+    const flat_param *p = in ? flat_params(in, &room) : NULL;
     if (!in) { /* @model[param] */
         size_t n = (size_t)(open - name) - 1;
         for (size_t i = 0; i < vec_len(sim_flat(c->s)->model) && !p; i++)

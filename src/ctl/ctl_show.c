@@ -103,7 +103,8 @@ static void show_instance(ctl *c, const flat_inst *in)
     }
     if (in->m != 1)
         show_value(c, "m", in->m);
-    show_params(c, in->param, in->letter);
+    flat_room room;
+    show_params(c, flat_params(in, &room), in->letter);
     show_computed(c, in);
     fputc('\n', c->out);
 }

@@ -161,6 +161,7 @@ static vs_status build(elab *e)
         elab_check_couplings(e);
     if (st == VS_OK)
         st = elab_digital_end(e);
+    mdl_put_away(e->lib);
     if (st == VS_OK)
         st = ckt_finish(e->c, e->opt.forms & ~(unsigned)ELAB_NOISE);
     const vs_status said = elab_report_setup(e);

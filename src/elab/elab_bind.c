@@ -369,9 +369,11 @@ static bool has_idle_node(elab *e, const flat_inst *in, const elab_card *card, c
  * transistor whose line says tnodeout. */
 static bool ends_thermal(const flat_inst *in, const va_module *mod)
 {
-    for (size_t i = 0; in->n_node < mod->n_port && i < vec_len(in->param); i++)
-        if (!strcmp(in->param[i].name, "tnodeout"))
-            return in->n_node > 4 && in->param[i].value != 0;
+    flat_room room;
+    const flat_param *p = flat_params(in, &room);
+    for (size_t i = 0; in->n_node < mod->n_port && i < vec_len(p); i++)
+        if (!strcmp(p[i].name, "tnodeout"))
+            return in->n_node > 4 && p[i].value != 0;
     return false;
 }
 
@@ -635,7 +637,7 @@ static mdl_model *module_of(elab *e, const flat_inst *in, const elab_card **card
 /* R, C and L need a value from somewhere. */
 static bool check_value(elab *e, const flat_inst *in, const elab_card *card)
 {
-    if (!plain_module(in->letter) || card || vec_len(in->param))
+    if (!plain_module(in->letter) || card || in->rare->plain || vec_len(in->param))
         return true;
     diag_error(e->d, in->span, "%s: the value is missing", in->name);
     return false;
@@ -681,18 +683,19 @@ static uint64_t bits_of(double x)
 
 /* Writes all numbers that decide the parameter row of an instance to e->sign. false: the row also
  * depends on a text, which no number stands for. */
-static bool sign(elab *e, const flat_inst *in, const mdl_model *m, const elab_card *card)
+static bool sign(elab *e, const flat_inst *in, const flat_param *line, const mdl_model *m,
+                 const elab_card *card)
 {
     vec_clear(e->sign);
     vec_push(e->sign, (uint64_t)(uintptr_t)m);
     vec_push(e->sign, (uint64_t)(uintptr_t)(card ? card->model : NULL));
     vec_push(e->sign, (uint64_t)in->n_node << 8 | (unsigned char)in->letter);
     vec_push(e->sign, bits_of(in->m));
-    for (size_t i = 0; i < vec_len(in->param); i++) {
-        if (in->param[i].str)
+    for (size_t i = 0; i < vec_len(line); i++) {
+        if (line[i].str)
             return false;
-        vec_push(e->sign, (uint64_t)(uintptr_t)in->param[i].name);
-        vec_push(e->sign, bits_of(in->param[i].value));
+        vec_push(e->sign, (uint64_t)(uintptr_t)line[i].name);
+        vec_push(e->sign, bits_of(line[i].value));
     }
     return true;
 }
@@ -731,7 +734,8 @@ enum { SIGN_NUMBER = 5 }; /* the first number in e->sign */
  * takes as it is. */
 static int32_t first_param(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card)
 {
-    const flat_param *p = &in->param[0];
+    flat_room room;
+    const flat_param *p = flat_params(in, &room);
     const bool bare = !strcmp(p->name, "value");
     const char *name = bare ? positional(in->letter) : p->name;
     if (!name || (card && card->spice && !card->scales) || in->letter == 'q' || !strcmp(name, "m"))
@@ -826,8 +830,9 @@ static void without_heat(elab *e, const flat_inst *in, mdl_model *m, const elab_
  * before, if all else is the same. */
 static elab_shared *shared_of(elab *e, const flat_inst *in)
 {
-    const uintptr_t at = (uintptr_t)in->param >> 5;
-    return in->rare->shared && in->param ? &e->shared[(at ^ at >> 5) % ELAB_N_SHARED] : NULL;
+    const bool shared = in->rare->shared && !in->rare->plain && in->param;
+    const uintptr_t at = shared ? (uintptr_t)in->param >> 5 : 0;
+    return shared ? &e->shared[(at ^ at >> 5) % ELAB_N_SHARED] : NULL;
 }
 
 static bool is_same(const elab_shared *s, const flat_inst *in, const mdl_model *m)
@@ -840,9 +845,11 @@ static bool is_same(const elab_shared *s, const flat_inst *in, const mdl_model *
 static vs_status find_own_row(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card,
                               const uint8_t *portconn, int32_t *row)
 {
-    const bool known = sign(e, in, m, card);
+    flat_room room;
+    const flat_param *line = flat_params(in, &room);
+    const bool known = sign(e, in, line, m, card);
     elab_shape *shape = known ? shape_of(e, in, m, card) : NULL;
-    if (shape && shape->kin >= 0 && (*row = mdl_kin_row(m, shape->kin, in->param[0].value)) >= 0)
+    if (shape && shape->kin >= 0 && (*row = mdl_kin_row(m, shape->kin, line[0].value)) >= 0)
         return VS_OK;
     const uint64_t hash = known ? hash_of_sign(e) : 0;
     if (known && (*row = row_seen(e, hash)) >= 0)
@@ -856,8 +863,8 @@ static vs_status find_own_row(elab *e, const flat_inst *in, mdl_model *m, const 
     default_geometry(e, in, m, &given);
     for (size_t i = 0; card && i < vec_len(card->given); i++)
         put(e, &given, card->given[i]);
-    for (size_t i = 0; i < vec_len(in->param); i++)
-        ok &= add_instance_param(e, in, m, card, &in->param[i], &given, &kelvin);
+    for (size_t i = 0; i < vec_len(line); i++)
+        ok &= add_instance_param(e, in, m, card, &line[i], &given, &kelvin);
     without_heat(e, in, m, card, &given);
     clear_positions(e, given);
     const vs_status st =

@@ -131,6 +131,7 @@ typedef struct found {
     elab_limit **out;
     const ckt *c;
     const flat_inst *in;
+    const flat_param *line; /* what its card gives */
     family family;
     int flags;
     int32_t device;
@@ -144,7 +145,7 @@ static const flat_param *given(const found *f, const char *name)
     if (!name)
         return NULL;
     const flat_model *card = f->in->rare->model;
-    const flat_param *p = elab_card_param(f->in->param, name);
+    const flat_param *p = elab_card_param(f->line, name);
     if (!p && card)
         p = elab_card_param(card->param, name);
     return p && !p->str ? p : NULL; /* a text was told before */
@@ -316,13 +317,17 @@ void elab_limits(elab_limit **out, const ckt *c, const flat *f, bool regions, do
         const flat_inst *in = &f->inst[i];
         if (!strchr("rcdqm", in->letter))
             continue;
-        found w = {.out = out, .c = c, .in = in, .device = ckt_find_device(c, in->name)};
+        flat_room room;
+        found w = {.out = out,
+                   .c = c,
+                   .in = in,
+                   .line = flat_params(in, &room),
+                   .device = ckt_find_device(c, in->name)};
         if (w.device < 0)
             continue;
         w.module = mdl_module(ckt_device(c, w.device).model);
         w.family = family_of(w.module->name, &w.flags);
-        w.temp =
-            elab_card_number(in->param, "temp", temp + elab_card_number(in->param, "dtemp", 0));
+        w.temp = elab_card_number(w.line, "temp", temp + elab_card_number(w.line, "dtemp", 0));
         add_limits(&w, regions);
     }
 }

@@ -111,8 +111,10 @@ static bool take_line(elab *e, const osdi_module *m, const flat_inst *in, osdi_s
 {
     bool ok = true;
     const bool scale = in->rare->model && elab_binding_of(e, in->rare->model)->spice;
-    for (size_t i = 0; i < vec_len(in->param); i++) {
-        flat_param scaled = in->param[i];
+    flat_room room;
+    const flat_param *line = flat_params(in, &room);
+    for (size_t i = 0; i < vec_len(line); i++) {
+        flat_param scaled = line[i];
         const flat_param *p = &scaled;
         const int32_t id = osdi_param(m, p->name);
         if (scale)

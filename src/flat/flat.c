@@ -187,6 +187,7 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
         diag_note(d, c.nominal,
                   "statistical functions have their nominal values here; .option seed=1 or .mc "
                   "makes them draw");
+    str_drop_notes(names); /* of flat_slot_of: all bodies are read */
     if (plan && d->n_error == before) {
         freeze(&c);
         flat_plan_keep(plan, &c, shares);

@@ -5,6 +5,7 @@
 #define FLAT_H
 
 #include "net.h"
+#include "vec.h"
 
 typedef struct flat_param {
     const char *name; /* lower case, interned; "c[0]", "c[1]", ... for c=[...] of a model card */
@@ -118,17 +119,30 @@ typedef struct flat_rare {
     double ic[4];
     diag_span *node_span; /* [n_node] */
     diag_span model_span;
+    const char *plain; /* not NULL: the element is a flat_plain and has none of the above; the name
+                          of its one parameter, "value" */
 } flat_rare;
 /* Of elements that have none of it. */
 extern const flat_rare flat_no_rare;
 
+/* The value of an R, C or L that has nothing else. */
+typedef struct flat_plain {
+    double value;
+    uint32_t off, len; /* its place, in the file of the card */
+    int32_t node[2];   /* flat_inst.node */
+} flat_plain;
+
 enum { FLAT_MOST_NODES = (1 << 21) - 1 };
 /* A deck may have a million of them. */
 typedef struct flat_inst {
-    const char *name;      /* with its path: "x1.x2.m3" (lower case) */
-    int32_t *node;         /* [n_node] indices of flat->node */
-    flat_param *param;     /* vec; key=value pairs, repeated ones last wins (a warning was given);
-                             a positional value is the parameter "value" (linear E F G H: "gain") */
+    const char *name; /* with its path: "x1.x2.m3" (lower case) */
+    int32_t *node;    /* [n_node] indices of flat->node */
+    union {
+        flat_param *param; /* vec; key=value pairs, repeated ones last wins (a warning was given);
+                              a positional value is the parameter "value" (linear E F G H: "gain").
+                              Of R, C and L flat_params tells it */
+        const flat_plain *plain; /* rare->plain is not NULL */
+    };
     const flat_rare *rare; /* never NULL; flat_own_rare makes it writable */
     double m;              /* product of all m along the hierarchy, the instance's own included */
     diag_span span;        /* the card; name span = first word */
@@ -139,8 +153,14 @@ typedef struct flat_inst {
     uint32_t is_row : 1;    /* B made for a shared expression: the row v(node[0]) - expression = 0,
                              * no current */
 } flat_inst;
+/* Its parameters: a vec, x->param, or that of a plain element, made in `room`. */
+typedef struct flat_room {
+    vec_head head;
+    flat_param param;
+} flat_room;
+const flat_param *flat_params(const flat_inst *x, flat_room *room);
 /* x->rare as the element's own: if others have it too it is copied to mem, and so are the
- * parameters. */
+ * parameters. The element is not plain afterwards. */
 flat_rare *flat_own_rare(arena *mem, flat_inst *x);
 
 typedef struct flat_ic { /* .ic, .nodeset */

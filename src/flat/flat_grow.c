@@ -16,10 +16,11 @@
 
 static double value_of(const flat_inst *in, const char *own)
 {
-    for (size_t k = 0; k < vec_len(in->param) && !in->rare->expr; k++)
-        if (!in->param[k].str &&
-            (!strcmp(in->param[k].name, "value") || !strcmp(in->param[k].name, own)))
-            return in->param[k].value;
+    flat_room room;
+    const flat_param *p = flat_params(in, &room);
+    for (size_t k = 0; k < vec_len(p) && !in->rare->expr; k++)
+        if (!p[k].str && (!strcmp(p[k].name, "value") || !strcmp(p[k].name, own)))
+            return p[k].value;
     return NAN;
 }
 

@@ -189,13 +189,28 @@ static flat_param *copy_params(arena *mem, const flat_param *p)
     return own;
 }
 
+const flat_param *flat_params(const flat_inst *x, flat_room *room)
+{
+    if (!x->rare->plain)
+        return x->param;
+    const flat_plain *n = x->plain;
+    room->head = (vec_head){1, 1};
+    room->param = (flat_param){
+        .name = x->rare->plain, .value = n->value, .span = {x->span.file, n->off, n->len}};
+    return &room->param;
+}
+
 flat_rare *flat_own_rare(arena *mem, flat_inst *x)
 {
     if (x->rare->shared) {
         flat_rare *own = arena_new(mem, flat_rare);
+        flat_room room;
         *own = *x->rare;
         own->shared = false;
-        if (x->rare != &flat_no_rare)
+        own->plain = NULL;
+        if (x->rare->plain)
+            x->param = copy_params(mem, flat_params(x, &room));
+        else if (x->rare != &flat_no_rare)
             x->param = copy_params(mem, x->param);
         x->rare = own;
     }
@@ -652,29 +667,41 @@ static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
     }
 }
 
+/* Many come one after the other: they have no use for the alignment of arena_alloc. */
+static flat_plain *new_plain(flat_ctx *c)
+{
+    enum { FIRST = 8, MOST = 512 };
+    if (!c->plain_rare) {
+        flat_rare *r = arena_new(c->mem, flat_rare);
+        *r = flat_no_rare;
+        r->plain = interned_key(c, "value");
+        c->plain_rare = r;
+    }
+    if (!c->n_plain) {
+        c->plain_room = !c->plain_room ? FIRST : c->plain_room < MOST ? 2 * c->plain_room : MOST;
+        c->n_plain = c->plain_room;
+        c->plain = arena_array(c->mem, flat_plain, c->n_plain);
+    }
+    c->n_plain--;
+    return c->plain++;
+}
+
 static void make_plain(flat_ctx *c, scope *s, const item *i)
 {
     static const rhs no_m = {0};
-    /* one piece of memory: the head of the vec, its parameter, the nodes */
-    struct {
-        vec_head head;
-        flat_param param;
-        int32_t node[2];
-    } *own = arena_alloc(c->mem, sizeof *own);
+    flat_plain *own = new_plain(c);
     flat_inst x = {.name = flat_join(c, s, i->line->name),
                    .letter = i->line->name[0],
                    .span = net_line_span(i->line),
-                   .rare = &flat_no_rare,
+                   .rare = c->plain_rare,
                    .n_node = 2,
                    .node = own->node,
-                   .param = &own->param};
-    own->head = (vec_head){1, 1};
+                   .plain = own};
     for (int k = 0; k < 2; k++)
         x.node[k] = flat_node(c, s, i->slot[k]);
-    if (!c->value_name)
-        c->value_name = interned_key(c, "value");
-    x.param[0] = (flat_param){
-        .name = c->value_name, .value = i->value, .span = {i->line->file, i->at, i->n_digit}};
+    own->value = i->value;
+    own->off = i->at;
+    own->len = i->n_digit;
     if (take_own_m(c, s, &no_m, &x.m))
         vec_push(c->f->inst, x);
 }

@@ -75,6 +75,7 @@ static void print_name(const models *m, const flat_model *one, FILE *out)
 
 static void print_inst(const flat *f, const models *m, const flat_inst *x, FILE *out)
 {
+    flat_room room;
     fputs(x->name, out);
     for (int32_t i = 0; i < x->n_node; i++)
         fprintf(out, " %s", f->node[x->node[i]]);
@@ -87,7 +88,7 @@ static void print_inst(const flat *f, const models *m, const flat_inst *x, FILE 
         fprintf(out, " ?%s", x->rare->word);
     if (x->rare->source)
         print_source(x->rare->source, out);
-    print_params(x->param, out);
+    print_params(flat_params(x, &room), out);
     for (size_t i = 0; x->rare->logic && i < vec_len(x->rare->logic->gate); i++)
         fprintf(out, " %s", x->rare->logic->gate[i].type);
     if (vec_len(x->rare->poly)) {

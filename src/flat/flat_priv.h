@@ -287,9 +287,11 @@ typedef struct flat_ctx {
     size_t n_over;
     const char **altered; /* [n_altered] names in over that have a dot, lower case, interned */
     size_t n_altered;
-    body **body;            /* [deck->n_sub] */
-    bool number_models;     /* some model's name begins as a number does */
-    const char *value_name; /* interned "value", once it was asked for */
+    body **body;                 /* [deck->n_sub] */
+    bool number_models;          /* some model's name begins as a number does */
+    const flat_rare *plain_rare; /* of plain elements; NULL: there is none yet */
+    flat_plain *plain;           /* [n_plain] for the next of them */
+    int32_t n_plain, plain_room;
     scope *root;
     map top_node;             /* name -> node: ground, top level, .global */
     const char **top;         /* vec; with a plan: names of top_node, except ground */

@@ -143,6 +143,9 @@ VS_MUST_USE vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_giv
  * makes the row or says what is wrong with it. */
 int32_t mdl_kin(mdl_model *m, int32_t row, int32_t param);
 int32_t mdl_kin_row(mdl_model *m, int32_t kin, double value);
+/* A circuit has the rows that it needs: frees what finds those of kins by their numbers. Whoever
+ * asks for one has it made again. */
+void mdl_put_away(mdl_lib *lib);
 int32_t mdl_n_row(const mdl_model *m);
 /* true once for each row: the first time. */
 bool mdl_row_is_new(mdl_model *m, int32_t row);

@@ -7,8 +7,9 @@
  *         way and the decisions are the pattern's, it needs no memory but its number; where they
  *         are not, the row is made as others are (mdl_row_data).
  * No module is known by name: a kin exists where the static code has neither loops nor effects on
- * the pattern's way, and no unknown may be idle. Rows are found by their number in an open table. A
- * row that belongs to a kin is not found by the hash of its key. */
+ * the pattern's way, and no unknown may be idle. Rows are found by their number in an open table,
+ * which a circuit that is made has no use for: it is made again when somebody asks. A row that
+ * belongs to a kin is not found by the hash of its key. */
 #include "mdl_pass.h"
 
 #include <math.h>
@@ -48,6 +49,7 @@ struct row_kin {
     kin_setup *setup; /* vec */
     int32_t *table;   /* [cap] rows; FREE, GONE: one was here */
     size_t cap, n;    /* n: places that are not FREE */
+    bool away;        /* it has rows, and no table */
 };
 enum { FREE = -1, GONE = -2 };
 enum { MOST_KINS = 32 }; /* of a model: each new row is compared with all of them */
@@ -98,8 +100,42 @@ static void make_room(const mdl_model *m, row_kin *k)
     vs_free(old);
 }
 
+static void drop_table(row_kin *k)
+{
+    vs_free(k->table);
+    k->table = NULL;
+    k->cap = k->n = 0;
+}
+
+/* The tables that are away. */
+static void bring_tables(mdl_model *m)
+{
+    for (size_t i = 0; i < vec_len(m->row); i++)
+        if (m->row[i].kin >= 0 && m->kin[m->row[i].kin]->away) {
+            row_kin *k = m->kin[m->row[i].kin];
+            make_room(m, k);
+            put(k, (int32_t)i, value_of_row(m, k, (int32_t)i));
+        }
+    for (size_t i = 0; i < vec_len(m->kin); i++)
+        m->kin[i]->away = false;
+}
+
+void mdl_put_away(mdl_lib *lib)
+{
+    for (size_t i = 0; i < vec_len(lib->model); i++)
+        for (size_t k = 0; k < vec_len(lib->model[i]->kin); k++) {
+            row_kin *kin = lib->model[i]->kin[k];
+            kin->away |= kin->n > 0;
+            drop_table(kin);
+        }
+}
+
 void mdl_kin_enter(mdl_model *m, int32_t kin, int32_t row, double value)
 {
+    if (m->kin[kin]->away) {
+        bring_tables(m); /* with this row */
+        return;
+    }
     make_room(m, m->kin[kin]);
     put(m->kin[kin], row, value);
 }
@@ -122,7 +158,8 @@ static int32_t find(const mdl_model *m, int32_t kin, double value)
 void mdl_kin_forget(mdl_model *m, int32_t row)
 {
     row_kin *k = m->kin[m->row[row].kin];
-    k->table[place_in_table(m, k, value_of_row(m, k, row))] = GONE;
+    if (!k->away)
+        k->table[place_in_table(m, k, value_of_row(m, k, row))] = GONE;
     m->row[row].kin = -1;
 }
 
@@ -344,9 +381,8 @@ void mdl_kin_free(mdl_model *m)
 void mdl_kin_clear(mdl_model *m)
 {
     for (size_t i = 0; i < vec_len(m->kin); i++) {
-        vs_free(m->kin[i]->table);
-        m->kin[i]->table = NULL;
-        m->kin[i]->cap = m->kin[i]->n = 0;
+        drop_table(m->kin[i]);
+        m->kin[i]->away = false;
     }
 }
 
@@ -424,6 +460,8 @@ int32_t mdl_kin_row(mdl_model *m, int32_t kin, double value)
     value += 0.0; /* -0 and 0 are one row */
     if (isnan(value))
         return -1;
+    if (m->kin[kin]->away)
+        bring_tables(m);
     const int32_t row = find(m, kin, value);
     if (row < 0)
         return add(m, kin, value);

@@ -307,9 +307,8 @@ static bool find_plain(const char *s, uint32_t len, uint32_t p, net_plain_line *
 static void take_plain(net_lex *l, const net_plain_line *k)
 {
     const size_t n = l->names->n;
-    int32_t *note;
     net_tok t = {.off = k->word, .len = k->word_end - k->word, .kind = NET_T_WORD};
-    t.text = str_intern_hashed(l->names, l->s + t.off, t.len, k->hash, &note);
+    t.text = str_intern_hashed(l->names, l->s + t.off, t.len, k->hash, NULL);
     vec_push(l->tok, t);
     l->first = l->names->n > n;
     if (k->rest < k->rest_end)

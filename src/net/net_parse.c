@@ -750,6 +750,7 @@ static void read_spef(reader *r, const spef_card *s, int32_t number)
     const net_tok *sub = k < c->n_tok && c->tok[k].text ? &c->tok[k] : NULL;
     const char *name = net_file_text(r->d, r->mem, c, &t), *why;
     const char *path = net_find_file(r->d, r->mem, name, c->file, r->opt);
+    const size_t n_msg = vec_len(r->d->msg);
     if (diag_read_file(r->d, path, net_tok_span(c, &t), &file, &why)) {
         diag_error(r->d, net_tok_span(c, &t), "file '%s' %s", name, why);
         return;
@@ -761,6 +762,8 @@ static void read_spef(reader *r, const spef_card *s, int32_t number)
     const net_spef_in in = {
         .d = r->d, .names = r->names, .mem = r->mem, .body = body, .number = number};
     char *const text = net_spef_text(&in, file, &len);
+    if (vec_len(r->d->msg) == n_msg) /* nothing points to it */
+        diag_drop_files(r->d, (size_t)file, (size_t)file + 1);
     r->cur = body;
     read_made(r, text, len, net_card_span(c), "wires");
     r->cur = cur;

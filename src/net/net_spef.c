@@ -225,8 +225,11 @@ static int32_t take_node(spef *f)
     }
     const place p = place_of(f);
     const char *text = p.name;
-    if (p.pin)
+    if (p.pin) {
+        const arena_pos mark = arena_mark(f->in->mem);
         text = str_intern0(f->in->names, arena_printf(f->in->mem, "%s:%s", p.name, p.pin));
+        arena_release(f->in->mem, mark);
+    }
     int32_t k = map_get(&f->node_of, map_key(text), -1);
     if (k < 0) {
         k = (int32_t)vec_len(f->node);

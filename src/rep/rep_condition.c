@@ -45,12 +45,14 @@ static void transpose(work *w, arena *mem)
         }
 }
 
-static double tolerance(const option_set *o, const ckt_unknown *u, double x)
+static double tolerance(const option_set *o, const ckt *c, int32_t unknown, double x)
 {
-    const double least = u->abstol > 0            ? u->abstol
-                         : u->kind == CKT_VOLTAGE ? o->vntol
-                         : u->kind == CKT_CURRENT ? o->abstol
-                                                  : INFINITY;
+    const double declared = ckt_tolerance_of(c, unknown).x;
+    const ckt_kind kind = ckt_unknowns(c)[unknown].kind;
+    const double least = declared > 0          ? declared
+                         : kind == CKT_VOLTAGE ? o->vntol
+                         : kind == CKT_CURRENT ? o->abstol
+                                               : INFINITY;
     return o->reltol * fabs(x) + least;
 }
 
@@ -70,8 +72,7 @@ static vs_status begin(work *w, sim *s, arena *mem)
     for (int32_t col = 0; col < w->n; col++) {
         for (int32_t p = w->g.colptr[col]; p < w->g.colptr[col + 1]; p++)
             w->reach[w->g.row[p]] += fabs(w->g.val[p] * l.x[col + 1]);
-        w->per_tol[col] =
-            1 / tolerance(sim_option(s), &ckt_unknowns(sim_ckt(s))[col + 1], l.x[col + 1]);
+        w->per_tol[col] = 1 / tolerance(sim_option(s), sim_ckt(s), col + 1, l.x[col + 1]);
     }
     transpose(w, mem);
     st = lu_analyze(&w->lu, &w->g);

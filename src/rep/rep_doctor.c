@@ -42,10 +42,11 @@ static bool is_word(const char *a, const char *b) { return !strcmp(a, b); }
 /* The value of a parameter; NAN: the card gives none, or an expression. */
 static double value_of(const flat_inst *in, const char *own)
 {
-    for (size_t k = 0; k < vec_len(in->param); k++)
-        if (!in->param[k].str &&
-            (is_word(in->param[k].name, "value") || (own && is_word(in->param[k].name, own))))
-            return in->param[k].value;
+    flat_room room;
+    const flat_param *p = flat_params(in, &room);
+    for (size_t k = 0; k < vec_len(p); k++)
+        if (!p[k].str && (is_word(p[k].name, "value") || (own && is_word(p[k].name, own))))
+            return p[k].value;
     return NAN;
 }
 

@@ -137,7 +137,8 @@ static const char *main_value(const char *element)
 static bool given_value(const sim *s, const flat_target *t, const char *what, double *value)
 {
     const int32_t k = t->kind == FLAT_SET_INST && s->elab ? elab_find(s->elab, t->name) : -1;
-    const flat_param *p = k >= 0 ? s->flat.inst[k].param : NULL;
+    flat_room room;
+    const flat_param *p = k >= 0 ? flat_params(&s->flat.inst[k], &room) : NULL;
     for (size_t i = 0; i < vec_len(s->flat.model) && t->kind == FLAT_SET_MODEL; i++)
         if (s->flat.model[i]->name == t->name)
             p = s->flat.model[i]->param;

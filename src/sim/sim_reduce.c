@@ -154,14 +154,16 @@ static void keep_nodes_of_cards(work *w)
 /* Its conductance or capacitance, if it is a plain resistor or capacitor that nobody names. */
 static bool is_plain(const work *w, const flat_inst *in, double *g, double *c)
 {
+    flat_room room;
+    const flat_param *p = flat_params(in, &room);
     *g = *c = 0;
     if ((in->letter != 'r' && in->letter != 'c') || in->n_node != 2 || in->node[0] == in->node[1] ||
         in->rare->model || in->rare->expr || in->rare->word || in->rare->ic_given ||
-        vec_len(in->param) != 1 || in->param[0].str || !(in->m > 0 && in->m < INFINITY) ||
+        vec_len(p) != 1 || p[0].str || !(in->m > 0 && in->m < INFINITY) ||
         map_get(&w->named, map_key(in->name), 0))
         return false;
-    const char *key = in->param[0].name;
-    const double value = in->param[0].value;
+    const char *key = p[0].name;
+    const double value = p[0].value;
     if (strcmp(key, "value") && (key[0] != in->letter || key[1]))
         return false;
     if (in->letter == 'r')

@@ -11,8 +11,10 @@ static double value_of(const char *text, char **messages)
     fixture t;
     deck_from(&t, deck, strlen(deck));
     double y = NAN;
-    if (vec_len(t.f.inst) == 1 && vec_len(t.f.inst[0].param) == 1)
-        y = t.f.inst[0].param[0].value;
+    flat_room room;
+    const flat_param *p = vec_len(t.f.inst) == 1 ? flat_params(&t.f.inst[0], &room) : NULL;
+    if (vec_len(p) == 1)
+        y = p[0].value;
     *messages = deck_messages(&t);
     deck_fini(&t);
     return y;

@@ -376,9 +376,10 @@ END_TEST
 
 static double value_of(const fixture *t, const char *name)
 {
+    flat_room room;
     for (size_t i = 0; i < vec_len(t->f.inst); i++)
         if (!strcmp(t->f.inst[i].name, name))
-            return t->f.inst[i].param[0].value;
+            return flat_params(&t->f.inst[i], &room)[0].value;
     ck_abort_msg("no %s", name);
     return NAN;
 }
@@ -585,6 +586,35 @@ START_TEST(equal_instances_share_what_they_have_until_one_is_changed)
 }
 END_TEST
 
+START_TEST(a_plain_element_has_its_parameter_when_somebody_changes_it)
+{
+    const char *deck = "t\n.subckt s a\nR1 a 0 2k\n.ends\nX1 a s m=3\nC1 a 0  5p\nL1 a 0 l=1u\n";
+    fixture t;
+    flat_room room;
+    deck_from(&t, deck, strlen(deck));
+    char *text = deck_text(&t);
+    ck_assert_str_eq(text, "x1.r1 a 0 value=2000 m=3\nc1 a 0 value=5e-12\nl1 a 0 l=1e-06\n");
+    flat_inst *in = t.f.inst;
+    const flat_param *p = flat_params(&in[1], &room);
+    ck_assert_ptr_eq(p, &room.param);
+    ck_assert_uint_eq(vec_len(p), 1);
+    ck_assert_ptr_eq(p[0].name, str_intern0(&t.names, "value"));
+    ck_assert_int_eq(p[0].span.file, in[1].span.file);
+    ck_assert_mem_eq(diag_text(&t.d, p[0].span.file) + p[0].span.off, "5p\n", 3);
+    ck_assert_uint_eq(p[0].span.len, 2);
+    ck_assert_ptr_eq(flat_params(&in[2], &room), in[2].param);
+    (void)flat_own_rare(&t.mem, &in[0]);
+    ck_assert_ptr_eq(flat_params(&in[0], &room), in[0].param);
+    char *again = deck_text(&t);
+    ck_assert_str_eq(text, again);
+    in[0].param[0].value = 7;
+    ck_assert_double_eq(flat_params(&in[1], &room)[0].value, 5e-12);
+    vs_free(text);
+    vs_free(again);
+    deck_fini(&t);
+}
+END_TEST
+
 /* Lists of parameters are those of the first instance of a kind, which is another one where a
  * parameter differs, or one of a caller, which is seen within. There may be any number of kinds. */
 START_TEST(kinds_of_instances_differ_by_all_that_parameters_see)
@@ -639,6 +669,7 @@ int main(void)
                                   models_need_no_equal_signs,
                                   elements_are_the_same_with_and_without_tokens,
                                   equal_instances_share_what_they_have_until_one_is_changed,
+                                  a_plain_element_has_its_parameter_when_somebody_changes_it,
                                   kinds_of_instances_differ_by_all_that_parameters_see};
     return run_tests("flat/flat", tests, VS_COUNT(tests));
 }
