@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "pool.h"
 #include "tran_priv.h"
 
 #define PART 0.05 /* as BYPASS_PART of tran_step.c, of the tolerances of unknowns */
@@ -43,8 +44,9 @@ struct ana_latent {
     int n_vector;
     double *vector[MOST_VECTORS]; /* all that have a value for each unknown */
     latent_kept *kept;            /* [places of cells] */
-    double *other;                /* scratch: a vector in the other order */
+    double **other;               /* [threads] scratch: a vector in the other order */
     uint8_t *other_class;
+    int32_t *place;    /* [n + 1] scratch: of unknowns */
     latent_cell *cell; /* [n_cell] */
     double next_due;   /* s, no later than the first */
     int busy, pause;   /* points in a row that were busy; points still to make without cells */
@@ -177,31 +179,51 @@ static bool is_history(const tran *t, const double *v)
     return false;
 }
 
-/* Vectors from the order of the circuit to that of slots, or back: all, or without the history,
- * whose memory is not touched then (of it only elements that belong to no unknown become 0). */
+/* Vectors from the order of the circuit to that of slots, or back. */
+typedef struct permuting {
+    const ana_latent *l;
+    size_t n;
+    const int32_t *place; /* [n + 1] of the circuit's unknowns */
+    bool to_slots, with_history;
+} permuting;
+
+/* Without the history its memory is not touched: of it only elements that belong to no unknown
+ * become 0. */
+static void permute_vector(void *user, int32_t i, int worker)
+{
+    const permuting *p = user;
+    const ana_latent *l = p->l;
+    double *v = l->vector[i], *other = l->other[worker];
+    if (!p->with_history && is_history(l->t, v)) {
+        for (int32_t k = l->n + 1; k < l->m; k++)
+            v[k] = 0;
+        v[0] = 0;
+        return;
+    }
+    memcpy(other, v, sizeof *v * p->n);
+    memset(v, 0, sizeof *v * p->n);
+    if (p->to_slots)
+        for (int32_t k = 1; k <= l->n; k++)
+            v[p->place[k]] = other[k];
+    else
+        for (int32_t k = 1; k <= l->n; k++)
+            v[k] = other[p->place[k]];
+}
+
 static void permute(ana *a, bool to_slots, bool with_history)
 {
-    const ana_latent *l = a->latent;
+    ana_latent *l = a->latent;
     const size_t n = (size_t)ckt_latent_n_cell(a->c) * CKT_CELL;
     uint8_t *const class = l->t->lte_class;
-    for (int i = 0; i < l->n_vector; i++) {
-        double *v = l->vector[i];
-        if (!with_history && is_history(l->t, v)) {
-            for (int32_t k = l->n + 1; k < l->m; k++)
-                v[k] = 0;
-            v[0] = 0;
-            continue;
-        }
-        memcpy(l->other, v, sizeof *v * n);
-        memset(v, 0, sizeof *v * n);
-        for (int32_t k = 1; k <= l->n; k++)
-            v[to_slots ? tran_place(l->t, k) : k] = l->other[to_slots ? k : tran_place(l->t, k)];
-    }
+    permuting p = {l, n, l->place, to_slots, with_history};
+    for (int32_t k = 1; k <= l->n; k++)
+        l->place[k] = tran_place(l->t, k);
+    pool_run(ckt_shares_vectors(a->c, l->m) ? ckt_pool(a->c) : NULL, POOL_VECTOR, l->n_vector,
+             permute_vector, &p);
     memcpy(l->other_class, class, n);
     memset(class, LTE_NEVER, n);
     for (int32_t k = 1; k <= l->n; k++)
-        class[to_slots ? tran_place(l->t, k) : k] =
-            l->other_class[to_slots ? k : tran_place(l->t, k)];
+        class[to_slots ? l->place[k] : k] = l->other_class[to_slots ? k : l->place[k]];
     for (int32_t k = 0; k < l->t->n_flow; k++) /* in pinned cells */
         l->t->flow[k] =
             to_slots ? tran_place(l->t, l->t->flow[k]) : ana_latent_unknown(a, l->t->flow[k]);
@@ -236,14 +258,17 @@ static ana_latent *make_latent(tran *t)
     const int32_t all = CKT_SEATS(a->n);
     *l = (ana_latent){.t = t,
                       .kept = arena_array(&a->mem, latent_kept, all),
-                      .other = ana_vector(a),
+                      .other = arena_array(&a->mem, double *, pool_size(ckt_pool(a->c))),
                       .other_class = arena_array(&a->mem, uint8_t, all),
+                      .place = arena_array(&a->mem, int32_t, a->n + 1),
                       .cell = arena_array(&a->mem, latent_cell, all / CKT_CELL),
                       .far = ana_vector(a),
                       .point = ana_vector(a),
                       .column = arena_array(&a->mem, int32_t, all),
                       .in = arena_array(&a->mem, uint8_t, all),
                       .drop = ana_vector(a)};
+    for (int w = 0; w < pool_size(ckt_pool(a->c)); w++)
+        l->other[w] = ana_vector(a);
     l->found = arena_array(&a->mem, int32_t, all);
     l->value = ana_vector(a);
     l->work = ana_vector(a);
@@ -766,7 +791,7 @@ static int32_t count_moving(tran *t)
 {
     const ckt *c = t->a->c;
     const int32_t n_cell = ckt_latent_n_cell(c);
-    double *moved = t->latent->other;
+    double *moved = t->latent->other[0];
     int32_t n = 0;
     memset(moved, 0, sizeof *moved * (size_t)n_cell);
     for (int32_t i = 1; i <= t->a->n; i++)

@@ -282,41 +282,104 @@ static int32_t rows_of(const ckt_blocks *p, const dev_form *fm, int32_t i, const
     return n;
 }
 
-/* Equal for instances of a group whose known terminals have equal voltages. */
-static uint64_t known_key(ckt_blocks *p, int32_t group, const dev_form *fm, int32_t i)
+typedef struct ability { /* of all instances: see sample_all */
+    double *all;         /* vec */
+    int32_t *which;      /* [instances] */
+} ability;
+
+/* A walk over the instances of all groups, one group after the other, cut for threads. */
+typedef struct walk {
+    ckt_blocks *p;
+    int32_t n, n_part;
+    uint64_t *key; /* [n] known_key */
+    ability what;
+    double *strength, *conducts; /* see ckt_blocks_strength */
+    double *row_max;             /* [n+1] of strengths */
+    int32_t **begin;             /* [n_part][n+1] counts of a row, then places in of_row */
+    bool fill;                   /* of_row */
+} walk;
+
+/* The k-th of all instances. */
+typedef void visit(walk *w, int32_t part, place at, int32_t k, void *scratch);
+
+static void walk_part(walk *w, int32_t part, visit *fn, void *scratch)
 {
-    const int32_t *to = &fm->map[(size_t)i * (size_t)fm->n_u];
-    vec_clear(p->word);
-    vec_push(p->word, group);
-    for (int32_t k = 0; k < fm->n_u; k++)
-        vec_push(p->word, p->known[to[k]] ? voltage_step(p->x0[to[k]], KNOWN_GRID) : INT64_MIN);
-    return hash128_of(p->word, vec_len(p->word) * sizeof *p->word).w[0];
+    const int32_t from = pool_part(w->n, part, w->n_part),
+                  to = pool_part(w->n, part + 1, w->n_part);
+    int32_t k = 0;
+    for (size_t gi = 0; gi < vec_len(w->p->c->group); gi++) {
+        const int32_t before = k, nb = w->p->c->group[gi].nb;
+        for (k = from > before ? from : before; k < before + nb && k < to; k++)
+            fn(w, part, (place){(int32_t)gi, k - before}, k, scratch);
+        k = before + nb;
+    }
+}
+
+static void by_parts(walk *w, pool_fn fn)
+{
+    pool_run_each(w->n_part > 1 ? w->p->c->pool : NULL, POOL_OTHER, w->n_part, fn, w);
+}
+
+/* Most outputs or unknowns of a group's static form. */
+static size_t most_of(const ckt_blocks *p, bool outputs)
+{
+    int32_t most = 1;
+    for (size_t gi = 0; gi < vec_len(p->c->group); gi++) {
+        const dev_form *fm = form_of(p, &p->c->group[gi]);
+        const int32_t n = outputs ? fm->n_out : fm->n_u;
+        most = n > most ? n : most;
+    }
+    return (size_t)most;
+}
+
+/* Equal for instances of a group whose known terminals have equal voltages. */
+static void find_key(walk *w, int32_t part, place at, int32_t k, void *scratch)
+{
+    const ckt_blocks *p = w->p;
+    const dev_form *fm = form_of(p, &p->c->group[at.group]);
+    const int32_t *to = &fm->map[(size_t)at.inst * (size_t)fm->n_u];
+    int64_t *word = scratch;
+    (void)part;
+    word[0] = at.group;
+    for (int32_t u = 0; u < fm->n_u; u++)
+        word[u + 1] = p->known[to[u]] ? voltage_step(p->x0[to[u]], KNOWN_GRID) : INT64_MIN;
+    w->key[k] = hash128_of(word, ((size_t)fm->n_u + 1) * sizeof *word).w[0];
+}
+
+static void find_keys(void *user, int32_t part, int worker)
+{
+    walk *w = user;
+    int64_t *word = vs_malloc((most_of(w->p, false) + 1) * sizeof *word);
+    (void)worker;
+    walk_part(w, part, find_key, word);
+    vs_free(word);
 }
 
 /* Strengths are computed once for each group and set of voltages at known terminals, and used for
- * all its instances: sizes differ, but not by orders of magnitude.
- *   all    out  vec of [2 n_out] for each
- *   which  out  vec; of each instance, group after group: where its own begins in `all` */
-static vs_status sample_all(ckt_blocks *p, double lo, double hi, double **all, int32_t **which)
+ * all its instances: sizes differ, but not by orders of magnitude. Of w->what:
+ *   all    vec of [2 n_out] for each
+ *   which  of each instance: where its own begins in `all` */
+static vs_status sample_all(walk *w, double lo, double hi)
 {
+    ckt_blocks *p = w->p;
     ckt *c = p->c;
     double *x = vs_calloc(vec_len(c->unknown), sizeof *x);
     map at_key = {0};
     vs_status st = VS_OK;
     memcpy(x, p->x0, vec_len(c->unknown) * sizeof *x);
+    by_parts(w, find_keys);
+    int32_t k = 0;
     for (size_t gi = 0; gi < vec_len(c->group) && st == VS_OK; gi++) {
         dev_group *g = &c->group[gi];
-        const dev_form *fm = form_of(p, g);
-        for (int32_t i = 0; i < g->nb && st == VS_OK; i++) {
-            const uint64_t key = known_key(p, (int32_t)gi, fm, i);
-            int32_t at = map_get(&at_key, key, -1);
+        for (int32_t i = 0; i < g->nb && st == VS_OK; i++, k++) {
+            int32_t at = map_get(&at_key, w->key[k], -1);
             if (at < 0) {
-                at = (int32_t)vec_len(*all);
-                map_set(&at_key, key, at);
-                vec_extend(*all, 2 * fm->n_out);
-                st = sample(p, g, i, lo, hi, x, *all + at);
+                at = (int32_t)vec_len(w->what.all);
+                map_set(&at_key, w->key[k], at);
+                vec_extend(w->what.all, 2 * form_of(p, g)->n_out);
+                st = sample(p, g, i, lo, hi, x, w->what.all + at);
             }
-            vec_push(*which, at);
+            w->what.which[k] = at;
         }
     }
     map_free(&at_key);
@@ -324,109 +387,114 @@ static vs_status sample_all(ckt_blocks *p, double lo, double hi, double **all, i
     return st;
 }
 
-typedef struct ability { /* of all instances: see sample_all */
-    const double *all;
-    const int32_t *which;
-} ability;
-
-/* Calls for every instance with what it can do. */
-static void each_instance(ckt_blocks *p, const ability *what,
-                          void (*does)(const ckt_blocks *p, place at, const double *most,
-                                       void *user),
-                          void *user)
+/* scratch: which of the two sums; each is made in the order of instances. */
+static void add_strength(walk *w, int32_t part, place at, int32_t k, void *scratch)
 {
-    const int32_t *which = what->which;
-    for (size_t gi = 0; gi < vec_len(p->c->group); gi++)
-        for (int32_t i = 0; i < p->c->group[gi].nb; i++)
-            does(p, (place){(int32_t)gi, i}, what->all + *which++, user);
-}
-
-typedef struct strengths {
-    double *strength, *conducts;
-} strengths;
-
-static void add_strength(const ckt_blocks *p, place at, const double *most, void *user)
-{
-    const strengths *to = user;
-    const dev_form *fm = form_of(p, &p->c->group[at.group]);
+    const bool *conducts = scratch;
+    const dev_form *fm = form_of(w->p, &w->p->c->group[at.group]);
     const int32_t *slot = &fm->slot[(size_t)at.inst * (size_t)fm->n_out];
-    for (int32_t k = 0; k < fm->n_out; k++)
-        if (is_slope(fm, k)) {
-            to->strength[slot[k]] += most[k];
-            to->conducts[slot[k]] += most[fm->n_out + k];
-        }
+    const double *most = w->what.all + w->what.which[k] + (*conducts ? fm->n_out : 0);
+    double *to = *conducts ? w->conducts : w->strength;
+    (void)part;
+    for (int32_t o = 0; o < fm->n_out; o++)
+        if (is_slope(fm, o))
+            to[slot[o]] += most[o];
 }
 
-typedef struct row_lists { /* counts, then fills begin and of_row of p */
-    ckt_blocks *p;
-    const double *row_max;
-    int32_t *row; /* scratch */
-    bool fill;
-} row_lists;
-
-static void list_rows(const ckt_blocks *p, place at, const double *most, void *user)
+static void add_strengths(void *user, int32_t i, int worker)
 {
-    row_lists *l = user;
+    walk all = *(const walk *)user;
+    const int32_t nnz = csc_nnz(&all.p->c->a);
+    bool conducts = i == 1;
+    (void)worker;
+    all.n_part = 1;
+    for (int32_t k = 0; k <= nnz; k++)
+        if (conducts)
+            all.conducts[k] = fmax(-all.p->val[k], 0);
+        else
+            all.strength[k] = fabs(all.p->val[k]);
+    walk_part(&all, 0, add_strength, &conducts);
+    (conducts ? all.conducts : all.strength)[nnz] = 0;
+}
+
+static void list_rows(walk *w, int32_t part, place at, int32_t k, void *scratch)
+{
+    const ckt_blocks *p = w->p;
     const dev_form *fm = form_of(p, &p->c->group[at.group]);
-    const int32_t n = rows_of(p, fm, at.inst, most, l->row_max, l->row);
-    for (int32_t k = 0; k < n; k++) {
-        if (l->fill)
-            l->p->of_row[l->p->begin[l->row[k]]] = at;
-        l->p->begin[l->row[k]]++;
+    int32_t *row = scratch;
+    const int32_t n = rows_of(p, fm, at.inst, w->what.all + w->what.which[k], w->row_max, row);
+    for (int32_t r = 0; r < n; r++) {
+        const int32_t to = w->begin[part][row[r]]++;
+        if (w->fill)
+            p->of_row[to] = at;
     }
 }
 
-/* Two passes: lengths, then places. begin[r] ends where row r begins. */
-static void make_lists(ckt_blocks *p, const ability *what, const double *strength)
+static void list_part(void *user, int32_t part, int worker)
 {
-    const ckt *c = p->c;
-    const int32_t n = ckt_n(c);
-    int32_t most_out = 1;
-    double *row_max = vs_calloc((size_t)n + 1, sizeof *row_max);
-    for (int32_t k = 0; k < csc_nnz(&c->a); k++)
-        row_max[c->a.row[k] + 1] = fmax(row_max[c->a.row[k] + 1], strength[k]);
-    for (size_t gi = 0; gi < vec_len(c->group); gi++)
-        most_out = form_of(p, &c->group[gi])->n_out > most_out ? form_of(p, &c->group[gi])->n_out
-                                                               : most_out;
-    row_lists l = {
-        .p = p, .row_max = row_max, .row = vs_malloc((size_t)most_out * sizeof(int32_t))};
-    memset(p->begin, 0, ((size_t)n + 2) * sizeof *p->begin);
-    each_instance(p, what, list_rows, &l);
-    int32_t sum = 0;
-    for (int32_t r = 0; r <= n + 1; r++) {
-        const int32_t len = p->begin[r];
-        p->begin[r] = sum;
-        sum += len;
+    walk *w = user;
+    int32_t *row = vs_malloc(most_of(w->p, true) * sizeof *row);
+    (void)worker;
+    walk_part(w, part, list_rows, row);
+    vs_free(row);
+}
+
+/* Counts become places in of_row: row by row, those of part 0 first, which are the first instances.
+ */
+static int32_t begin_rows(walk *w)
+{
+    int32_t sum = 0, n = ckt_n(w->p->c);
+    for (int32_t r = 0; r <= n; r++) {
+        w->p->begin[r] = sum;
+        for (int32_t part = 0; part < w->n_part; part++) {
+            const int32_t count = w->begin[part][r];
+            w->begin[part][r] = sum;
+            sum += count;
+        }
     }
-    p->of_row = vs_calloc((size_t)sum + 1, sizeof *p->of_row);
-    l.fill = true;
-    each_instance(p, what, list_rows, &l);
-    memmove(p->begin + 1, p->begin, ((size_t)n + 1) * sizeof *p->begin);
-    p->begin[0] = 0;
-    vs_free(row_max);
-    vs_free(l.row);
+    return w->p->begin[n + 1] = sum;
+}
+
+/* Two passes: lengths, then places. */
+static void make_lists(walk *w)
+{
+    ckt_blocks *p = w->p;
+    const ckt *c = p->c;
+    const size_t n1 = (size_t)ckt_n(c) + 1;
+    w->row_max = vs_calloc(n1, sizeof *w->row_max);
+    for (int32_t k = 0; k < csc_nnz(&c->a); k++)
+        w->row_max[c->a.row[k] + 1] = fmax(w->row_max[c->a.row[k] + 1], w->strength[k]);
+    w->begin = vs_calloc((size_t)w->n_part, sizeof *w->begin);
+    for (int32_t part = 0; part < w->n_part; part++)
+        w->begin[part] = vs_calloc(n1, sizeof **w->begin);
+    by_parts(w, list_part);
+    p->of_row = vs_calloc((size_t)begin_rows(w) + 1, sizeof *p->of_row);
+    w->fill = true;
+    by_parts(w, list_part);
+    for (int32_t part = 0; part < w->n_part; part++)
+        vs_free(w->begin[part]);
+    vs_free(w->begin);
+    vs_free(w->row_max);
 }
 
 vs_status ckt_blocks_strength(ckt_blocks *p, double lo, double hi, double *strength,
                               double *conducts)
 {
-    const int32_t nnz = csc_nnz(&p->c->a);
-    double *all = NULL;
-    int32_t *which = NULL;
-    const vs_status st = sample_all(p, lo, hi, &all, &which);
+    enum { OPERATIONS = 250 }; /* of a kernel that an instance takes as long as */
+    walk w = {.p = p, .strength = strength, .conducts = conducts};
+    for (size_t gi = 0; gi < vec_len(p->c->group); gi++)
+        w.n += p->c->group[gi].nb;
+    w.n_part = (double)w.n * OPERATIONS >= p->c->parallel_min ? pool_size(p->c->pool) : 1;
+    w.key = vs_malloc(((size_t)w.n + 1) * sizeof *w.key);
+    w.what.which = vs_malloc(((size_t)w.n + 1) * sizeof *w.what.which);
+    const vs_status st = sample_all(&w, lo, hi);
     if (st == VS_OK) {
-        const ability what = {all, which};
-        for (int32_t k = 0; k <= nnz; k++) {
-            strength[k] = fabs(p->val[k]);
-            conducts[k] = fmax(-p->val[k], 0);
-        }
-        strengths to = {strength, conducts};
-        each_instance(p, &what, add_strength, &to);
-        strength[nnz] = conducts[nnz] = 0;
-        make_lists(p, &what, strength);
+        pool_run(w.n_part > 1 ? p->c->pool : NULL, POOL_OTHER, 2, add_strengths, &w);
+        make_lists(&w);
     }
-    vec_free(all);
-    vec_free(which);
+    vs_free(w.key);
+    vs_free(w.what.which);
+    vec_free(w.what.all);
     return st;
 }
 

@@ -46,9 +46,9 @@ static void list_held(ckt *c, struct ckt_bypass_work *b)
     for (int32_t k = 0; k < csc_nnz(a); k++)
         n += is_held[k];
     b->held = (csc){.n = a->n,
-                    .colptr = arena_array(&c->mem, int32_t, a->n + 1),
-                    .row = arena_array(&c->mem, int32_t, n + 1)};
-    b->place = arena_array(&c->mem, int32_t, n + 1);
+                    .colptr = arena_array(&c->rows_mem, int32_t, a->n + 1),
+                    .row = arena_array(&c->rows_mem, int32_t, n + 1)};
+    b->place = arena_array(&c->rows_mem, int32_t, n + 1);
     n = 0;
     for (int32_t j = 0; j < a->n; j++) {
         for (int32_t k = a->colptr[j]; k < a->colptr[j + 1]; k++)
@@ -60,23 +60,46 @@ static void list_held(ckt *c, struct ckt_bypass_work *b)
     }
     vs_free(is_held);
     if (c->rows)
-        b->rows = csc_cut_like(&c->mem, &b->held, c->rows);
+        b->rows = csc_cut_like(&c->rows_mem, &b->held, c->rows);
+}
+
+/* What threads make beside each other: homes of each group, and the held entries. */
+typedef struct making {
+    ckt *c;
+    struct ckt_bypass_work *b;
+    int32_t *part; /* [n+1] whose a row is */
+    dev_group **g; /* vec */
+} making;
+
+static void make_piece(void *user, int32_t i, int worker)
+{
+    const making *m = user;
+    const ckt *c = m->c;
+    (void)worker;
+    if (i < (int32_t)vec_len(m->g))
+        dev_homes_find(m->g[i], c->rows->n_part, m->part, c->a.n + 1, csc_nnz(&c->a) + 1);
+    else
+        list_held(m->c, m->b);
 }
 
 /* Groups go to the threads that have the rows of their instances. */
-static void share_groups(ckt *c)
+static void share_groups(ckt *c, struct ckt_bypass_work *b)
 {
-    if (!c->rows || POOL_HOME_SLOTS * c->rows->n_part > c->n_buffer)
-        return;
-    const int32_t n1 = c->a.n + 1;
-    int32_t *part = vs_calloc((size_t)n1, sizeof *part);
-    c->piece_home = arena_array(&c->mem, int32_t, c->rows->n_part + 1);
-    for (int32_t i = 1; i < n1; i++)
-        part[i] = csc_cut_part(c->rows, i - 1);
-    for (size_t i = 0; i < vec_len(c->group); i++)
-        if (c->group[i].lin && !c->group[i].lin->whole)
-            dev_homes_init(&c->group[i], &c->mem, c->rows->n_part, part, n1, csc_nnz(&c->a) + 1);
-    vs_free(part);
+    making m = {.c = c, .b = b};
+    if (c->rows && POOL_HOME_SLOTS * c->rows->n_part <= c->n_buffer) {
+        c->piece_home = arena_array(&c->mem, int32_t, c->rows->n_part + 1);
+        vec_extend(m.part, c->a.n + 1);
+        for (int32_t i = 1; i <= c->a.n; i++)
+            m.part[i] = csc_cut_part(c->rows, i - 1);
+        for (size_t i = 0; i < vec_len(c->group); i++)
+            if (c->group[i].lin && !c->group[i].lin->whole)
+                vec_push(m.g, &c->group[i]);
+    }
+    pool_run(vec_len(m.g) ? c->pool : NULL, POOL_OTHER, (int32_t)vec_len(m.g) + 1, make_piece, &m);
+    for (size_t i = 0; i < vec_len(m.g); i++)
+        dev_homes_keep(m.g[i], &c->mem);
+    vec_free(m.part);
+    vec_free(m.g);
 }
 
 void ckt_bypass_make(ckt *c)
@@ -96,8 +119,7 @@ void ckt_bypass_make(ckt *c)
                              .q = arena_array(&c->mem, double, n1 + nowhere)};
     b->fq = arena_array(&c->mem, two, n1);
     b->age = -1;
-    list_held(c, b);
-    share_groups(c);
+    share_groups(c, b);
 }
 
 bool ckt_asks_weight(const ckt *c) { return c->asks_weight; }

@@ -858,35 +858,41 @@ static void multiply_cells(job *j)
     memset(c->latent->is_stale, 0, bits_words(c->latent->n_cell) * sizeof(uint64_t));
 }
 
-/* The rows of hubs, then their columns in rows that are awake. */
-static void sum_hubs(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at)
+static void sum_hub_rows(const ckt *c, const dev_lin_sums *s)
 {
     ckt_latent *l = c->latent;
     for (size_t h = 0; h < vec_len(l->hubs.hub); h++) {
         const int32_t i = l->hubs.hub[h].unknown;
         l->fq[i] = ckt_hubs_row(&l->hubs, &l->hubs.hub[h], (two){s->i[i], s->q[i]});
     }
-    for (int32_t slot = 0; slot < l->n_awake; slot++) {
-        const int32_t cell = l->cell_at[slot];
-        for (int32_t k = l->hubs.runs.at[cell]; k < l->hubs.runs.at[cell + 1]; k++) {
-            const ckt_hub_run *r = &l->hubs.run[l->hubs.runs.which[k]];
-            multiply_column(c, s, at, r->hub, r->begin, r->end, true);
-        }
+}
+
+/* The columns of hubs in the rows of a cell. */
+static void sum_hub_columns(const job *j, int32_t cell)
+{
+    const ckt_hubs *h = &j->c->latent->hubs;
+    for (int32_t k = h->runs.at[cell]; k < h->runs.at[cell + 1]; k++) {
+        const ckt_hub_run *r = &h->run[h->runs.which[k]];
+        multiply_column(j->c, j->sums, j->at, r->hub, r->begin, r->end, true);
     }
 }
 
+/* What is left of the rows of awake cells: columns of hubs. Then the sums are whole. */
 static void end_part(void *user, int32_t part, int worker)
 {
     const job *j = user;
     const ckt_latent *l = j->c->latent;
-    const range r = places_of(j, part);
+    const range r = part_of(j, l->n_awake, part);
     (void)worker;
-    for (int32_t k = r.begin; k < r.end; k++)
-        if (l->up[k] > 0) {
-            const two sum = l->fq[l->up[k]];
-            l->f[l->up[k]] = sum[0];
-            l->q[l->up[k]] = sum[1];
-        }
+    for (int32_t slot = r.begin; slot < r.end; slot++) {
+        sum_hub_columns(j, l->cell_at[slot]);
+        for (int32_t k = slot * CKT_CELL; k < (slot + 1) * CKT_CELL; k++)
+            if (l->up[k] > 0) {
+                const two sum = l->fq[l->up[k]];
+                l->f[l->up[k]] = sum[0];
+                l->q[l->up[k]] = sum[1];
+            }
+    }
 }
 
 void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)
@@ -902,7 +908,7 @@ void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)
     }
     run(&j, begin_part);
     multiply_cells(&j);
-    sum_hubs(c, j.sums, at);
+    sum_hub_rows(c, j.sums);
     run(&j, end_part);
 }
 

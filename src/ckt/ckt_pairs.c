@@ -64,22 +64,33 @@ static void stamp(double *gc, const ckt_pair *p, bool charge)
         gc[2 * p->slot[k] + charge] += k == 0 || k == 3 ? p->value : -p->value;
 }
 
-static void take_kind(ckt *c, struct ckt_pairs *v, bool charges)
+/* What a group has of pairs. */
+typedef struct group_pairs {
+    ckt_pair *pair; /* vec */
+    bool charge;
+} group_pairs;
+
+static group_pairs *take_groups(ckt *c)
 {
-    for (size_t i = 0; i < vec_len(c->group); i++) {
-        ckt_pair *pair = NULL;
-        bool charge = false;
-        if (c->group[i].lin || !ckt_take_pairs(c, &c->group[i], &pair, &charge) ||
-            charge != charges) {
-            vec_free(pair);
+    group_pairs *list = NULL;
+    vec_extend(list, vec_len(c->group));
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (!c->group[i].lin)
+            (void)ckt_take_pairs(c, &c->group[i], &list[i].pair, &list[i].charge);
+    return list;
+}
+
+static void add_kind(struct ckt_pairs *v, const group_pairs *list, bool charges)
+{
+    for (size_t i = 0; i < vec_len(list); i++) {
+        const ckt_pair *pair = list[i].pair;
+        if (!vec_len(pair) || list[i].charge != charges)
             continue;
-        }
         v->of_group[i] = true;
         for (size_t k = 0; k < vec_len(pair); k++) {
-            stamp(v->gc, &pair[k], charge);
+            stamp(v->gc, &pair[k], charges);
             vec_push(v->at, (ckt_pair_at){pair[k].p, pair[k].n, pair[k].value});
         }
-        vec_free(pair);
     }
 }
 
@@ -123,10 +134,14 @@ void ckt_pairs_make(ckt *c)
     memset(v->of_group, 0, groups * sizeof *v->of_group);
     memset(v->gc, 0, nv * sizeof *v->gc);
     vec_clear(v->at);
-    take_kind(c, v, false);
+    group_pairs *list = take_groups(c);
+    add_kind(v, list, false);
     v->n_g = (int32_t)vec_len(v->at);
-    take_kind(c, v, true);
+    add_kind(v, list, true);
     v->n = (int32_t)vec_len(v->at);
+    for (size_t i = 0; i < vec_len(list); i++)
+        vec_free(list[i].pair);
+    vec_free(list);
     list_parts(c, v);
 }
 

@@ -92,26 +92,46 @@ bool ckt_has_entry(const csc_entry *e, int32_t row, int32_t col)
     return vec_len(e) && bsearch(&key, e, vec_len(e), sizeof *e, compare_entries);
 }
 
+/* An output at whose places the n-th of those taken is too. */
+typedef struct same_place {
+    int form;
+    int32_t k;
+    size_t n;
+} same_place;
+
+/* Matrix outputs of a form that no form of the group before it has in the same places. */
+typedef struct taken {
+    const dev_group *g;
+    const dev_form *f;
+    const mdl_out **out; /* vec */
+    same_place *same;    /* vec */
+} taken;
+
 /* Entries come one by one, in any order and several times each. They are taken three times: to
  * count those of each column, then to the places of its rows, then again for the places of the
  * matrix that these have become. A list of them would need more memory than the matrix, and a
- * search for each more time: columns of supplies are long. */
+ * search for each more time: columns of supplies are long. Of several threads each takes a part of
+ * the entries, which has places of its own in each column. */
 typedef struct columns {
-    int32_t *at;  /* [n+2] count; then where the next row of a column goes, or is */
+    ckt *c;
+    taken *taken;      /* vec */
+    csc_entry *native; /* vec */
+    int32_t n_part, total;
+    int32_t **at; /* [n_part][n+1] count; then where the next row of a column goes, or is */
     int32_t *row; /* NULL: counting */
+    int32_t *cut; /* [n_part + 1] columns that the threads end */
+    int32_t **of; /* [n_part] vec: their rows */
 } columns;
 
-static void take_entry(columns *t, int32_t row, int32_t col)
+static void take_entry(const columns *t, int32_t *at, int32_t row, int32_t col)
 {
     if (!row || !col)
         return;
     if (t->row)
-        t->row[t->at[col]++] = row - 1;
-    else
-        t->at[col + 1]++;
+        t->row[at[col]] = row - 1;
+    at[col]++;
 }
 
-/* Matrix outputs of a form that no form before it has in the same places. */
 static const mdl_out **new_outputs(const ckt *c, const dev_group *g, int form, map *known)
 {
     const dev_form *f = &g->form[form];
@@ -132,35 +152,113 @@ static const mdl_out **new_outputs(const ckt *c, const dev_group *g, int form, m
     return out;
 }
 
-static void take_group(const ckt *c, const dev_group *g, columns *t)
+static taken *list_taken(const ckt *c)
 {
-    map known = {0};
-    for (int form = 0; form < MDL_N_FORM; form++) {
-        const dev_form *f = &g->form[form];
-        if (!(c->forms >> form & 1) || !f->variant)
-            continue;
-        const mdl_out **out = new_outputs(c, g, form, &known);
-        for (int32_t i = 0; i < g->nb; i++) {
-            const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
-            for (size_t k = 0; k < vec_len(out); k++)
-                take_entry(t, to[out[k]->a], to[out[k]->b]);
-        }
-        vec_free(out);
+    taken *list = NULL;
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        const dev_group *g = &c->group[gi];
+        map known = {0};
+        for (int form = 0; form < MDL_N_FORM; form++)
+            if (c->forms >> form & 1 && g->form[form].variant)
+                vec_push(list, ((taken){g, &g->form[form], new_outputs(c, g, form, &known), NULL}));
+        map_free(&known);
     }
-    map_free(&known);
+    return list;
 }
 
-static void take_all(const ckt *c, const csc_entry *native, columns *t)
+static void free_taken(taken *list)
 {
-    for (size_t g = 0; g < vec_len(c->group); g++)
-        take_group(c, &c->group[g], t);
-    for (size_t i = 0; i < vec_len(native); i++)
-        take_entry(t, csc_entry_row(native[i]), csc_entry_col(native[i]));
+    for (size_t i = 0; i < vec_len(list); i++) {
+        vec_free(list[i].out);
+        vec_free(list[i].same);
+    }
+    vec_free(list);
+}
+
+/* What is not a group's. */
+static void take_others(const columns *t, int32_t *at)
+{
+    const ckt *c = t->c;
+    for (size_t i = 0; i < vec_len(t->native); i++)
+        take_entry(t, at, csc_entry_row(t->native[i]), csc_entry_col(t->native[i]));
     for (int32_t k = 1; k < (int32_t)vec_len(c->unknown); k++)
         if (c->unknown[k].node)
-            take_entry(t, k, k);
+            take_entry(t, at, k, k);
     for (size_t i = 0; i < vec_len(c->fix); i++)
-        take_entry(t, c->fix[i].unknown, c->fix[i].unknown);
+        take_entry(t, at, c->fix[i].unknown, c->fix[i].unknown);
+}
+
+static void take_part(void *user, int32_t part, int worker)
+{
+    const columns *t = user;
+    int32_t *at = t->at[part];
+    (void)worker;
+    for (size_t w = 0; w < vec_len(t->taken); w++) {
+        const taken *l = &t->taken[w];
+        const int32_t end = pool_part(l->g->nb, part + 1, t->n_part);
+        for (int32_t i = pool_part(l->g->nb, part, t->n_part); i < end; i++) {
+            const int32_t *to = &l->f->map[(size_t)i * (size_t)l->f->n_u];
+            for (size_t k = 0; k < vec_len(l->out); k++)
+                take_entry(t, at, to[l->out[k]->a], to[l->out[k]->b]);
+        }
+    }
+    if (part == 0)
+        take_others(t, at);
+}
+
+static void by_parts(columns *t, pool_fn fn)
+{
+    pool_run_each(t->n_part > 1 ? t->c->pool : NULL, POOL_OTHER, t->n_part, fn, t);
+}
+
+/* How many threads share the entries. */
+static int32_t parts_for(const columns *t)
+{
+    enum { OPERATIONS = 20 }; /* of a kernel that an entry takes as long as */
+    double n = 0;
+    for (size_t w = 0; w < vec_len(t->taken); w++)
+        n += (double)t->taken[w].g->nb * (double)vec_len(t->taken[w].out);
+    return n * OPERATIONS >= t->c->parallel_min ? pool_size(t->c->pool) : 1;
+}
+
+/* Counts become the places where rows go, in each column those of part 0 first. */
+static void begin_columns(columns *t, int32_t n)
+{
+    t->total = 0;
+    for (int32_t col = 0; col <= n; col++)
+        for (int32_t p = 0; p < t->n_part; p++) {
+            const int32_t count = t->at[p][col];
+            t->at[p][col] = t->total;
+            t->total += count;
+        }
+}
+
+/* Ends of what a part has of a column become its begins: those of what stands before it. */
+static void begin_again(columns *t, int32_t n)
+{
+    const int32_t last = t->n_part - 1;
+    for (int32_t col = n; col > 0; col--) {
+        for (int32_t p = last; p > 0; p--)
+            t->at[p][col] = t->at[p - 1][col];
+        t->at[0][col] = t->at[last][col - 1];
+    }
+}
+
+/* Where the rows of column j of n begin; n: the end. */
+static int32_t begin_of(const columns *t, int32_t j, int32_t n)
+{
+    return j < n ? t->at[0][j + 1] : t->total;
+}
+
+/* Threads end as many entries each. */
+static void cut_columns(columns *t, int32_t n)
+{
+    t->cut = vs_calloc((size_t)t->n_part + 1, sizeof *t->cut);
+    for (int32_t j = 0, p = 1; p <= t->n_part; p++) {
+        while (j < n && (p == t->n_part || begin_of(t, j, n) < pool_part(t->total, p, t->n_part)))
+            j++;
+        t->cut[p] = j;
+    }
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -224,40 +322,63 @@ static void end_column(int32_t *raw, int32_t n, int32_t **rows, int32_t *where, 
     vec_head_of(*rows)->len += (size_t)left;
 }
 
-/* Afterwards t has the places of all entries, as take_all takes them. The caller frees it. */
+/* The columns of a thread: colptr has the places in their own list of rows. */
+static void end_part(void *user, int32_t part, int worker)
+{
+    const columns *t = user;
+    csc *a = &t->c->a;
+    int32_t *where = vs_malloc(((size_t)a->n + 1) * sizeof *where);
+    uint64_t *mark = vs_calloc(bits_words(a->n) + 1, sizeof *mark);
+    (void)worker;
+    for (int32_t i = 0; i < a->n; i++)
+        where[i] = -1;
+    for (int32_t j = t->cut[part]; j < t->cut[part + 1]; j++) {
+        const int32_t begin = begin_of(t, j, a->n);
+        end_column(t->row + begin, begin_of(t, j + 1, a->n) - begin, &t->of[part], where, mark,
+                   a->n);
+        a->colptr[j + 1] = (int32_t)vec_len(t->of[part]);
+    }
+    vs_free(where);
+    vs_free(mark);
+}
+
+/* The lists of rows become one. */
+static void join_part(void *user, int32_t part, int worker)
+{
+    const columns *t = user;
+    csc *a = &t->c->a;
+    const int32_t end = begin_of(t, t->cut[part + 1], a->n);
+    int32_t before = 0;
+    (void)worker;
+    for (int32_t p = 0; p < part; p++)
+        before += (int32_t)vec_len(t->of[p]);
+    if (vec_len(t->of[part]))
+        memcpy(a->row + before, t->of[part], vec_len(t->of[part]) * sizeof *a->row);
+    for (int32_t j = t->cut[part]; before && j < t->cut[part + 1]; j++)
+        a->colptr[j + 1] += before;
+    for (int32_t i = begin_of(t, t->cut[part], a->n); before && i < end; i++)
+        t->row[i] += before;
+}
+
+/* Afterwards t has the places of all entries, as take_part takes them. */
 static void make_csc(ckt *c, columns *t)
 {
     csc *a = &c->a;
-    csc_entry *native = NULL;
-    nat_entries(&c->nat, ckt_is_reactive(c), &native);
+    size_t n_row = 0;
+    nat_entries(&c->nat, ckt_is_reactive(c), &t->native);
     a->n = ckt_n(c);
     a->colptr = arena_array(&c->mem, int32_t, a->n + 1);
-    vec_extend(t->at, a->n + 2);
-    take_all(c, native, t);
-    int32_t total = 0;
-    for (int32_t col = 0; col < a->n + 2; col++) { /* at[col + 1] was the count of column col */
-        const int32_t count = t->at[col];
-        t->at[col] = total += count;
-    }
-    t->row = vs_malloc(((size_t)total + 1) * sizeof *t->row);
-    take_all(c, native, t); /* at[col]: from its begin to its end */
-    memmove(t->at + 1, t->at, ((size_t)a->n + 1) * sizeof *t->at);
-    int32_t *rows = NULL, *where = vs_malloc(((size_t)a->n + 1) * sizeof *where);
-    uint64_t *mark = vs_calloc(bits_words(a->n) + 1, sizeof *mark);
-    for (int32_t i = 0; i < a->n; i++)
-        where[i] = -1;
-    for (int32_t j = 0; j < a->n; j++) {
-        const int32_t begin = t->at[j + 1], end = j + 1 < a->n ? t->at[j + 2] : total;
-        end_column(t->row + begin, end - begin, &rows, where, mark, a->n);
-        a->colptr[j + 1] = (int32_t)vec_len(rows);
-    }
-    a->row = arena_array(&c->mem, int32_t, vec_len(rows));
-    if (vec_len(rows))
-        memcpy(a->row, rows, vec_len(rows) * sizeof *a->row);
-    vs_free(where);
-    vs_free(mark);
-    vec_free(rows);
-    vec_free(native);
+    by_parts(t, take_part);
+    begin_columns(t, a->n);
+    t->row = vs_malloc(((size_t)t->total + 1) * sizeof *t->row);
+    by_parts(t, take_part);
+    begin_again(t, a->n);
+    cut_columns(t, a->n);
+    by_parts(t, end_part);
+    for (int32_t p = 0; p < t->n_part; p++)
+        n_row += vec_len(t->of[p]);
+    a->row = arena_array(&c->mem, int32_t, n_row);
+    by_parts(t, join_part);
 }
 
 static void find_diagonal(ckt *c)
@@ -280,10 +401,9 @@ static bool is_placed(const dev_group *g, int form)
     return f->variant && (form != MDL_DC || f->evaluated);
 }
 
-static void place_rows(ckt *c, const dev_group *g, dev_form *f)
+static void place_rows(const dev_form *f, int32_t begin, int32_t end)
 {
-    f->slot = arena_array(&c->mem, int32_t, (size_t)g->nb *(size_t)f->n_out);
-    for (int32_t i = 0; i < g->nb; i++) {
+    for (int32_t i = begin; i < end; i++) {
         const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
         int32_t *slot = &f->slot[(size_t)i * (size_t)f->n_out];
         for (int32_t k = 0; k < f->n_out; k++) {
@@ -294,23 +414,16 @@ static void place_rows(ckt *c, const dev_group *g, dev_form *f)
     }
 }
 
-/* An output at whose places the n-th of new_outputs is too. */
-typedef struct same_place {
-    int form;
-    int32_t k;
-    size_t n;
-} same_place;
-
 /* found [forms][outputs]: those that have been listed */
-static same_place *find_same(const dev_group *g, const dev_form *f, const mdl_out *const *out,
-                             uint8_t *const *found)
+static same_place *find_same(const taken *l, uint8_t *const *found)
 {
     same_place *same = NULL;
     for (int form = 0; form < MDL_N_FORM; form++) {
-        const dev_form *to = &g->form[form];
-        for (int32_t k = 0; is_placed(g, form) && to->map == f->map && k < to->n_out; k++)
-            for (size_t n = 0; n < vec_len(out) && is_matrix(to->variant->out[k].kind); n++)
-                if (out[n]->a == to->variant->out[k].a && out[n]->b == to->variant->out[k].b) {
+        const dev_form *to = &l->g->form[form];
+        for (int32_t k = 0; is_placed(l->g, form) && to->map == l->f->map && k < to->n_out; k++)
+            for (size_t n = 0; n < vec_len(l->out) && is_matrix(to->variant->out[k].kind); n++)
+                if (l->out[n]->a == to->variant->out[k].a &&
+                    l->out[n]->b == to->variant->out[k].b) {
                     vec_push(same, (same_place){form, k, n});
                     found[form][k] = 1;
                 }
@@ -318,24 +431,22 @@ static same_place *find_same(const dev_group *g, const dev_form *f, const mdl_ou
     return same;
 }
 
-/* Takes the places of new outputs as take_group does, in the same order. */
-static void place_new(const ckt *c, const dev_group *g, const dev_form *f,
-                      const mdl_out *const *out, const same_place *same, const columns *t)
+/* Takes the places of instances [begin, end) as take_part does, in the same order. place: scratch
+ */
+static void place_taken(const columns *t, const taken *l, int32_t *at, int32_t begin, int32_t end,
+                        int32_t *place)
 {
-    int32_t *place = NULL;
-    vec_extend(place, vec_len(out));
-    for (int32_t i = 0; i < g->nb; i++) {
-        const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
-        for (size_t k = 0; k < vec_len(out); k++) {
-            const int32_t row = to[out[k]->a], col = to[out[k]->b];
-            place[k] = row && col ? t->row[t->at[col]++] : csc_nnz(&c->a);
+    for (int32_t i = begin; i < end; i++) {
+        const int32_t *to = &l->f->map[(size_t)i * (size_t)l->f->n_u];
+        for (size_t k = 0; k < vec_len(l->out); k++) {
+            const int32_t row = to[l->out[k]->a], col = to[l->out[k]->b];
+            place[k] = row && col ? t->row[at[col]++] : csc_nnz(&t->c->a);
         }
-        for (size_t k = 0; k < vec_len(same); k++) {
-            const dev_form *w = &g->form[same[k].form];
-            w->slot[(size_t)i * (size_t)w->n_out + (size_t)same[k].k] = place[same[k].n];
+        for (size_t k = 0; k < vec_len(l->same); k++) {
+            const dev_form *w = &l->g->form[l->same[k].form];
+            w->slot[(size_t)i * (size_t)w->n_out + (size_t)l->same[k].k] = place[l->same[k].n];
         }
     }
-    vec_free(place);
 }
 
 /* Of a form whose unknowns are others than those of the forms that the pattern was made of. */
@@ -349,25 +460,19 @@ static void search_places(const ckt *c, const dev_group *g, const dev_form *f, i
     }
 }
 
-static void place_group(ckt *c, dev_group *g, const columns *t)
+/* Makes room for the places of a group, and finds those that are no entry's that was taken. */
+static void begin_places(ckt *c, dev_group *g, const columns *t)
 {
-    map known = {0};
     uint8_t *found[MDL_N_FORM] = {0};
     for (int form = 0; form < MDL_N_FORM; form++)
         if (is_placed(g, form)) {
-            place_rows(c, g, &g->form[form]);
-            found[form] = vs_calloc((size_t)g->form[form].n_out + 1, 1);
+            dev_form *f = &g->form[form];
+            f->slot = arena_array(&c->mem, int32_t, (size_t)g->nb *(size_t)f->n_out);
+            found[form] = vs_calloc((size_t)f->n_out + 1, 1);
         }
-    for (int form = 0; form < MDL_N_FORM; form++) {
-        const dev_form *f = &g->form[form];
-        if (!(c->forms >> form & 1) || !f->variant)
-            continue;
-        const mdl_out **out = new_outputs(c, g, form, &known);
-        same_place *same = find_same(g, f, out, found);
-        place_new(c, g, f, out, same, t);
-        vec_free(out);
-        vec_free(same);
-    }
+    for (size_t w = 0; w < vec_len(t->taken); w++)
+        if (t->taken[w].g == g)
+            t->taken[w].same = find_same(&t->taken[w], found);
     for (int form = 0; form < MDL_N_FORM; form++) {
         const dev_form *f = &g->form[form];
         for (int32_t k = 0; found[form] && k < f->n_out; k++)
@@ -375,19 +480,64 @@ static void place_group(ckt *c, dev_group *g, const columns *t)
                 search_places(c, g, f, k);
         vs_free(found[form]);
     }
-    map_free(&known);
+}
+
+static void place_part(void *user, int32_t part, int worker)
+{
+    const columns *t = user;
+    const ckt *c = t->c;
+    int32_t *place = NULL; /* vec */
+    (void)worker;
+    for (size_t gi = 0; gi < vec_len(c->group); gi++)
+        for (int form = 0; form < MDL_N_FORM; form++)
+            if (is_placed(&c->group[gi], form))
+                place_rows(&c->group[gi].form[form], pool_part(c->group[gi].nb, part, t->n_part),
+                           pool_part(c->group[gi].nb, part + 1, t->n_part));
+    for (size_t w = 0; w < vec_len(t->taken); w++) {
+        const taken *l = &t->taken[w];
+        vec_clear(place);
+        vec_extend(place, vec_len(l->out));
+        place_taken(t, l, t->at[part], pool_part(l->g->nb, part, t->n_part),
+                    pool_part(l->g->nb, part + 1, t->n_part), place);
+    }
+    vec_free(place);
+}
+
+static columns begin_entries(ckt *c)
+{
+    columns t = {.c = c, .taken = list_taken(c)};
+    t.n_part = parts_for(&t);
+    t.at = vs_calloc((size_t)t.n_part, sizeof *t.at);
+    t.of = vs_calloc((size_t)t.n_part, sizeof *t.of);
+    for (int32_t p = 0; p < t.n_part; p++)
+        t.at[p] = vs_calloc((size_t)ckt_n(c) + 1, sizeof **t.at);
+    return t;
+}
+
+static void free_entries(columns *t)
+{
+    for (int32_t p = 0; p < t->n_part; p++) {
+        vs_free(t->at[p]);
+        vec_free(t->of[p]);
+    }
+    vs_free(t->at);
+    vs_free(t->of);
+    vs_free(t->cut);
+    vs_free(t->row);
+    vec_free(t->native);
+    free_taken(t->taken);
 }
 
 void ckt_make_pattern(ckt *c)
 {
-    columns t = {0};
+    columns t = begin_entries(c);
     make_csc(c, &t);
     ckt_rows_begin(c);
     find_diagonal(c);
     for (size_t g = 0; g < vec_len(c->group); g++)
-        place_group(c, &c->group[g], &t);
-    vec_free(t.at);
-    vs_free(t.row);
+        begin_places(c, &c->group[g], &t);
+    by_parts(&t, place_part);
+    free_entries(&t);
     c->a.val = arena_array(&c->mem, double, csc_nnz(&c->a) + 1); /* where t.row was */
     nat_place(&c->nat, &c->a, ckt_is_reactive(c));
     for (size_t i = 0; i < vec_len(c->fix); i++)

@@ -91,7 +91,7 @@ struct ckt {
     bool asks_weight;               /* a group holds linearisations */
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
     struct csc_cut *rows;           /* parts of sums for threads; NULL: one thread sums */
-    arena rows_mem;                 /* of `rows` */
+    arena rows_mem;                 /* of `rows`, and of entries that groups hold */
     int32_t *piece_home;            /* [parts + 1] pieces of each thread of what moved in a group */
     struct ckt_pairs *pairs;        /* resistors and capacitors, ckt_pairs.c; NULL: none yet */
     bool is_latent;                 /* cells of it are in use */

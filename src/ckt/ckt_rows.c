@@ -10,12 +10,35 @@
 /* An entry of a sum takes as long as some 20 operations of a kernel. */
 enum { OPERATIONS = 20 };
 
+/* Elements whose contributions each load computes (ckt_pairs.c): an end of one takes as long as
+ * some entries of held sums. */
+static void add_ends(const dev_group *g, int32_t *more)
+{
+    enum { END = 2 };
+    const dev_form *f = &g->form[MDL_TRAN];
+    for (int32_t k = 0; f->variant && k < f->n_out; k++) {
+        const mdl_out *o = &f->variant->out[k];
+        if (o->kind != IR_OUT_RES && o->kind != IR_OUT_REACT)
+            continue;
+        for (int32_t i = 0; i < g->nb; i++) {
+            const int32_t row = f->map[(size_t)i * (size_t)f->n_u + (size_t)o->a];
+            if (row)
+                more[row - 1] += END;
+        }
+    }
+}
+
 static void make_rows(void *user, int32_t i, int worker)
 {
     ckt *c = user;
+    int32_t *more = vs_calloc((size_t)c->a.n + 1, sizeof *more);
     (void)i;
     (void)worker;
-    c->rows = csc_cut_new(&c->rows_mem, &c->a, pool_size(c->pool));
+    for (size_t g = 0; g < vec_len(c->group); g++)
+        if (!c->group[g].lin)
+            add_ends(&c->group[g], more);
+    c->rows = csc_cut_new(&c->rows_mem, &c->a, more, pool_size(c->pool));
+    vs_free(more);
 }
 
 void ckt_rows_begin(ckt *c)

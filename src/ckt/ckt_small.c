@@ -137,13 +137,16 @@ bool ckt_take_pairs(ckt *c, dev_group *g, ckt_pair **to, bool *charge)
         return false;
     double dyn[IR_N_DYN] = {0};
     const size_t keep = vec_len(*to);
+    int32_t now = -1; /* the pack that was evaluated last */
     dyn[IR_DYN_ALPHA] = t.charge;
     for (int32_t i = 0; i < g->nb; i++) {
         const int32_t p = dev_pack_of(g, i);
         const double *out = c->out + (i - g->first[p]);
         const int32_t *unk = &fm->map[(size_t)i * (size_t)fm->n_u];
-        if (dev_eval(g, MDL_TRAN, dyn, c->x, p, p + 1, false, c->out) != VS_OK ||
-            !is_pair(fm->variant, &t, out, g->lanes)) {
+        const bool ok =
+            p == now || dev_eval(g, MDL_TRAN, dyn, c->x, p, p + 1, false, c->out) == VS_OK;
+        now = p;
+        if (!ok || !is_pair(fm->variant, &t, out, g->lanes)) {
             if (*to)
                 vec_head_of(*to)->len = keep;
             return false;

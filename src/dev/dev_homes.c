@@ -52,21 +52,24 @@ static int32_t home_of_pack(const dev_group *g, int32_t p, const int32_t *part, 
     return best;
 }
 
-/* Packs side by side of one home are a run. */
-static void list_runs(dev_lin_homes *h, const int32_t *home, int32_t n_pack, arena *mem)
+/* Packs side by side of one home are a run. Returns how many there are; run NULL: counts. */
+static int32_t list_runs(const dev_lin_homes *h, const int32_t *home, int32_t n_pack,
+                         dev_lin_packs *run)
 {
     int32_t n = 0;
-    h->run = arena_array(mem, dev_lin_packs, n_pack + 1);
     for (int w = 0; w < h->n_home; w++) {
         h->at[w] = n;
         for (int32_t p = 0, end; p < n_pack; p = end) {
             for (end = p + 1; end < n_pack && home[end] == home[p];)
                 end++;
-            if (home[p] == w)
-                h->run[n++] = (dev_lin_packs){p, end};
+            if (home[p] != w)
+                continue;
+            if (run)
+                run[n] = (dev_lin_packs){p, end};
+            n++;
         }
     }
-    h->at[h->n_home] = n;
+    return h->at[h->n_home] = n;
 }
 
 static void find_owners(const dev_group *g, const int32_t *home, sums *s)
@@ -78,6 +81,19 @@ static void find_owners(const dev_group *g, const int32_t *home, sums *s)
                 int32_t *owner = owner_of(g, s, i, k);
                 *owner = *owner == NOBODYS || *owner == home[p] + 1 ? home[p] + 1 : IN_COMMON;
             }
+}
+
+/* Whether entries of less than one of MOST_COMMON are in common: one thread adds to these. */
+static bool few_in_common(const dev_group *g, const sums *s)
+{
+    enum { MOST_COMMON = 8 };
+    const int32_t n = g->lin->n_add[2];
+    const size_t most = (size_t)g->nb * (size_t)n / MOST_COMMON;
+    size_t n_late = 0;
+    for (int32_t i = 0; i < g->nb && n_late <= most; i++)
+        for (int32_t k = 0; k < n; k++)
+            n_late += is_read(g, s, i, k) && *owner_of(g, s, i, k) == IN_COMMON;
+    return n_late <= most;
 }
 
 /* Where an instance of home w adds at once; lists what it does not. Of the elements that nobody
@@ -96,53 +112,71 @@ static void place(const dev_group *g, dev_lin_homes *h, const sums *s, int32_t i
     h->late_at[inst + 1] = (int32_t)vec_len(*late);
 }
 
-static void place_all(const dev_group *g, dev_lin_homes *h, const int32_t *home, sums *s,
-                      dev_lin_late **late)
+static dev_lin_homes *place_all(const dev_group *g, const int32_t *home, const sums *s, int n_home)
 {
-    find_owners(g, home, s);
+    dev_lin_homes *h = vs_calloc(1, sizeof *h);
+    dev_lin_late *late = NULL; /* vec */
+    *h = (dev_lin_homes){.n_home = n_home,
+                         .n_row = s->n_row,
+                         .at = vs_calloc((size_t)n_home + 1, sizeof *h->at),
+                         .begin = vs_calloc((size_t)n_home + 1, sizeof *h->begin),
+                         .of = vs_malloc((size_t)g->nb * sizeof *h->of),
+                         .to = vs_malloc((size_t)g->nb * (size_t)g->lin->n_add[2] * sizeof *h->to),
+                         .late_at = vs_calloc((size_t)g->nb + 1, sizeof *h->late_at)};
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = g->first[p]; i < g->first[p + 1]; i++) {
             h->of[i] = home[p];
-            place(g, h, s, i, home[p], late);
+            place(g, h, s, i, home[p], &late);
         }
-    vs_free(s->owner);
+    const size_t n_late = vec_len(late);
+    h->run = vs_malloc(((size_t)list_runs(h, home, g->n_pack, NULL) + 1) * sizeof *h->run);
+    (void)list_runs(h, home, g->n_pack, h->run);
+    h->late = vs_malloc((n_late + 1) * sizeof *h->late);
+    h->change = vs_calloc(2 * n_late + 2, sizeof *h->change);
+    h->waits = vs_calloc((size_t)g->nb + sizeof(uint64_t), sizeof *h->waits);
+    if (n_late)
+        memcpy(h->late, late, n_late * sizeof *late);
+    vec_free(late);
+    return h;
 }
 
-void dev_homes_init(dev_group *g, arena *mem, int n_home, const int32_t *part, int32_t n_row,
-                    int32_t n_place)
+void dev_homes_find(dev_group *g, int n_home, const int32_t *part, int32_t n_row, int32_t n_place)
 {
-    /* One thread adds to sums in common, and goes from run to run: neither may be all there is. */
-    enum { MOST_COMMON = 8, LEAST_RUN = 4 };
-    struct dev_lin *l = g->lin;
-    const size_t n = (size_t)l->n_add[2];
+    enum { LEAST_RUN = 4 }; /* packs: one thread goes from run to run */
     sums s = {.n_row = n_row, .n_place = n_place};
     int32_t *home = vs_malloc(((size_t)g->n_pack + 1) * sizeof *home),
-            *count = vs_malloc((size_t)n_home * sizeof *count);
-    dev_lin_late *late = NULL; /* vec */
-    dev_lin_homes *h = arena_new(mem, dev_lin_homes);
-    h->n_home = n_home;
-    h->at = arena_array(mem, int32_t, n_home + 1);
-    h->begin = arena_array(mem, int32_t, n_home + 1);
-    h->late_at = arena_array(mem, int32_t, g->nb + 1);
-    h->to = arena_array(mem, int32_t, (size_t)g->nb *n);
-    h->of = arena_array(mem, int32_t, g->nb);
-    h->n_row = n_row;
-    for (int32_t p = 0; p < g->n_pack; p++)
+            *count = vs_malloc((size_t)n_home * sizeof *count), n_run = 0;
+    for (int32_t p = 0; p < g->n_pack; p++) {
         home[p] = home_of_pack(g, p, part, n_home, count);
-    list_runs(h, home, g->n_pack, mem);
-    place_all(g, h, home, &s, &late);
-    const size_t n_late = vec_len(late);
-    if (n_late * MOST_COMMON <= (size_t)g->nb * n && h->at[n_home] * LEAST_RUN <= g->n_pack) {
-        h->late = arena_array(mem, dev_lin_late, n_late + 1);
-        h->change = arena_array(mem, double, 2 * n_late + 2);
-        h->waits = arena_array(mem, uint8_t, g->nb + (int32_t)sizeof(uint64_t));
-        if (n_late)
-            memcpy(h->late, late, n_late * sizeof *late);
-        l->homes = h;
+        n_run += p == 0 || home[p] != home[p - 1];
+    }
+    if (n_run * LEAST_RUN <= g->n_pack) {
+        find_owners(g, home, &s);
+        if (few_in_common(g, &s))
+            g->lin->homes = place_all(g, home, &s, n_home);
+        vs_free(s.owner);
     }
     vs_free(home);
     vs_free(count);
-    vec_free(late);
+}
+
+void dev_homes_keep(dev_group *g, arena *mem)
+{
+    dev_lin_homes *h = g->lin->homes;
+    if (!h)
+        return;
+    const size_t n = (size_t)g->nb, n_home = (size_t)h->n_home + 1;
+    const size_t n_late = (size_t)h->late_at[g->nb] + 1, n_run = (size_t)h->at[h->n_home] + 1;
+    arena_adopt(mem, h, sizeof *h);
+    arena_adopt(mem, h->at, n_home * sizeof *h->at);
+    arena_adopt(mem, h->begin, n_home * sizeof *h->begin);
+    arena_adopt(mem, h->of, n * sizeof *h->of);
+    arena_adopt(mem, h->to, n * (size_t)g->lin->n_add[2] * sizeof *h->to);
+    arena_adopt(mem, h->late_at, (n + 1) * sizeof *h->late_at);
+    arena_adopt(mem, h->run, n_run * sizeof *h->run);
+    arena_adopt(mem, h->late, n_late * sizeof *h->late);
+    arena_adopt(mem, h->change, 2 * n_late * sizeof *h->change);
+    arena_adopt(mem, h->waits, n + sizeof(uint64_t));
 }
 
 /* -- sums -- */

@@ -167,10 +167,11 @@ void dev_lin_add_all(const dev_group *g, const dev_lin_sums *to);
 /* dev_homes.c. Gives the instances to n_home threads: those of a pack to the one that has most of
  * their rows; part [n_row]: whose a row of the circuit is. g->lin->homes stays NULL where too many
  * sums would belong to several. n_row, n_place: how long the sums are; they have DEV_LIN_NOWHERE
- * more elements for each home. */
+ * more elements for each home. Threads may find those of several groups at the same time; then
+ * _keep gives to an arena what was found. */
 enum { DEV_LIN_NOWHERE = 8 };
-void dev_homes_init(dev_group *g, arena *mem, int n_home, const int32_t *part, int32_t n_row,
-                    int32_t n_place);
+void dev_homes_find(dev_group *g, int n_home, const int32_t *part, int32_t n_row, int32_t n_place);
+void dev_homes_keep(dev_group *g, arena *mem);
 /* As dev_lin_add, of packs of one home, but for sums in common; homes may do so at the same time.
  * Then _end adds to those, to NULL: nothing, since the sums are made anew. */
 void dev_homes_add(const dev_group *g, int32_t begin, int32_t end, int buffer,

@@ -68,11 +68,11 @@ static void order_blocks(const csc_cut *r, const csc *a, int32_t *order)
 }
 
 /* What a block costs: entries, and rows. Returns the sum. */
-static int64_t count_costs(const csc_cut *r, const csc *a, int32_t *cost)
+static int64_t count_costs(const csc_cut *r, const csc *a, const int32_t *more, int32_t *cost)
 {
     int64_t sum = 0;
     for (int32_t i = 0; i < a->n; i++)
-        cost[i / r->block] += CSC_CUT_ROW;
+        cost[i / r->block] += CSC_CUT_ROW + (more ? more[i] : 0);
     for (int64_t k = 0; k < csc_nnz(a); k++)
         cost[a->row[k] / r->block]++;
     for (int32_t b = 0; b < n_block(r, a->n); b++)
@@ -99,14 +99,14 @@ static double even_share(const int64_t *load, int32_t n_part, int64_t sum)
 
 /* Blocks of rows that are near everything, as those of supplies, stand anywhere: each where the
  * least is. The others fill the parts in their order. */
-static void share_out(csc_cut *r, const csc *a)
+static void share_out(csc_cut *r, const csc *a, const int32_t *more)
 {
     enum { HEAVY = 4 }; /* times the mean */
     const int32_t blocks = n_block(r, a->n);
     int32_t *cost = vs_calloc((size_t)blocks + 1, sizeof *cost),
             *order = vs_malloc(((size_t)blocks + 1) * sizeof *order), part = 0, light = 0;
     int64_t *load = vs_calloc((size_t)r->n_part, sizeof *load);
-    const int64_t sum = count_costs(r, a, cost);
+    const int64_t sum = count_costs(r, a, more, cost);
     order_blocks(r, a, order);
     for (int32_t i = 0; i < blocks; i++) {
         const int32_t b = order[i];
@@ -184,10 +184,10 @@ static csc_cut *empty(arena *mem, int32_t n, int32_t n_part)
     return r;
 }
 
-csc_cut *csc_cut_new(arena *mem, const csc *a, int32_t n_part)
+csc_cut *csc_cut_new(arena *mem, const csc *a, const int32_t *more, int32_t n_part)
 {
     csc_cut *r = empty(mem, a->n, n_part);
-    share_out(r, a);
+    share_out(r, a, more);
     list_runs(r, mem, a->n);
     list_pieces(r, mem, a);
     return r;

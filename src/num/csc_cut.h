@@ -36,8 +36,9 @@ static inline int32_t csc_cut_part(const csc_cut *c, int32_t row) { return c->of
 /* A row is as much work as some entries, for loads and loops read many vectors. */
 enum { CSC_CUT_ROW = 4 };
 
-/* Parts of about as much work each; the values of a do not matter. Lives in mem. */
-csc_cut *csc_cut_new(arena *mem, const csc *a, int32_t n_part);
+/* Parts of about as much work each; the values of a do not matter. more [n]: what a row takes
+ * besides, in entries; NULL: nothing. Lives in mem. */
+csc_cut *csc_cut_new(arena *mem, const csc *a, const int32_t *more, int32_t n_part);
 /* a, with as many rows as those that `rows` cuts, in the same parts. */
 csc_cut *csc_cut_like(arena *mem, const csc *a, const csc_cut *rows);
 

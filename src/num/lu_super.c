@@ -44,6 +44,7 @@ typedef struct partly {
     uint8_t *need;                  /* [n_super + 1] those that a solution visits */
     int32_t *column;                /* [nnz of A] that an entry is in */
     uint8_t *counts;                /* [n] columns of the part */
+    int32_t *wide;                  /* vec: columns with many entries above their block: supplies */
     double *z;                      /* [n] right side, then solution; zero between calls */
     double *least, *most;           /* [n_super] of |u_kk| over scale */
     double *span_least, *span_most; /* of SPAN supernodes each */
@@ -932,6 +933,12 @@ static int32_t *list_pairs(const lu_super *s, void (*each)(pairs *), int32_t *at
     return p.to;
 }
 
+static bool is_wide(const lu_super *s, int32_t k)
+{
+    enum { MANY = 8192 }; /* entries: what threads share */
+    return s->above_at[k + 1] - s->above_at[k] >= MANY;
+}
+
 static partly *make_partly(const lu_super *s)
 {
     const size_t n = (size_t)s->n, ns = (size_t)s->n_super + 1;
@@ -958,6 +965,9 @@ static partly *make_partly(const lu_super *s)
             v->column[i] = k;
     }
     v->user = list_pairs(s, each_user, v->user_at);
+    for (int32_t k = 0; k < s->n; k++)
+        if (is_wide(s, k))
+            vec_push(v->wide, k);
     return v;
 }
 
@@ -971,6 +981,7 @@ static void free_partly(partly *v)
                          v->span_least,   v->span_most, v->span_new};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
+    vec_free(v->wide);
     vs_free(v);
 }
 
@@ -1083,6 +1094,15 @@ static void look_at(const lu_super *s, int32_t sn)
     atomic_store_explicit(&s->partly->look[sn], 1, memory_order_relaxed);
 }
 
+/* Entries [begin, end) of those above their blocks. */
+static void copy_above(lu_super *s, const csc *a, int32_t begin, int32_t end)
+{
+    for (int32_t j = begin; j < end; j++) {
+        const int32_t at = s->above[j];
+        s->fx[at] = s->val[s->fpos[at]] = a->val[s->fpos[at]];
+    }
+}
+
 /* Column k may have new values: its own supernode's, and those of trees that have entries of it. */
 static void look_at_column(lu_super *s, const csc *a, int32_t k)
 {
@@ -1092,10 +1112,51 @@ static void look_at_column(lu_super *s, const csc *a, int32_t k)
     look_at(s, lu_tree_root_of(s, s->of[k]));
     for (const lu_tree_part *t = parts.from; t < parts.end; t++)
         look_at(s, t->root);
-    for (int32_t j = s->above_at[k]; j < s->above_at[k + 1]; j++) {
-        const int32_t at = s->above[j];
-        s->fx[at] = s->val[s->fpos[at]] = a->val[s->fpos[at]];
+    if (!is_wide(s, k))
+        copy_above(s, a, s->above_at[k], s->above_at[k + 1]);
+}
+
+/* The columns of a part, cut for threads: each has its own, and its piece of each wide one. */
+typedef struct columns {
+    lu_super *s;
+    const csc *a;
+    const lu_part *p;
+    int32_t n_piece;
+} columns;
+
+static void look_at_piece(void *user, int32_t i, int worker)
+{
+    const columns *c = user;
+    const lu_part *p = c->p;
+    const int32_t end = pool_part(p->n, i + 1, c->n_piece);
+    (void)worker;
+    for (int32_t k = pool_part(p->n, i, c->n_piece); k < end; k++)
+        if (p->column[k] >= 0)
+            look_at_column(c->s, c->a, c->s->partly->qinv[p->column[k]]);
+}
+
+static void copy_piece(void *user, int32_t i, int worker)
+{
+    const columns *c = user;
+    const partly *v = c->s->partly;
+    (void)worker;
+    for (size_t w = 0; w < vec_len(v->wide); w++) {
+        const int32_t k = v->wide[w], begin = c->s->above_at[k], n = c->s->above_at[k + 1] - begin;
+        if (v->counts[k])
+            copy_above(c->s, c->a, begin + pool_part(n, i, c->n_piece),
+                       begin + pool_part(n, i + 1, c->n_piece));
     }
+}
+
+static void look_at_columns(lu_super *s, const csc *a, const lu_part *p)
+{
+    enum { MANY = 4096 }; /* columns: what threads share */
+    const int32_t threads = s->parallel ? pool_size(s->pool) : 1;
+    columns c = {s, a, p, p->n >= MANY ? threads : 1};
+    pool_run_each(c.n_piece > 1 ? s->pool : NULL, POOL_FACTOR, c.n_piece, look_at_piece, &c);
+    c.n_piece = threads;
+    if (vec_len(s->partly->wide))
+        pool_run_each(threads > 1 ? s->pool : NULL, POOL_FACTOR, threads, copy_piece, &c);
 }
 
 double lu_super_factor_part(lu_super *s, const csc *a, const lu_part *p)
@@ -1105,9 +1166,7 @@ double lu_super_factor_part(lu_super *s, const csc *a, const lu_part *p)
     s->a = a;
     s->coarse = LU_NOT_MADE;
     prepare_parts(s);
-    for (int32_t i = 0; i < p->n; i++)
-        if (p->column[i] >= 0)
-            look_at_column(s, a, s->partly->qinv[p->column[i]]);
+    look_at_columns(s, a, p);
     if (s->parallel) {
         factor_by_threads(s);
     } else {

@@ -782,7 +782,7 @@ static bool begin_trio(trio *t, matrix *x, unsigned options)
         t->x[k] = vs_calloc((size_t)(k > N_POOL ? csc_nnz(&x->m) + 1 : x->n), sizeof(double));
     t->b = vs_calloc((size_t)x->n, sizeof(double));
     arena_init(&t->mem);
-    t->cut = csc_cut_new(&t->mem, &x->m, 3);
+    t->cut = csc_cut_new(&t->mem, &x->m, NULL, 3);
     return true;
 }
 

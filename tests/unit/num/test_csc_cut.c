@@ -75,7 +75,7 @@ START_TEST(parts_have_all_rows_and_entries)
                 arena mem;
                 arena_init(&mem);
                 const csc a = pattern(&mem, size[s], step, step == 5 ? 3 : 0);
-                const csc_cut *r = csc_cut_new(&mem, &a, parts);
+                const csc_cut *r = csc_cut_new(&mem, &a, NULL, parts);
                 ck_assert_int_eq(r->n_part, parts);
                 check_cut(r, &a);
                 const csc diagonal = pattern(&mem, size[s], size[s], 0);
@@ -97,7 +97,7 @@ START_TEST(rows_near_each_other_are_a_part)
         arena mem;
         arena_init(&mem);
         const csc a = pattern(&mem, N, 2 * BLOCK, hub);
-        const csc_cut *r = csc_cut_new(&mem, &a, 2);
+        const csc_cut *r = csc_cut_new(&mem, &a, NULL, 2);
         ck_assert_int_eq(r->block, BLOCK);
         int32_t cut = 0;
         for (int32_t i = 0; i + 2 * BLOCK < N; i++)
@@ -109,16 +109,25 @@ START_TEST(rows_near_each_other_are_a_part)
 }
 END_TEST
 
-/* As much work in each part as in any other, but for a block of rows with `most` entries each. */
-static void check_even(const csc_cut *r, const csc *a, int32_t most)
+static int64_t sum_of(const int32_t *more, int32_t begin, int32_t end)
 {
-    const int64_t all = csc_nnz(a) + (int64_t)CSC_CUT_ROW * a->n;
+    int64_t sum = 0;
+    for (int32_t i = begin; more && i < end; i++)
+        sum += more[i];
+    return sum;
+}
+
+/* As much work in each part as in any other, but for a block of rows with `most` entries each. */
+static void check_even(const csc_cut *r, const csc *a, const int32_t *more, int32_t most)
+{
+    const int64_t all = csc_nnz(a) + (int64_t)CSC_CUT_ROW * a->n + sum_of(more, 0, a->n);
     for (int32_t p = 0; p < r->n_part; p++) {
         int64_t n = 0;
         for (int32_t k = r->piece_at[p]; k < r->piece_at[p + 1]; k++)
             n += r->piece[k].end - r->piece[k].from;
         for (int32_t k = r->run_at[p]; k < r->run_at[p + 1]; k++)
-            n += (int64_t)CSC_CUT_ROW * (r->run[k].end - r->run[k].begin);
+            n += (int64_t)CSC_CUT_ROW * (r->run[k].end - r->run[k].begin) +
+                 sum_of(more, r->run[k].begin, r->run[k].end);
         ck_assert_int_le(llabs(n - all / r->n_part), (most + CSC_CUT_ROW) * r->block + 1);
     }
 }
@@ -131,7 +140,26 @@ START_TEST(parts_are_even)
          hub += 2) { /* a supply's row of up to a seventh of the entries */
         const csc a = pattern(&mem, 3000, 1, hub);
         for (int32_t parts = 2; parts <= 5; parts++)
-            check_even(csc_cut_new(&mem, &a, parts), &a, 3 + (hub > 0));
+            check_even(csc_cut_new(&mem, &a, NULL, parts), &a, NULL, 3 + (hub > 0));
+    }
+    arena_fini(&mem);
+}
+END_TEST
+
+/* Rows of one half take more than their entries tell, as those of wires. */
+START_TEST(work_besides_entries_counts)
+{
+    enum { N = 3000, MORE = 12 };
+    arena mem;
+    arena_init(&mem);
+    int32_t more[N] = {0};
+    for (int32_t i = N / 2; i < N; i++)
+        more[i] = MORE;
+    const csc a = pattern(&mem, N, 1, 0);
+    for (int32_t parts = 2; parts <= 5; parts++) {
+        const csc_cut *r = csc_cut_new(&mem, &a, more, parts);
+        check_cut(r, &a);
+        check_even(r, &a, more, 3 + MORE);
     }
     arena_fini(&mem);
 }
@@ -156,9 +184,9 @@ START_TEST(entries_on_one_side_of_the_diagonal)
         }
         a.colptr[N] = nnz;
         for (int32_t parts = 2; parts <= 5; parts++) {
-            const csc_cut *r = csc_cut_new(&mem, &a, parts);
+            const csc_cut *r = csc_cut_new(&mem, &a, NULL, parts);
             check_cut(r, &a);
-            check_even(r, &a, 2);
+            check_even(r, &a, NULL, 2);
         }
         arena_fini(&mem);
     }
@@ -172,6 +200,7 @@ int main(void)
     tcase_add_test(t, parts_have_all_rows_and_entries);
     tcase_add_test(t, rows_near_each_other_are_a_part);
     tcase_add_test(t, parts_are_even);
+    tcase_add_test(t, work_besides_entries_counts);
     tcase_add_test(t, entries_on_one_side_of_the_diagonal);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);

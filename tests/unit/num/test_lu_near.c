@@ -152,7 +152,7 @@ START_TEST(threads_change_no_bit)
         fill(val, 3);
         a.val = val;
         pool *p = threads ? pool_new(threads) : NULL;
-        lu_near *s = lu_near_new(N, p, threads ? csc_cut_new(&mem, &a, threads) : NULL);
+        lu_near *s = lu_near_new(N, p, threads ? csc_cut_new(&mem, &a, NULL, threads) : NULL);
         lu_solve(&lu, b, x[threads]);
         const lu_near_opt o = {.tol = tol, .part = 1e-5, .most = LU_NEAR_MOST};
         ck_assert_int_eq(
