@@ -694,6 +694,7 @@ c2 in 0 1n
             self.assertLessEqual(abs(got[name]['rr']), 2e-4 * 1e-3)
 
     def test_gradients_need_no_memory_for_steps(self):
+        self.needs_plain(VSIM)
         def peak(end):
             deck = self.LONG.replace('30u TSTART', end + ' 0 1n').replace('sqrt(v(out))', 'v(out)')
             self.run_deck(deck % 'memory=1', False, '--no-output', '--stats', 's.json')
