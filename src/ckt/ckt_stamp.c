@@ -12,6 +12,8 @@
 #include "norm.h"
 
 static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-defined branches */
+static const double firm_siemens = 1; /* in time, of a node of a part that nothing joins to ground: no
+                                       * current flows there, and gmin beside C/h would be rounding */
 
 /* Reading the clock costs as much as evaluating a few resistors, and a load reads it three times a
  * group: in circuits of few devices one load in 16 is timed and counts for 16. */
@@ -68,9 +70,9 @@ void ckt_fill_dyn(double *dyn, const ckt_env *env)
 
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
 {
-    return k->kind == CKT_FIX_SHUNT    ? (env->gmin > 0 ? env->gmin : 1e-12)
-           : k->kind == CKT_FIX_SERIES ? -loop_ohm
-                                       : 1;
+    if (k->kind != CKT_FIX_SHUNT)
+        return k->kind == CKT_FIX_SERIES ? -loop_ohm : 1;
+    return k->firm && env->mode != CKT_STATIC ? firm_siemens : ckt_shunt(env->gmin);
 }
 
 static void stamp_fix(const ckt_fix *k, const ckt_env *env, const double *x, load *l)
