@@ -12,7 +12,8 @@
 #include "norm.h"
 
 static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-defined branches */
-static const double firm_siemens = 1; /* in time, of a node of a part that nothing joins to ground: no
+static const double firm_siemens =
+    1; /* in time, of a node of a part that nothing joins to ground: no
                                        * current flows there, and gmin beside C/h would be rounding */
 
 /* Reading the clock costs as much as evaluating a few resistors, and a load reads it three times a
@@ -82,6 +83,15 @@ static void stamp_fix(const ckt_fix *k, const ckt_env *env, const double *x, loa
     const double g = ckt_fix_value(k, env);
     nat_add(l->f, l->fmax, k->unknown, g * x[k->unknown]);
     l->val[k->slot] += g;
+}
+
+void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f)
+{
+    for (size_t i = 0; i < vec_len(c->fix); i++) {
+        const ckt_fix *k = &c->fix[i];
+        if (k->kind == CKT_FIX_SHUNT && (env->mode == CKT_STATIC || (k->always && !k->firm)))
+            f[k->unknown] += ckt_fix_value(k, env) * x[k->unknown];
+    }
 }
 
 /* -- devices -- */
