@@ -12,9 +12,9 @@
 #include "norm.h"
 
 static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-defined branches */
-static const double firm_siemens =
-    1; /* in time, of a node of a part that nothing joins to ground: no
-                                       * current flows there, and gmin beside C/h would be rounding */
+/* In time, from a node of a part that nothing joins to ground: no current flows there, and gmin
+ * beside C/h would be rounding. */
+static const double firm_siemens = 1;
 
 /* Reading the clock costs as much as evaluating a few resistors, and a load reads it three times a
  * group: in circuits of few devices one load in 16 is timed and counts for 16. */

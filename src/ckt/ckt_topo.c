@@ -376,8 +376,8 @@ static shunts find_shunts(const ckt *c, int32_t *up)
     return s;
 }
 
-/* The node of a set with the most terminals: mostly what the others refer to. Of an isolated side of
- * a converter it is the return of its supply, not the end of a winding, which moves against it. */
+/* The node of a set with the most terminals: mostly what the others refer to. Of an isolated side
+ * of a converter it is the return of its supply, not the end of a winding, which moves. */
 static int32_t most_touched(const ckt *c, int32_t *up, int32_t root, const touch *t)
 {
     int32_t best = root;
