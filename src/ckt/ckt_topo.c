@@ -336,6 +336,27 @@ static void note_devices(const ckt *c, const dev_group *g, const dev_form *f, fe
     }
 }
 
+/* Branches of devices to ground itself, as those of temperatures; nothing is known of the branches
+ * of OSDI libraries. */
+static void note_ground(const ckt *c, feeds *s)
+{
+    int32_t *node = NULL;
+    for (size_t i = 0; i < vec_len(c->inst); i++) {
+        const va_module *m = mdl_module(c->inst[i].model);
+        const int32_t *unk = &c->unk[c->inst[i].first];
+        for (size_t b = 0; b < vec_len(m->branch); b++) {
+            const va_branch *br = &m->branch[b];
+            const int32_t end = br->hi < 0 ? br->lo : br->hi;
+            if ((br->hi < 0 || br->lo < 0) && end >= 0 && c->unknown[unk[end]].node)
+                note_feed(s, unk[end], 0);
+        }
+    }
+    ckt_osdi_nodes(c, &node);
+    for (size_t i = 0; i < vec_len(node); i++)
+        note_feed(s, node[i], 0);
+    vec_free(node);
+}
+
 /* What shunts do in time. Sets that charges join are one there: if these do not reach ground, the
  * first of them keeps its shunt, which may be a firm one where no current can come from outside. */
 typedef struct shunts {
@@ -362,6 +383,7 @@ static shunts find_shunts(const ckt *c, int32_t *up)
         note_devices(c, &c->group[gi], &c->group[gi].form[MDL_DC], &in);
         note_devices(c, &c->group[gi], &c->group[gi].form[MDL_TRAN], &in);
     }
+    note_ground(c, &in);
     for (int32_t k = 1; k < n; k++) {
         const int32_t whole = find(in.up, k);
         if (up[k] != k || !c->unknown[k].node)
