@@ -382,8 +382,9 @@ x1_6 i19 i20 j21 z1_6 vdd 0 blk1
     def test_newton_converges_where_wires_are_resistors(self):
         # a part of a tolerance of voltage is a large current through 0.8 ohm: wires sleep and wake as a whole
         # a row that is left unsolved takes all iterations that itl4 allows, then a shorter step, which does not
-        # help; what wakes takes an iteration more, of which there may be any number below that
-        itl4 = 10
+        # help; what wakes takes an iteration more, of which there may be any number below that: in the first step the
+        # wires at the sources that start the rings, which are awake, wake one stage after the other
+        itl4 = 20
         stats = {}
         for option in '01':
             text = generated('extracted.py', 'ring', '250', '--tran', '2p 40p', '--folder', os.path.dirname(MODELS))
