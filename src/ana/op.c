@@ -54,9 +54,8 @@ typedef struct op_progress {
  * solution at -1e10 V, where gmin carries the current of the sources; such voltages are
  * proportional to 1/gmin. Models continue their exponentials as straight lines above some current,
  * and a loop may have a solution there too. */
-#define GMIN_LOOK 10      /* times abstol: gmin currents from which on a node is looked at */
-#define GMIN_SHARE 0.5    /* -d ln v / d ln gmin of a node that gmin carries */
-#define GMIN_CURRENT 1e-9 /* A; gmin carries no more than this where there is nothing better */
+#define GMIN_LOOK 10     /* times abstol: gmin currents from which on a node is looked at */
+#define GMIN_SHARE 0.5   /* -d ln v / d ln gmin of a node that gmin carries */
 #define FAR_GMIN 1e-12   /* S; OSDI devices may have a gmin of their own, that no option changes: */
 #define FAR_SHARE 0.1    /* a node of theirs moves by so much of itself for FAR_GMIN to ground, */
                          /* which is then all that ten junctions conduct there */
@@ -66,13 +65,19 @@ typedef struct op_progress {
 
 static double gmin_current(const ana *a, const double *x, int32_t i)
 {
-    return a->gdiag[i] ? a->opt.gmin * fabs(x[i]) : 0;
+    return a->gdiag[i] ? ckt_shunt(a->opt.gmin) * fabs(x[i]) : 0;
 }
 
 /* The same of a node of an OSDI device, whose own gmin counts. */
 static double far_current(const ana *a, const double *x, int32_t i)
 {
     return a->gdiag[i] ? fmax(a->opt.gmin, FAR_GMIN) * fabs(x[i]) : 0;
+}
+
+double op_most_gmin(const ana *a)
+{
+    const double gmin = ckt_shunt(a->opt.gmin);
+    return vec_len(a->far) ? fmax(gmin, FAR_GMIN) : gmin;
 }
 
 /* f, q and what devices remember at x. false: not finite. */
@@ -85,41 +90,49 @@ static bool load_at(ana *a, const newton_eq *base, double gmin, const double *x)
     return ckt_load(a->c, &env, x, a->f, a->q, a->fmax, a->qmax, &limited) == VS_OK;
 }
 
-/* The node that gmin carries with the largest current, 0: none. x [n+1] solves the equations; f and
- * q are those of x again afterwards. */
-static int32_t carried_by_gmin(ana *a, const newton_eq *base, const double *x)
+/* Loads at x; r gets what another gmin adds to the currents of nodes there: x moves by -J^-1 r for
+ * it. Without gmin there are only the shunts of nodes that have no other path. */
+static bool load_gmin_currents(ana *a, const newton_eq *base, const double *x)
+{
+    const double gmin = base->env.gmin;
+    if (gmin > 0 && !load_at(a, base, 2 * gmin, x))
+        return false;
+    memcpy(a->r, a->f, sizeof(double) * (size_t)a->m);
+    if (!load_at(a, base, gmin, x))
+        return false;
+    for (int32_t i = 1; i <= a->n; i++)
+        a->r[i] = gmin > 0 ? a->r[i] - a->f[i] : 0;
+    if (!(gmin > 0))
+        ckt_add_shunts(a->c, &base->env, x, a->r);
+    return true;
+}
+
+int32_t op_carried_by_gmin(ana *a, const newton_eq *base, const double *x)
 {
     int32_t node = 0;
-    const double gmin = base->env.gmin;
     bool look = false;
     for (int32_t i = 1; i <= a->n && !look; i++)
         look = gmin_current(a, x, i) > GMIN_LOOK * a->opt.abstol;
     for (size_t k = 0; k < vec_len(a->far) && !look; k++)
-        look = far_current(a, x, a->far[k]) > GMIN_CURRENT;
-    if (!look)
+        look = far_current(a, x, a->far[k]) > OP_GMIN_CURRENT;
+    if (!look || !load_gmin_currents(a, base, x))
         return 0;
-    if (!load_at(a, base, 2 * gmin, x))
-        return 0;
-    memcpy(a->r, a->f, sizeof(double) * (size_t)a->m);
-    if (!load_at(a, base, gmin, x))
-        return 0;
-    for (int32_t i = 1; i <= a->n; i++) {
-        a->r[i] -= a->f[i]; /* what another gmin adds to the currents: x moves by -dx for it */
+    for (int32_t i = 1; i <= a->n; i++)
         if (a->gdiag[i])
             *a->gdiag[i] += base->gshunt;
-    }
     for (size_t k = 0; k < vec_len(a->far); k++) {
         const int32_t i = a->far[k];
         const double more = far_current(a, x, i);
-        if (more > GMIN_CURRENT && more > fabs(a->r[i]))
+        if (more > OP_GMIN_CURRENT && more > fabs(a->r[i]))
             a->r[i] = copysign(more, x[i]);
     }
     for (size_t k = 0; k < base->n_force; k++)
         if (a->gdiag[base->force[k].unknown])
             *a->gdiag[base->force[k].unknown] += base->gforce;
+    near_forget(a);
+    a->alpha_lu = NAN;
     if (lu_factor(&a->lu, a->jac) != VS_OK)
         return 0;
-    a->alpha_lu = NAN;
     lu_solve(&a->lu, a->r + 1, a->dx + 1);
     for (int32_t i = 1; i <= a->n; i++)
         if (gmin_current(a, x, i) > GMIN_LOOK * a->opt.abstol &&
@@ -128,7 +141,7 @@ static int32_t carried_by_gmin(ana *a, const newton_eq *base, const double *x)
             node = i;
     for (size_t k = 0; k < vec_len(a->far); k++) {
         const int32_t i = a->far[k];
-        if (far_current(a, x, i) > GMIN_CURRENT && fabs(a->dx[i]) > FAR_SHARE * fabs(x[i]) &&
+        if (far_current(a, x, i) > OP_GMIN_CURRENT && fabs(a->dx[i]) > FAR_SHARE * fabs(x[i]) &&
             (!node || far_current(a, x, i) > far_current(a, x, node)))
             node = i;
     }
@@ -469,7 +482,7 @@ vs_status op_follow(ana *a, const newton_eq *base, double *x, newton_report *rep
         st = gmin_stepping(a, &eq, &ignored);
     }
     if (st == VS_OK &&
-        (carried_by_gmin(a, &eq, a->x_good) || op_node_of_absurd_current(a, a->fmax)))
+        (op_carried_by_gmin(a, &eq, a->x_good) || op_node_of_absurd_current(a, a->fmax)))
         st = VS_NOCONV;
     if (st != VS_OK)
         return st;
@@ -478,20 +491,19 @@ vs_status op_follow(ana *a, const newton_eq *base, double *x, newton_report *rep
     return VS_OK;
 }
 
-/* far_current of a node that is one of an OSDI device, else 0. */
-static double far_carried(const ana *a, const double *x, int32_t node)
+double op_gmin_current(const ana *a, const double *x, int32_t node)
 {
     for (size_t k = 0; k < vec_len(a->far); k++)
         if (a->far[k] == node)
             return far_current(a, x, node);
-    return 0;
+    return gmin_current(a, x, node);
 }
 
 /* Is the solution x one of the circuit? If not, the best one such is kept (rather a large current
  * than gmin's), and the status is VS_NOCONV: another solution is looked for. */
 static vs_status judge(ana *a, const newton_eq *eq, const double *x, op_progress *p)
 {
-    const int32_t carried = carried_by_gmin(a, eq, x);
+    const int32_t carried = op_carried_by_gmin(a, eq, x);
     const int32_t node = carried ? carried : op_node_of_absurd_current(a, a->fmax);
     if (!node)
         return VS_OK;
@@ -499,8 +511,7 @@ static vs_status judge(ana *a, const newton_eq *eq, const double *x, op_progress
         p->doubtful = node;
         p->by_gmin = carried;
         p->doubtful_method = a->st.op_method;
-        p->doubtful_current =
-            !carried ? a->fmax[node] : fmax(gmin_current(a, x, node), far_carried(a, x, node));
+        p->doubtful_current = carried ? op_gmin_current(a, x, node) : a->fmax[node];
         copy(a, a->x_doubtful, x);
     }
     return VS_NOCONV;
@@ -519,7 +530,7 @@ static vs_status settle(ana *a, const op_progress *p, double *x)
 {
     const int32_t i = p->doubtful;
     const char *who = ana_unknown_text(a, i);
-    if (p->by_gmin && p->doubtful_current > GMIN_CURRENT) {
+    if (p->by_gmin && p->doubtful_current > OP_GMIN_CURRENT) {
         diag_error(a->d, DIAG_NOWHERE,
                    "no operating point found: %s would be at %.3g V, where gmin alone carries the "
                    "current (%.3g A)",
@@ -621,7 +632,7 @@ static vs_status find_inside(ana *a, const newton_eq *eq, double range)
     for (int k = 0; k < N_STABLE && st == VS_NOCONV && !a->stopped; k++) {
         double ignored;
         st = run_homotopy(a, eq, &homotopies[k], &ignored);
-        if (st == VS_OK && carried_by_gmin(a, eq, a->x_good))
+        if (st == VS_OK && op_carried_by_gmin(a, eq, a->x_good))
             st = VS_NOCONV;
         if (st == VS_OK)
             a->st.op_method = homotopies[k].name;

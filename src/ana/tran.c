@@ -522,6 +522,7 @@ VS_HOT static vs_status accept(tran *t, double best)
     t->n_piece++;
     t->euler_left -= t->euler_left > 0;
     t->newton_fails = t->lte_fails = 0;
+    t->refused.node = 0;
     t->jumped = false;
     a->st.points_accepted++;
     if (t->t >= t->brk) {
@@ -676,6 +677,7 @@ static vs_status accept_jump(tran *t, double best, bool followed)
     return st;
 }
 
+/* Newton, or what it found was refused. */
 static vs_status newton_failed(tran *t)
 {
     double h = CUT_NEWTON * t->h;
@@ -683,7 +685,10 @@ static vs_status newton_failed(tran *t)
     if (h < t->hmin) {
         if (finds_jump(t))
             return accept_jump(t, t->h, true);
-        explain_step(t, true);
+        if (t->refused.node)
+            tran_tell_refused(t);
+        else
+            explain_step(t, true);
         return VS_ESTEP;
     }
     if (++t->newton_fails >= 2 && t->n_piece > 0) /* given values stay no point of the piece */
@@ -773,6 +778,8 @@ static vs_status judge(tran *t)
         reject(t, asked);
         return VS_OK;
     }
+    if (!t->unseen && vop_is_far(t->x[0], t->far, t->a->m) && tran_refuses(t))
+        return newton_failed(t);
     watch_phase(t->a->watch, ANA_IN_LTE);
     if (t->n_piece == 0 && is_given_too_long(t))
         return VS_OK;
@@ -858,6 +865,8 @@ vs_status ana_tran_ready(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
         a->tran = make_work(a);
     tran *t = a->tran;
     t->begun = t->imaged = false;
+    t->far = tran_far(a);
+    t->refused.node = 0;
     t->verify = NULL;
     t->tape = NULL;
     vs_status st = check_times(a, opt);

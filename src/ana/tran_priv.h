@@ -36,6 +36,11 @@ typedef struct tran_lte {
         size; /* |miss| in units of its tolerance: the worst unknown may change from try to try */
 } tran_lte;
 
+typedef struct tran_refused { /* a point that solves the equations and is none of the circuit */
+    int32_t node;             /* whose voltage is v; */
+    double v, current;        /* gmin carries this current; 0: the voltage is rounding */
+} tran_refused;
+
 typedef struct tran_noise tran_noise;   /* tran_noise.c */
 typedef struct tran_verify tran_verify; /* tran_verify.c */
 
@@ -86,11 +91,14 @@ typedef struct tran {
     tran_kind last_kind; /* and the kind */
     newton_eq eq;        /* of the attempt; what no step changes is set once */
     newton_report rep;
-    bool unseen;    /* the attempt's truncation error is below what could change the next step */
+    bool unseen;    /* the attempt's truncation error is below what could change the next step, and
+                     * no voltage is beyond `far` */
     bool same_rule; /* factor and unseen_miss are those of cc and pc: since the last step that was
                      * not the usual one */
     double factor, unseen_miss; /* integ_lte_factor, tran_unseen_miss */
     tran_lte lte;
+    double far;                  /* V: tran_refuses looks at what is beyond */
+    tran_refused refused;        /* the last of the attempts in a row; .node 0: none was */
     int newton_fails, lte_fails; /* in a row */
     bool follows;                /* Newton has op_follow's help */
     bool jumped;                 /* with it the last point was found: */
@@ -247,6 +255,13 @@ void tran_tape_step(const tran *t);
 void tran_tape_before(const tran *t);
 /* Called when a row x [n+1] goes to the sink; corner: it stands just behind a corner. */
 void tran_tape_row(const tran *t, const double *x, bool corner);
+
+/* -- tran_refuse.c -- */
+/* V; voltages up to there need no look. */
+double tran_far(const ana *a);
+/* Whether the attempt, with a voltage beyond t->far, is no point of the circuit: t->refused. */
+bool tran_refuses(tran *t);
+void tran_tell_refused(const tran *t); /* the error that ends the run */
 
 /* -- tran_lte.c -- */
 void tran_list_devices(tran *t); /* once for a circuit */

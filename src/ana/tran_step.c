@@ -543,6 +543,7 @@ static inline __attribute__((always_inline)) void finish_usual(tran *t, const bo
                        .alpha = t->cc.alpha,
                        .reltol = a->opt.reltol,
                        .limit = t->unseen_miss,
+                       .far = t->far,
                        .x = t->x[0],
                        .f = a->f,
                        .q_new = t->q[0],

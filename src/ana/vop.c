@@ -227,7 +227,7 @@ static inline __attribute__((always_inline)) bool finish_from(const vop_end *e, 
     const double *dx = e->dx, *r = e->r, *fix = e->fix, *q = e->q, *lo = e->lo, *q1 = e->q1,
                  *lo1 = e->lo1, *src = e->src, *hist = e->hist, *pred = e->pred, *xmax = e->xmax,
                  *tol = e->tol, *weight = e->weight;
-    const double alpha = e->alpha, reltol = e->reltol, limit = e->limit;
+    const double alpha = e->alpha, reltol = e->reltol, limit = e->limit, far = e->far;
     double *restrict x = e->x, *restrict f = e->f, *restrict q_new = e->q_new,
                      *restrict lo_new = e->lo_new, *restrict f_new = e->f_new,
                      *restrict dq_new = e->dq_new;
@@ -246,6 +246,7 @@ static inline __attribute__((always_inline)) bool finish_from(const vop_end *e, 
         f_new[i] = flow - src[i];
         dq_new[i] = alpha * ((charge - q1[i]) + (rest - lo1[i])) + hist[i];
         bad |= fabs(value - pred[i]) * weight[i] <= limit * bound ? 0 : -1;
+        bad |= fabs(value) <= far ? 0 : -1;
     }
     return !bad;
 }
@@ -290,6 +291,14 @@ VS_HOT_CLONES void vop_larger(double *restrict a, const double *v, double *restr
         a[i] = norm_max(a[i], fabs(v[i]));
         b[i] = norm_max(b[i], fabs(w[i]));
     }
+}
+
+VS_HOT_CLONES bool vop_is_far(const double *x, double far, int32_t m)
+{
+    int64_t bad = 0;
+    for (EACH(i))
+        bad |= fabs(x[i]) <= far ? 0 : -1;
+    return bad;
 }
 
 VS_HOT_CLONES bool vop_miss_is_small(const double *x, const double *pred, const double *xmax,

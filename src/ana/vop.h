@@ -49,6 +49,7 @@ typedef struct vop_end {
     const double *q, *lo, *q1, *lo1, *src, *hist;
     const double *pred, *xmax, *tol, *weight; /* as for vop_miss_is_small */
     double alpha, reltol, limit;
+    double far;    /* the result is also false if an |x| is beyond */
     double *x, *f; /* in and out */
     double *q_new, *lo_new, *f_new, *dq_new;
 } vop_end;
@@ -94,6 +95,8 @@ void vop_weights(double *w, const double *max, const double *tol, double part, d
                  int32_t m);
 /* a = max(a, |v|), b = max(b, |w|) */
 void vop_larger(double *a, const double *v, double *b, const double *w, int32_t m);
+/* Is an |x| beyond? */
+bool vop_is_far(const double *x, double far, int32_t m);
 /* |x - pred| weight <= limit max(reltol max(xmax, |x|), tol) everywhere? */
 bool vop_miss_is_small(const double *x, const double *pred, const double *xmax, const double *tol,
                        const double *weight, double reltol, double limit, int32_t m);

@@ -281,6 +281,7 @@ static void end_part(void *user, int32_t k, int32_t m)
                  .alpha = l->alpha,
                  .reltol = l->reltol,
                  .limit = l->limit,
+                 .far = l->far,
                  .x = l->x + k,
                  .f = l->f + k,
                  .q_new = l->q_new + k,

@@ -249,6 +249,10 @@ int32_t ckt_n_osdi(const ckt *c); /* devices of OSDI libraries */
 /* Appends the nodes of devices of OSDI libraries, terminals and internal ones, to the vec *node;
  * each once. */
 void ckt_osdi_nodes(const ckt *c, int32_t **node);
+/* S, of what is put from a node without a dc path to ground where option gmin is this. */
+static inline double ckt_shunt(double gmin) { return gmin > 0 ? gmin : 1e-12; }
+/* Adds what these carry at x [n+1], in loads of that mode, to f [n+1]; firm ones carry nothing. */
+void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f);
 /* Puts gmin from node k to ground in static loads from now on, with a warning. Needed because OSDI
  * libraries also list derivatives that are 0 with the given parameters: the check of the topology
  * then sees a dc path where there is none. false: k is no node of such a device, or has gmin

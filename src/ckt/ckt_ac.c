@@ -192,10 +192,11 @@ static vs_status load_group(load *l, dev_group *g, const double *x)
 
 static void stamp_fixes(ckt *c, const ckt_env *env, double *g)
 {
+    ckt_env moving = *env;
+    moving.mode = CKT_TRAN;
     for (size_t i = 0; i < vec_len(c->fix); i++)
         if (c->fix[i].always)
-            g[c->fix[i].slot] +=
-                c->fix[i].kind == CKT_FIX_SHUNT ? (env->gmin > 0 ? env->gmin : 1e-12) : 1;
+            g[c->fix[i].slot] += ckt_fix_value(&c->fix[i], &moving);
 }
 
 /* Noise source k of native device i: numbered behind the devices of compiled models. */

@@ -33,16 +33,54 @@ static void mark_group(bool *mark, const dev_group *g)
             mark[g->form[f].map[i]] = true;
 }
 
-/* Unknowns at devices that every load evaluates, and what resistors join them to: no source holds
- * them, and a solution moves them together with unknowns that would not move. */
-static void pin_groups(const ckt *c, ckt_latent *l)
+/* Nodes that voltage sources join to ground, one behind the other: these hold them. */
+static void pin_held(const ckt *c, ckt_latent *l)
+{
+    bool more = true;
+    pin(l, 0);
+    while (more) {
+        more = false;
+        for (size_t i = 0; i < vec_len(c->sources->all); i++) {
+            const nat_source *s = &c->sources->all[i];
+            if (!s->is_v || l->pinned[s->p] == l->pinned[s->n])
+                continue;
+            pin(l, s->p);
+            pin(l, s->n);
+            more = true;
+        }
+    }
+}
+
+/* Unknowns that every load looks at: at native devices and at others that keep nothing. */
+static void mark_watched(const ckt *c, bool *mark)
+{
+    csc_entry *e = NULL;
+    nat_entries(&c->nat, true, &e);
+    for (size_t i = 0; i < vec_len(e); i++)
+        mark[csc_entry_row(e[i])] = mark[csc_entry_col(e[i])] = true;
+    vec_free(e);
+    for (size_t i = 0; i < vec_len(c->sources->all); i++) {
+        const nat_source *s = &c->sources->all[i];
+        mark[s->p] = mark[s->n] = mark[s->k] = true;
+    }
+    for (size_t i = 0; i < vec_len(c->fix); i++)
+        mark[c->fix[i].unknown] = true;
+    for (int32_t i = 1; i <= ckt_n(c); i++)
+        mark[i] |= c->unknown[i].kind == CKT_CURRENT && !c->unknown[i].has_q;
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (!c->group[i].lin && !ckt_is_paired(c, i))
+            mark_group(mark, &c->group[i]);
+}
+
+/* What no source holds is pinned with all that resistors join it to: a solution moves them
+ * together, and would leave what does not move. */
+static void pin_cells(const ckt *c, ckt_latent *l)
 {
     const size_t n1 = (size_t)ckt_n(c) + 1;
     bool *mark = vs_calloc(n1, sizeof *mark);
     int32_t *order = vs_malloc(n1 * sizeof *order), *size = vs_malloc(n1 * sizeof *size);
-    for (size_t i = 0; i < vec_len(c->group); i++)
-        if (!c->group[i].lin && !ckt_is_paired(c, i))
-            mark_group(mark, &c->group[i]);
+    pin_held(c, l);
+    mark_watched(c, mark);
     const int32_t n = ckt_wires(c, l->pinned, order, size);
     for (int32_t w = 0, i = 0; i < n; i += size[w++]) {
         bool pinned = false;
@@ -54,30 +92,6 @@ static void pin_groups(const ckt *c, ckt_latent *l)
     vs_free(mark);
     vs_free(order);
     vs_free(size);
-}
-
-static void pin_cells(const ckt *c, ckt_latent *l)
-{
-    csc_entry *e = NULL;
-    nat_entries(&c->nat, true, &e);
-    for (size_t i = 0; i < vec_len(e); i++) {
-        pin(l, csc_entry_row(e[i]));
-        pin(l, csc_entry_col(e[i]));
-    }
-    vec_free(e);
-    for (size_t i = 0; i < vec_len(c->sources->all); i++) {
-        const nat_source *s = &c->sources->all[i];
-        pin(l, s->p);
-        pin(l, s->n);
-        pin(l, s->k);
-    }
-    for (size_t i = 0; i < vec_len(c->fix); i++)
-        pin(l, c->fix[i].unknown);
-    for (int32_t i = 1; i <= ckt_n(c); i++)
-        if (c->unknown[i].kind == CKT_CURRENT && !c->unknown[i].has_q)
-            pin(l, i);
-    pin(l, 0);
-    pin_groups(c, l);
 }
 
 /* Cells from that of seat `begin` on to that of seat end - 1 are one. */

@@ -11,9 +11,9 @@
  * would be lost.
  * Vectors that analyses and the circuit exchange have, from ckt_latent_begin on, the cells' values
  * in *slots*: slot s holds cell ckt_latent_cells()[s], those that are awake come first, and only
- * they are read and written; element 0 is the reference. An unknown at a source, or at a device
- * that every load evaluates, with the wire that it is of, is pinned: its cell is always awake, and
- * pinned cells come first.
+ * they are read and written; element 0 is the reference. A node that voltage sources hold, and an
+ * unknown at any other device that every load evaluates, with the wire that it is of, is pinned:
+ * its cell is always awake, and pinned cells come first.
  *
  * A latent unknown stays at its value. Devices of which all cells but pinned ones are latent are
  * not looked at; rows of latent cells are not summed; their matrix entries keep the values that

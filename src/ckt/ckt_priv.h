@@ -37,12 +37,13 @@ typedef struct ckt_ic {
 
 typedef struct ckt_fix { /* what the topology check adds to make dc solvable */
     enum {
-        CKT_FIX_SHUNT,  /* gmin from a node to ground, in static loads and, if `always`, in all */
+        CKT_FIX_SHUNT,  /* gmin from a node to ground, in static loads and, if `always`, in all: */
+                        /* firm_siemens in the others, if `firm` */
         CKT_FIX_SERIES, /* loop_ohm (ckt_stamp.c) in a branch, in static loads */
         CKT_FIX_UNIT    /* x = 0 for an unknown that is not in any static equation */
     } kind;
     int32_t unknown;
-    bool always;
+    bool always, firm;
     int32_t slot;
 } ckt_fix;
 

@@ -12,6 +12,9 @@
 #include "norm.h"
 
 static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-defined branches */
+/* In time, from a node of a part that nothing joins to ground: no current flows there, and gmin
+ * beside C/h would be rounding. */
+static const double firm_siemens = 1;
 
 /* Reading the clock costs as much as evaluating a few resistors, and a load reads it three times a
  * group: in circuits of few devices one load in 16 is timed and counts for 16. */
@@ -68,9 +71,9 @@ void ckt_fill_dyn(double *dyn, const ckt_env *env)
 
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
 {
-    return k->kind == CKT_FIX_SHUNT    ? (env->gmin > 0 ? env->gmin : 1e-12)
-           : k->kind == CKT_FIX_SERIES ? -loop_ohm
-                                       : 1;
+    if (k->kind != CKT_FIX_SHUNT)
+        return k->kind == CKT_FIX_SERIES ? -loop_ohm : 1;
+    return k->firm && env->mode != CKT_STATIC ? firm_siemens : ckt_shunt(env->gmin);
 }
 
 static void stamp_fix(const ckt_fix *k, const ckt_env *env, const double *x, load *l)
@@ -80,6 +83,15 @@ static void stamp_fix(const ckt_fix *k, const ckt_env *env, const double *x, loa
     const double g = ckt_fix_value(k, env);
     nat_add(l->f, l->fmax, k->unknown, g * x[k->unknown]);
     l->val[k->slot] += g;
+}
+
+void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f)
+{
+    for (size_t i = 0; i < vec_len(c->fix); i++) {
+        const ckt_fix *k = &c->fix[i];
+        if (k->kind == CKT_FIX_SHUNT && (env->mode == CKT_STATIC || (k->always && !k->firm)))
+            f[k->unknown] += ckt_fix_value(k, env) * x[k->unknown];
+    }
 }
 
 /* -- devices -- */

@@ -4,7 +4,9 @@
  * join nodes, voltage-defined branches join their nodes through the branch current, a controlled
  * source does not join its output to its control. A set that does not contain ground has no dc
  * path: its level is not determined. A device whose current in a node returns through ground shows
- * as a diagonal entry without a partner and joins the node to ground. Voltage-defined branches in a
+ * as a diagonal entry without a partner and joins the node to ground. In time charges join nodes,
+ * too: what neither they nor conductances join to ground, as the isolated side of a transformer
+ * with its capacitors, has no level there either. Voltage-defined branches in a
  * loop: their currents are not determined (or their voltages disagree). */
 #include "ckt_priv.h"
 
@@ -122,44 +124,61 @@ static const csc_entry *rest_entries(entries *s)
     return s->rest ? s->rest : dc;
 }
 
-/* For each output of the form: 0: no conductance; 1: G(a,a); 2: G(a,b) without a pair; 3: with. */
-static uint8_t *kinds_of(const dev_form *f)
+/* An entry that joins: at rest, a conductance. */
+static bool holds(const mdl_out *o, mdl_form_kind form)
+{
+    if (form == MDL_DC)
+        return o->kind == IR_OUT_G && !o->still;
+    return o->kind == IR_OUT_G || o->kind == IR_OUT_C || o->kind == IR_OUT_J;
+}
+
+/* For each output of the form: 0: holds nothing; 1: G(a,a); 2: G(a,b) without a pair; 3: with. */
+static uint8_t *kinds_of(const dev_form *f, mdl_form_kind form)
 {
     uint8_t *kind = NULL;
     vec_extend(kind, f->n_out);
     for (int32_t k = 0; k < f->n_out; k++) {
         const mdl_out *o = &f->variant->out[k];
-        if (o->kind != IR_OUT_G || o->still)
+        if (!holds(o, form))
             continue;
         kind[k] = o->a == o->b ? 1 : 2;
         for (int32_t j = 0; j < f->n_out && o->a != o->b; j++) {
             const mdl_out *p = &f->variant->out[j];
-            if (p->kind == IR_OUT_G && !p->still && p->a == o->b && p->b == o->a)
+            if (holds(p, form) && p->a == o->b && p->b == o->a)
                 kind[k] = 3;
         }
     }
     return kind;
 }
 
+/* Currents of two branches, as those of coupled windings: they say nothing of voltages. */
+static bool are_currents(const ckt *c, int32_t a, int32_t b)
+{
+    return a && b && !c->unknown[a].node && !c->unknown[b].node;
+}
+
 /* Joins pairs G(a,b), G(b,a) of a device, and with ground the nodes where a device has G(a,a) but
  * no pair: its current returns there. */
-static void join_devices(const ckt *c, int32_t *up)
+static void join_devices(const ckt *c, mdl_form_kind form, int32_t *up)
 {
     bool *has_diag = NULL, *has_pair = NULL;
     vec_extend(has_diag, vec_len(c->unknown));
     vec_extend(has_pair, vec_len(c->unknown));
     for (size_t gi = 0; gi < vec_len(c->group); gi++) {
         const dev_group *g = &c->group[gi];
-        const dev_form *f = &g->form[MDL_DC];
-        uint8_t *kind = kinds_of(f);
+        const dev_form *f = &g->form[form];
+        if (!f->variant)
+            continue;
+        uint8_t *kind = kinds_of(f, form);
         for (int32_t i = 0; i < g->nb; i++) {
             const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
             for (int32_t k = 0; k < f->n_out; k++) {
+                const int32_t a = to[f->variant->out[k].a], b = to[f->variant->out[k].b];
                 if (kind[k] == 1)
-                    has_diag[to[f->variant->out[k].a]] = true;
-                if (kind[k] == 3) {
-                    has_pair[to[f->variant->out[k].a]] = true;
-                    join(up, to[f->variant->out[k].a], to[f->variant->out[k].b]);
+                    has_diag[a] = true;
+                if (kind[k] == 3 && (form == MDL_DC || !are_currents(c, a, b))) {
+                    has_pair[a] = true;
+                    join(up, a, b);
                 }
             }
             for (int32_t u = 0; u < f->n_u; u++) {
@@ -263,10 +282,10 @@ static void join_entries(const csc_entry *e, int32_t *up)
     }
 }
 
-static void join_natives(const ckt *c, int32_t *up)
+static void join_natives(const ckt *c, bool reactive, int32_t *up)
 {
     csc_entry *e = NULL;
-    nat_entries(&c->nat, false, &e);
+    nat_entries(&c->nat, reactive, &e);
     ckt_sort_entries(c, e);
     join_entries(e, up);
     vec_free(e);
@@ -280,22 +299,137 @@ static bool are_joined(int32_t *up)
     return k == vec_len(up);
 }
 
-/* One shunt per floating set; also in the transient, if no charge holds its level there. */
+/* Sets of which a device takes current and gives it to another: fed[root]. */
+typedef struct feeds {
+    int32_t *up;
+    bool *fed;
+} feeds;
+
+static void note_feed(feeds *s, int32_t a, int32_t b)
+{
+    const int32_t x = find(s->up, a), y = find(s->up, b);
+    if (x != y)
+        s->fed[x] = s->fed[y] = true;
+}
+
+static void note_native(void *user, const nat_device *d)
+{
+    for (int32_t k = 1; k < d->n_node; k++)
+        note_feed(user, d->node[0], d->node[k]);
+}
+
+static void note_devices(const ckt *c, const dev_group *g, const dev_form *f, feeds *s)
+{
+    for (int32_t i = 0; f->variant && i < g->nb; i++) {
+        const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
+        int32_t first = -1;
+        for (int32_t k = 0; k < f->n_out; k++) {
+            const mdl_out *o = &f->variant->out[k];
+            const int32_t row = to[o->a];
+            if ((o->kind != IR_OUT_RES && o->kind != IR_OUT_REACT) ||
+                (row && !c->unknown[row].node))
+                continue;
+            if (first >= 0)
+                note_feed(s, first, row);
+            first = row;
+        }
+    }
+}
+
+/* Branches of devices to ground itself, as those of temperatures; nothing is known of the branches
+ * of OSDI libraries. */
+static void note_ground(const ckt *c, feeds *s)
+{
+    int32_t *node = NULL;
+    for (size_t i = 0; i < vec_len(c->inst); i++) {
+        const va_module *m = mdl_module(c->inst[i].model);
+        const int32_t *unk = &c->unk[c->inst[i].first];
+        for (size_t b = 0; b < vec_len(m->branch); b++) {
+            const va_branch *br = &m->branch[b];
+            const int32_t end = br->hi < 0 ? br->lo : br->hi;
+            if ((br->hi < 0 || br->lo < 0) && end >= 0 && c->unknown[unk[end]].node)
+                note_feed(s, unk[end], 0);
+        }
+    }
+    ckt_osdi_nodes(c, &node);
+    for (size_t i = 0; i < vec_len(node); i++)
+        note_feed(s, node[i], 0);
+    vec_free(node);
+}
+
+/* What shunts do in time. Sets that charges join are one there: if these do not reach ground, the
+ * first of them keeps its shunt, which may be a firm one where no current can come from outside. */
+typedef struct shunts {
+    bool *always, *firm; /* [unknowns], of each root of a set */
+} shunts;
+
+static shunts find_shunts(const ckt *c, int32_t *up)
+{
+    const int32_t n = (int32_t)vec_len(up);
+    shunts s = {.always = charged_sets(c, up)};
+    feeds in = {.up = new_sets(c)};
+    bool *kept = NULL;
+    vec_extend(s.firm, n);
+    vec_extend(in.fed, n);
+    vec_extend(kept, n);
+    for (int32_t k = 1; k < n; k++)
+        join(in.up, k, find(up, k));
+    join_natives(c, true, in.up);
+    for (int form = MDL_DC + 1; form < MDL_N_FORM; form++)
+        join_devices(c, (mdl_form_kind)form, in.up);
+    nat_each(&c->nat, false, note_native, &in);
+    nat_each(&c->nat, true, note_native, &in);
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        note_devices(c, &c->group[gi], &c->group[gi].form[MDL_DC], &in);
+        note_devices(c, &c->group[gi], &c->group[gi].form[MDL_TRAN], &in);
+    }
+    note_ground(c, &in);
+    for (int32_t k = 1; k < n; k++) {
+        const int32_t whole = find(in.up, k);
+        if (up[k] != k || !c->unknown[k].node)
+            continue;
+        s.always[k] = !s.always[k] || (whole && !kept[whole]);
+        s.firm[k] = whole && !in.fed[whole];
+        kept[whole] = true;
+    }
+    vec_free(in.up);
+    vec_free(in.fed);
+    vec_free(kept);
+    return s;
+}
+
+/* The node of a set with the most terminals: mostly what the others refer to. Of an isolated side
+ * of a converter it is the return of its supply, not the end of a winding, which moves. */
+static int32_t most_touched(const ckt *c, int32_t *up, int32_t root, const touch *t)
+{
+    int32_t best = root;
+    for (int32_t k = root; k < (int32_t)vec_len(up); k++)
+        if (find(up, k) == root && c->unknown[k].node && t[k].count > t[best].count)
+            best = k;
+    return best;
+}
+
+/* One shunt per floating set; also in the transient, if nothing else holds its level there. */
 static void check_floating(ckt *c, entries *s, const touch *t, bool *floating)
 {
     int32_t *up = new_sets(c);
-    join_natives(c, up);
-    join_devices(c, up);
+    join_natives(c, false, up);
+    join_devices(c, MDL_DC, up);
     join_branches(c, up);
-    if (!are_joined(up))
-        join_entries(rest_entries(s), up);
-    bool *charged = charged_sets(c, up), *open = open_sets(c, up);
+    if (are_joined(up)) {
+        vec_free(up);
+        return;
+    }
+    join_entries(rest_entries(s), up);
+    shunts in_time = find_shunts(c, up);
+    bool *open = open_sets(c, up);
     int n = 0;
     for (int32_t k = 1; k < (int32_t)vec_len(up); k++) {
         floating[k] = find(up, k) != 0;
         if (up[k] != k || !c->unknown[k].node)
             continue;
-        vec_push(c->fix, (ckt_fix){CKT_FIX_SHUNT, k, !charged[k], 0});
+        const int32_t at = in_time.firm[k] ? most_touched(c, up, k, t) : k;
+        vec_push(c->fix, (ckt_fix){CKT_FIX_SHUNT, at, in_time.always[k], in_time.firm[k], 0});
         if (!open[k])
             continue;
         if (n++ < MAX_WARNINGS)
@@ -304,7 +438,8 @@ static void check_floating(ckt *c, entries *s, const touch *t, bool *floating)
     if (n > MAX_WARNINGS)
         diag_warning(c->d, DIAG_NOWHERE, "%d more groups of nodes without a dc path to ground",
                      n - MAX_WARNINGS);
-    vec_free(charged);
+    vec_free(in_time.always);
+    vec_free(in_time.firm);
     vec_free(open);
     vec_free(up);
 }
@@ -343,7 +478,7 @@ bool ckt_anchor(ckt *c, int32_t k)
         "no dc path to ground from node '%s': the OSDI devices there conduct nothing; gmin "
         "to ground is added",
         c->unknown[k].name);
-    vec_push(c->fix, (ckt_fix){CKT_FIX_SHUNT, k, !c->unknown[k].has_q, c->diag_slot[k]});
+    vec_push(c->fix, (ckt_fix){CKT_FIX_SHUNT, k, !c->unknown[k].has_q, false, c->diag_slot[k]});
     ckt_small_drop(c);
     return true;
 }
@@ -374,7 +509,7 @@ static void check_unused(ckt *c, entries *s)
     if (next_unused(c, in, 1) < n)
         mark_entries(all_entries(s), in);
     for (int32_t k = next_unused(c, in, 1); k < n; k = next_unused(c, in, k + 1))
-        vec_push(c->fix, (ckt_fix){CKT_FIX_UNIT, k, false, 0});
+        vec_push(c->fix, (ckt_fix){CKT_FIX_UNIT, k, false, false, 0});
     vec_free(in);
     vec_free(native);
 }
@@ -528,7 +663,7 @@ static vs_status report_loop(ckt *c, const edge *e, const edge *const *path)
                      "'%s' closes a loop of inductors and voltage sources, whose dc current is not "
                      "determined; '%s' gets 1 micro-ohm in dc",
                      e->name, coil->name);
-        vec_push(c->fix, (ckt_fix){CKT_FIX_SERIES, coil->k, false, 0});
+        vec_push(c->fix, (ckt_fix){CKT_FIX_SERIES, coil->k, false, false, 0});
     } else {
         diag_warning(c->d, e->span,
                      "'%s' closes a loop of voltage-defined branches; "

@@ -136,6 +136,58 @@ class Points(folder.Folder):
             self.assertEqual(said.count('straight lines there'), where != '', said)
             self.assertIn(where and where + ': a current of', said)
 
+    def transient(self, deck, code=0):
+        """Rows of a transient by name, and what was said."""
+        got, rows, said = self.rows(deck)
+        self.assertEqual(got, code, said)
+        return rows, said
+
+    def test_a_current_that_only_gmin_could_carry_is_no_point_of_a_transient(self):
+        """1 mA over 1e-12 S is 1e9 V. Where the source begins at 0 the operating point is right, and so is the
+        transient until the source rises."""
+        pulse = 'pulse(0 1m 10n 1n 1n 20n 100n)'
+        for what in ('', 'r1 a b 1k\nd1 0 b dm\n', 'c1 a b 1p\n', 'm1 a 0 0 0 nm\n', 'b1 a b i=1e-15*v(a,b)\n'):
+            for source, tran in (('dc 1m', ''), (pulse, ''), ('dc 1m', ' uic')):
+                rows, said = self.transient('i1 0 a %s\nv1 z 0 1\n%s.model dm d is=1e-15\n.model nm nmos\n'
+                                            '.tran 1n 100n%s\n' % (source, what, tran), 3)
+                self.assertRegex(said, r"error: no .* would be at [\d.e+]+ V, where gmin alone carries the current")
+                self.assertTrue(all(abs(row['v(a)']) <= 1.01e3 for row in rows), (what, source, tran))  # 1 nA
+                self.assertEqual(len(rows) > 10, source == pulse)
+
+    def test_without_gmin_too(self):
+        for card in ('.op', '.tran 1n 100n', '.tran 1n 100n uic'):
+            self.transient('i1 0 a 1m\nr1 a b 1k\n.options gmin=0\n%s\n' % card, 3)
+
+    def test_a_current_into_charge_is_a_ramp(self):
+        """v = i t / c, however large."""
+        for c, stop in ((1e-12, 1e-7), (1e-12, 10)):  # 100 V; 1e10 V
+            rows, said = self.transient('i1 0 a 1m\nc1 a 0 %g\n.tran %g %g uic\n' % (c, stop / 100, stop))
+            self.assertNotIn('error', said)
+            for row in rows[1:]:
+                right = 1e-3 * row['time'] / c
+                self.assertAlmostEqual(row['v(a)'], right, delta=1e-3 * right + 1e-6)
+
+    isolated = ('v1 p 0 sin(0 10 1k)\nrp p p1 1\nl1 p1 0 10m\nl2 s1 s2 10m\nk1 l1 l2 0.99\nd1 s1 o dm\nc1 o s2 10u\n'
+                'rl o s2 1k\n.model dm d\n.tran 10u 2m\n')
+
+    def test_an_isolated_part_has_a_level(self):
+        """The output of a rectifier behind a transformer is the same with its return at ground; rounding decided
+        its level, which drowned the output."""
+        right = self.transient(self.isolated + 'rg s2 0 1\n')[0][-1]
+        rows, said = self.transient(self.isolated)
+        self.assertIn("no dc path to ground from nodes 's1', 's2', 'o'", said)
+        self.assertAlmostEqual(rows[-1]['v(o)'] - rows[-1]['v(s2)'], right['v(o)'] - right['v(s2)'], delta=0.01)
+        self.assertTrue(all(abs(row['v(s2)']) < 20 for row in rows))
+
+    def test_a_level_of_rounding_is_refused(self):
+        """1e-12 S beside 10 uF over a step is less than rounding. The output is right, or an error says why not."""
+        right = self.transient(self.isolated + 'rg s2 0 1\n')[0][-1]
+        code, rows, said = self.rows(self.isolated + 'rg s2 0 1e12\n')
+        if code:
+            self.assertIn('error', said)
+        else:
+            self.assertAlmostEqual(rows[-1]['v(o)'] - rows[-1]['v(s2)'], right['v(o)'] - right['v(s2)'], delta=0.01)
+
 
 if __name__ == '__main__':
     VSIM = os.path.abspath(sys.argv.pop(1))

@@ -811,5 +811,9 @@ bool ckt_anchor(ckt *c, int32_t k)
     (void)c, (void)k;
     return false;
 }
+void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f)
+{
+    (void)c, (void)env, (void)x, (void)f;
+}
 
 #endif

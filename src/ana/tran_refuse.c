@@ -1,0 +1,117 @@
+/* tran_refuse.c - points of a transient that solve its equations and are none of the circuit.
+ *   gmin      a current for which there is no path but gmin, as at operating points (op.c). Where
+ *             charge takes it, the voltage follows from that and is right, however large.
+ *   rounding  a level that next to nothing joins to ground, beside charges over a short step: such
+ *             a conductance is lost in the sums of its rows, and any level solves these.
+ * Only voltages beyond t->far are looked at, so that others cost a comparison. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "tran_priv.h"
+
+#define LEAST_PART 1e-4 /* of a row's largest current, gmin's there: less is no reason for a look */
+#define LEAST_SHARE \
+    1e-3 /* -d ln v / d ln gmin, by gmin to ground, that is: a node may have a
+                          * thousand junctions */
+
+double tran_far(const ana *a)
+{
+    return fmin(OP_GMIN_CURRENT / op_most_gmin(a), a->opt.vntol / DBL_EPSILON);
+}
+
+/* The node beyond `far` that dx moves by more than a part of its voltage, the most; 0: none. */
+static int32_t most_moved(const tran *t, double far, double part)
+{
+    const ana *a = t->a;
+    int32_t node = 0;
+    for (int32_t i = 1; i <= a->n; i++) {
+        const double x = fabs(t->x[0][i]);
+        if (a->gdiag[ana_unknown_at(a, i)] && x > far && fabs(a->dx[i]) > part * x) {
+            part = fabs(a->dx[i]) / x;
+            node = i;
+        }
+    }
+    return node;
+}
+
+/* A node that more gmin from nodes to ground would move; 0: none. */
+static int32_t maybe_by_gmin(const tran *t, double far)
+{
+    ana *a = t->a;
+    const double gmin = op_most_gmin(a);
+    int32_t node = 0;
+    for (int32_t i = 0; i < a->m; i++) {
+        const bool is_far = i && i <= a->n && fabs(t->x[0][i]) > far;
+        a->r[i] = is_far && a->gdiag[ana_unknown_at(a, i)] ? gmin * t->x[0][i] : 0;
+        if (fabs(a->r[i]) > LEAST_PART * a->fmax[i])
+            node = i;
+    }
+    if (!node || a->near.stale) /* older factors do not know what conducts no more */
+        return node;
+    ana_solve(a, a->r, a->dx);
+    return most_moved(t, far, LEAST_SHARE);
+}
+
+/* While parts are latent the answer is a guess: what is refused is solved again with all awake. */
+static int32_t by_gmin(tran *t)
+{
+    ana *a = t->a;
+    const double far = OP_GMIN_CURRENT / op_most_gmin(a);
+    const int32_t node = maybe_by_gmin(t, far);
+    if (!node || a->latent)
+        return node;
+    const int32_t sure = op_carried_by_gmin(a, &t->eq, t->x[0]);
+    return op_gmin_current(a, t->x[0], sure) > OP_GMIN_CURRENT ? sure : 0;
+}
+
+/* A node that the rounding of the products of its row, and of others, moves by more than reltol. */
+static int32_t by_rounding(const tran *t)
+{
+    ana *a = t->a;
+    const csc *j = a->jac;
+    const double far = a->opt.vntol / DBL_EPSILON, *x = t->x[0];
+    if (a->latent || a->near.stale || !vop_is_far(x, far, a->m))
+        return 0;
+    memset(a->r, 0, sizeof *a->r * (size_t)a->m);
+    for (int32_t c = 0; c < j->n; c++)
+        for (int32_t k = j->colptr[c]; k < j->colptr[c + 1]; k++)
+            a->r[j->row[k] + 1] += DBL_EPSILON * fabs(j->val[k] * x[c + 1]);
+    ana_solve(a, a->r, a->dx);
+    return most_moved(t, far, a->opt.reltol);
+}
+
+bool tran_refuses(tran *t)
+{
+    const double *x = t->x[0];
+    tran_refused *r = &t->refused;
+    r->current = 0;
+    r->node = by_rounding(t);
+    if (!r->node && (r->node = by_gmin(t)) != 0)
+        r->current = op_gmin_current(t->a, x, r->node);
+    r->v = x[r->node];
+    r->node = ana_unknown_at(t->a, r->node);
+    return r->node != 0;
+}
+
+void tran_tell_refused(const tran *t)
+{
+    const tran_refused *r = &t->refused;
+    ana *a = t->a;
+    const char *who = ana_unknown_text(a, r->node);
+    if (r->current > 0)
+        diag_error(a->d, DIAG_NOWHERE,
+                   "no solution just after t = %.9g s: %s would be at %.3g V, where gmin alone "
+                   "carries the current (%.3g A)",
+                   t->t, who, r->v, r->current);
+    else
+        diag_error(a->d, DIAG_NOWHERE,
+                   "no solution just after t = %.9g s: %s would be at %.3g V, which rounding "
+                   "decides: next to nothing joins it to ground",
+                   t->t, who, r->v);
+    diag_note(a->d, DIAG_NOWHERE,
+              r->current > 0
+                  ? "perhaps a current source or a loop of gain has no path for its current there; "
+                    "a resistor bounds the voltage, a capacitor its slope"
+                  : "a resistor to ground of at most 1e9 ohm there gives it a level");
+}
