@@ -594,7 +594,7 @@ static void json_tail(const rep_profile *p, FILE *out)
 
 static rep_threads_of seconds_by_kind(const rep_profile *p)
 {
-    return (rep_threads_of){
+    rep_threads_of of = {
         .total = p->total,
         .phase = {[POOL_EVALUATE] = p->seconds[ROW_EVALUATE],
                   [POOL_STAMP] = p->seconds[ROW_STAMP],
@@ -602,6 +602,11 @@ static rep_threads_of seconds_by_kind(const rep_profile *p)
                   [POOL_SOLVE] = p->seconds[ROW_SOLVE],
                   [POOL_VECTOR] =
                       p->seconds[ROW_TEST] + p->seconds[ROW_PREDICT] + p->seconds[ROW_LTE]}};
+    double rest = p->total;
+    for (int k = 0; k < POOL_N_KIND; k++)
+        rest -= of.phase[k];
+    of.phase[POOL_OTHER] = rest;
+    return of;
 }
 
 static void print_json(const rep_profile *p, FILE *out)

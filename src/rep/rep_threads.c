@@ -137,14 +137,18 @@ static void print_gain(const rep_threads *t, double total, FILE *out)
                 (one + work(t)) / all);
 }
 
+/* The i-th column: what belongs to no phase is the last. */
+static int column(int i) { return (i + 1) % POOL_N_KIND; }
+
 static void print_thread(const rep_threads *t, int w, FILE *out)
 {
     char b[16];
     double busy = 0;
     fprintf(out, "  thread %-11d", w + 1);
-    for (int k = 1; k < POOL_N_KIND; k++) {
-        busy += t->sum[k].busy[w];
-        fprintf(out, " %16s", rep_si(b, t->sum[k].busy[w], "s"));
+    for (int i = 0; i < POOL_N_KIND; i++) {
+        const double own = t->sum[column(i)].busy[w];
+        busy += own;
+        fprintf(out, " %16s", rep_si(b, own, "s"));
     }
     fprintf(out, " %10s\n", rep_si(b, fmax(shared_of(t) - busy, 0), "s"));
 }
@@ -162,17 +166,19 @@ void rep_threads_text(const rep_threads *t, const rep_threads_of *of, FILE *out)
         return;
     }
     fprintf(out, "\n  %-18s", "busy");
-    for (int k = 1; k < POOL_N_KIND; k++)
-        fprintf(out, " %16s", name_of[k]);
+    for (int i = 0; i < POOL_N_KIND; i++)
+        fprintf(out, " %16s", name_of[column(i)]);
     fprintf(out, " %10s\n", "waiting");
     for (int w = 0; w < t->n; w++)
         print_thread(t, w, out);
     fprintf(out, "  %-18s", "shared jobs");
-    for (int k = 1; k < POOL_N_KIND; k++)
-        fprintf(out, " %16lld", (long long)t->sum[k].jobs);
+    for (int i = 0; i < POOL_N_KIND; i++)
+        fprintf(out, " %16lld", (long long)t->sum[column(i)].jobs);
     fprintf(out, "\n  %-18s", "one thread alone");
-    for (int k = 1; k < POOL_N_KIND; k++)
+    for (int i = 0; i < POOL_N_KIND; i++) {
+        const int k = column(i);
         fprintf(out, " %16s", rep_si(b, fmax(of->phase[k] - t->sum[k].taken, 0), "s"));
+    }
     print_gain(t, of->total, out);
 }
 
@@ -182,13 +188,13 @@ void rep_threads_json(const rep_threads *t, const rep_threads_of *of, FILE *out)
             "  \"threads\": {\"n\": %d, \"as_if\": %s, \"shared\": %.9g, \"alone\": %.9g, "
             "\"phases\": [",
             t->n, t->as_if ? "true" : "false", shared_of(t), alone(t, of->total));
-    for (int k = 1; k < POOL_N_KIND; k++) {
+    for (int i = 0; i < POOL_N_KIND; i++) {
+        const int k = column(i);
         const of_kind *s = &t->sum[k];
         fprintf(out,
                 "%s\n    {\"phase\": \"%s\", \"seconds\": %.9g, \"jobs\": %lld, \"shared\": %.9g, "
                 "\"taken\": %.9g, \"busy\": [",
-                k > 1 ? "," : "", name_of[k], of->phase[k], (long long)s->jobs, s->shared,
-                s->taken);
+                i ? "," : "", name_of[k], of->phase[k], (long long)s->jobs, s->shared, s->taken);
         for (size_t w = 0; w < vec_len(s->busy); w++)
             fprintf(out, "%s%.9g", w ? ", " : "", s->busy[w]);
         fputs("]}", out);
