@@ -122,5 +122,5 @@ class Asked(Folder):
 
 
 if __name__ == '__main__':
-    VSIM = sys.argv.pop(1) if len(sys.argv) > 1 else VSIM
+    VSIM = os.path.abspath(sys.argv.pop(1))
     unittest.main()
