@@ -90,6 +90,20 @@ static void check_results(int64_t fail_at)
     out_plot_free(&p);
 }
 
+/* Both workers that tried a point found no memory: it has failed, and stays so. */
+static bool has_lost_point(void)
+{
+    FILE *fp = fopen(JOURNAL, "r");
+    char line[4096];
+    bool any = false;
+    long long point;
+    for (int st; fp && !any && fgets(line, sizeof line, fp);)
+        any = sscanf(line, "p %lld %d", &point, &st) == 2 && st == VSIM_ENOMEM;
+    if (fp)
+        fclose(fp);
+    return any;
+}
+
 /* A sweep that ended without memory goes on; then all of it in one run. */
 static void go_on(int64_t fail_at)
 {
@@ -128,6 +142,6 @@ void fuzz_memory(const char *text, size_t n)
         check_results(fail_at);
     else if (st && !was_stopped() && !*said)
         finding("status %d without a message", (int)st);
-    if (st == VSIM_ENOMEM && !access(JOURNAL, F_OK))
+    if (st == VSIM_ENOMEM && !access(JOURNAL, F_OK) && !has_lost_point())
         go_on(fail_at);
 }
