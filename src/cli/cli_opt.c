@@ -970,6 +970,7 @@ static const char help_exit[] =
     "  7    out of memory; results up to then are kept\n"
     "  8    compare: the results differ\n"
     "  9    --verify: currents or charges do not add up\n"
+    "  10   a process that computed a point of a sweep died, and so did the next\n"
     "  130  interrupted; results up to then are kept\n";
 
 void cli_help(const char *topic, FILE *out)
