@@ -86,8 +86,6 @@ typedef struct outputs { /* of one device; vecs */
     mdl_out *what;
 } outputs;
 
-static ckt_outputs seen(const outputs *o) { return (ckt_outputs){o->v, o->what, vec_len(o->what)}; }
-
 static void outputs_free(outputs *o)
 {
     vec_free(o->v);
@@ -125,19 +123,15 @@ static int32_t meter_of(const ckt *c, const ckt_inst *in, int32_t t)
 int32_t ckt_asked_meter(const ckt *c, bool transient, const ckt_detail *d)
 {
     ckt_detail same = *d;
-    if (d->what == CKT_DETAIL_OPVAR &&
-        (!transient ||
-         !ckt_asked_find(c, d->device, mdl_module(c->inst[d->device].model)->opvar[d->k].name,
-                         &same) ||
-         same.what != CKT_DETAIL_ASKED || table[same.k].what != CURRENT))
-        return -1;
+    const bool own =
+        d->what == CKT_DETAIL_OPVAR && transient &&
+        ckt_asked_find(c, d->device, mdl_module(c->inst[d->device].model)->opvar[d->k].name, &same);
     if (same.what != CKT_DETAIL_ASKED)
         return -1;
     const ckt_inst *in = &c->inst[d->device];
     const struct asked *a = &table[same.k];
-    return a->what == CURRENT || (a->what == POWER && ckt_letter_of(in->name) == 'c')
-               ? meter_of(c, in, a->terminal)
-               : -1;
+    const bool power = !own && a->what == POWER && ckt_letter_of(in->name) == 'c';
+    return a->what == CURRENT || power ? meter_of(c, in, a->terminal) : -1;
 }
 
 double ckt_asked_by_meter(const ckt *c, const double *x, const ckt_detail *d, int32_t source)
@@ -190,26 +184,11 @@ static vs_status flux_of(ckt *c, const ckt_env *env, const double *x, int32_t de
 vs_status ckt_asked_value(ckt *c, const ckt_env *env, const double *x, const ckt_detail *d,
                           double *value)
 {
-    const ckt_inst *in = &c->inst[d->device];
-    const struct asked *a = &table[d->k];
-    const int32_t *to = &c->unk[in->first];
-    if (a->what == FLUX)
+    const int32_t *to = &c->unk[c->inst[d->device].first];
+    if (table[d->k].what == FLUX)
         return flux_of(c, env, x, d->device, value);
-    if (a->what == VOLTAGE) {
-        *value = x[to[0]] - x[to[1]];
-        return VS_OK;
-    }
-    const int32_t meter = ckt_asked_meter(c, env->mode == CKT_TRAN, d);
-    if (meter >= 0) {
-        *value = ckt_asked_by_meter(c, x, d, meter);
-        return VS_OK;
-    }
-    outputs o = {0};
-    const vs_status st = ckt_device_point(c, env, x, d->device, -1, 0, &o.v, &o.what);
-    const ckt_outputs all = seen(&o);
-    *value = ckt_asked_from(c, env, x, d, &all);
-    outputs_free(&o);
-    return st;
+    *value = x[to[0]] - x[to[1]];
+    return VS_OK;
 }
 
 bool ckt_asked_of_outputs(const ckt_detail *d)

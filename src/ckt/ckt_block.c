@@ -91,13 +91,14 @@ static void load_natives(ckt_blocks *p)
     vs_free(max);
 }
 
-static bool spread(double *x, bool *known, const nat_source *s, double e)
+static bool spread(double *x, bool *known, nat_source *s, const ckt_env *env)
 {
-    if (known[s->p] == known[s->n])
+    if (!s->is_v || known[s->p] == known[s->n])
         return false;
-    if (known[s->n])
+    const double e = x ? nat_source_value(s, env) : 0;
+    if (x && known[s->n])
         x[s->p] = x[s->n] + e;
-    else
+    else if (x)
         x[s->n] = x[s->p] - e;
     known[s->p] = known[s->n] = known[s->k] = true;
     return true;
@@ -109,11 +110,8 @@ void ckt_known_voltages(const ckt *c, const ckt_env *env, double *x, bool *known
     known[0] = true;
     while (again) {
         again = false;
-        for (size_t i = 0; c->sources && i < vec_len(c->sources->all); i++) {
-            nat_source *s = &c->sources->all[i];
-            if (s->is_v)
-                again |= spread(x, known, s, nat_source_value(s, env));
-        }
+        for (size_t i = 0; c->sources && i < vec_len(c->sources->all); i++)
+            again |= spread(x, known, &c->sources->all[i], env);
     }
 }
 

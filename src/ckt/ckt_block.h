@@ -15,7 +15,8 @@
 typedef struct ckt_blocks ckt_blocks;
 
 /* Nodes that voltage sources tie to ground get their voltage in x [n+1] and true in known [n+1];
- * the currents of these sources and the reference are known as well, their x stays. */
+ * the currents of these sources and the reference are known as well, their x stays. x NULL: which
+ * alone; env is not read. */
 void ckt_known_voltages(const ckt *c, const ckt_env *env, double *x, bool *known);
 
 /* known [n+1] is read as long as the object lives. env is static. */

@@ -308,7 +308,7 @@ vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, const ckt_det
             value[i] = nat_osdi_value(&c->nat, env, x, d[i].device, d[i].k);
             continue;
         }
-        if (d[i].what == CKT_DETAIL_ASKED) {
+        if (d[i].what == CKT_DETAIL_ASKED && !ckt_asked_of_outputs(&d[i])) {
             st = ckt_asked_value(c, env, x, &d[i], &value[i]);
             continue;
         }

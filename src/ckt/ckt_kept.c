@@ -60,7 +60,7 @@ static void take(ckt_kept *k, bool transient, size_t i)
 
 /* -- groups -- */
 
-/* By model, then by row and device; the order of the circuit where it has one. */
+/* By model, then in their own order. */
 static int by_model(const void *va, const void *vb)
 {
     const asked *a = va, *b = vb;
@@ -160,7 +160,8 @@ ckt_kept *ckt_kept_new(ckt *c, bool transient, const ckt_detail *d, size_t n)
         make_group(k, i, j);
         const size_t own = ckt_aside_room(&vec_last(k->group).of);
         room = own > room ? own : room;
-        n_out += (size_t)k->all[i].variant->lay.n_out;
+        const size_t outputs = (size_t)k->all[i].variant->lay.n_out;
+        n_out = outputs > n_out ? outputs : n_out;
     }
     k->out = arena_vectors(&k->mem, room + 1);
     k->one = arena_array(&k->mem, double, n_out + 1);

@@ -1,7 +1,7 @@
 /* ckt_kept.h - details whose values are wanted at many points. Devices are evaluated by kernels of
  * a form of its own (MDL_ASKED), many at a time; ckt_details takes the interpreter.
- * Use:    ckt_kept_new; ckt_kept_values at each point; ckt_kept_free before the circuit goes or
- *         becomes another. */
+ * Use:    ckt_kept_new; ckt_kept_values at each point; ckt_kept_free, which does not look at the
+ *         circuit, when that is another. */
 #ifndef CKT_KEPT_H
 #define CKT_KEPT_H
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "ckt_block.h"
 #include "ckt_latent_priv.h"
 
 enum { LEAST_UNKNOWNS = 1000 }; /* fewer: nothing is won */
@@ -24,31 +25,11 @@ const double *ckt_latent_rest(const ckt *c) { return c->latent->rest; }
 
 /* -- lists -- */
 
-static void pin(ckt_latent *l, int32_t unknown) { l->pinned[unknown] = true; }
-
 static void mark_group(bool *mark, const dev_group *g)
 {
     for (int f = 0; f < MDL_N_FORM; f++)
         for (int32_t i = 0; g->form[f].variant && i < g->nb * g->form[f].n_u; i++)
             mark[g->form[f].map[i]] = true;
-}
-
-/* Nodes that voltage sources join to ground, one behind the other: these hold them. */
-static void pin_held(const ckt *c, ckt_latent *l)
-{
-    bool more = true;
-    pin(l, 0);
-    while (more) {
-        more = false;
-        for (size_t i = 0; i < vec_len(c->sources->all); i++) {
-            const nat_source *s = &c->sources->all[i];
-            if (!s->is_v || l->pinned[s->p] == l->pinned[s->n])
-                continue;
-            pin(l, s->p);
-            pin(l, s->n);
-            more = true;
-        }
-    }
 }
 
 /* Unknowns that every load looks at: at native devices and at others that keep nothing. */
@@ -79,7 +60,7 @@ static void pin_cells(const ckt *c, ckt_latent *l)
     const size_t n1 = (size_t)ckt_n(c) + 1;
     bool *mark = vs_calloc(n1, sizeof *mark);
     int32_t *order = vs_malloc(n1 * sizeof *order), *size = vs_malloc(n1 * sizeof *size);
-    pin_held(c, l);
+    ckt_known_voltages(c, NULL, NULL, l->pinned); /* which their sources hold */
     mark_watched(c, mark);
     const int32_t n = ckt_wires(c, l->pinned, order, size);
     for (int32_t w = 0, i = 0; i < n; i += size[w++]) {
@@ -87,7 +68,7 @@ static void pin_cells(const ckt *c, ckt_latent *l)
         for (int32_t k = 0; k < size[w]; k++)
             pinned |= mark[order[i + k]];
         for (int32_t k = 0; k < size[w] && pinned; k++)
-            pin(l, order[i + k]);
+            l->pinned[order[i + k]] = true;
     }
     vs_free(mark);
     vs_free(order);

@@ -141,6 +141,7 @@ enum {
 bool ckt_asked_find(const ckt *c, int32_t device, const char *name, ckt_detail *d);
 char ckt_letter_of(const char *device); /* of the element it comes from: 'r' of "x1.r1" */
 void ckt_asked_names(const ckt *c, int32_t device, const char ***names); /* to the vec */
+/* Of a detail that is a voltage or a flux. */
 VS_MUST_USE vs_status ckt_asked_value(ckt *c, const ckt_env *env, const double *x,
                                       const ckt_detail *d, double *value);
 /* The source in series that measures a detail: a current, or the power of a capacitor; in

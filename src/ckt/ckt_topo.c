@@ -416,11 +416,12 @@ static void check_floating(ckt *c, entries *s, const touch *t, bool *floating)
     join_natives(c, false, up);
     join_devices(c, MDL_DC, up);
     join_branches(c, up);
+    if (!are_joined(up))
+        join_entries(rest_entries(s), up);
     if (are_joined(up)) {
         vec_free(up);
         return;
     }
-    join_entries(rest_entries(s), up);
     shunts in_time = find_shunts(c, up);
     bool *open = open_sets(c, up);
     int n = 0;

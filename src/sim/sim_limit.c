@@ -21,7 +21,7 @@ typedef struct sort {
 struct sim_limits {
     elab_limit *limit;   /* vec */
     ckt_detail *current; /* vec: of the terms that have one, limit by limit */
-    ckt_kept *kept;      /* in a transient: their kernels; NULL: not made yet */
+    ckt_kept *kept;      /* their kernels, see sim_details_at */
     double *value;       /* vec: theirs at the point under way */
     const char *axis;    /* "time", "v-sweep"; NULL: none */
     int64_t logged;      /* lines of the log */
@@ -203,12 +203,8 @@ VS_HOT vs_status sim_limits_point(sim *s, double axis, const double *x)
     sim_limits *w = s->limits;
     if (!w || !vec_len(w->limit))
         return VS_OK;
-    const ckt_env env = sim_env(s, axis);
-    const size_t n = vec_len(w->current);
-    if (s->transient && n && !w->kept)
-        w->kept = ckt_kept_new(s->ckt, true, w->current, n);
-    const vs_status st = w->kept ? ckt_kept_values(w->kept, &env, x, w->value)
-                                 : ckt_details(s->ckt, &env, x, w->current, n, w->value);
+    const vs_status st =
+        sim_details_at(s, &w->kept, axis, x, w->current, vec_len(w->current), w->value);
     const double *current = w->value;
     for (size_t i = 0; i < vec_len(w->limit) && !st; i++) {
         const elab_limit *l = &w->limit[i];

@@ -55,18 +55,25 @@ ckt_env sim_env(const sim *s, double time)
 /* As many values are worth kernels, which may have to be compiled. */
 static const double MANY = 4096;
 
+vs_status sim_details_at(sim *s, ckt_kept **kept, double axis, const double *x, const ckt_detail *d,
+                         size_t n, double *value)
+{
+    const ckt_env env = sim_env(s, axis);
+    if (!*kept && s->n_same * (double)n >= MANY)
+        *kept = ckt_kept_new(s->ckt, s->transient, d, n);
+    return *kept ? ckt_kept_values(*kept, &env, x, value)
+                 : ckt_details(s->ckt, &env, x, d, n, value);
+}
+
 static vs_status update_details(sim *s, double time, const double *x)
 {
-    if (!vec_len(s->detail))
+    const size_t n = vec_len(s->detail);
+    if (!n)
         return VS_OK;
     const ckt_env env = sim_env(s, time);
-    const size_t n = vec_len(s->detail);
-    if (!s->kept && s->n_same * (double)n >= MANY)
-        s->kept = ckt_kept_new(s->ckt, s->transient, s->detail, n);
-    const double *at = s->op_x ? s->op_x : x;
-    vs_status st = s->kept ? ckt_kept_values(s->kept, &env, at, s->detail_value)
-                           : ckt_details(s->ckt, &env, at, s->detail, n, s->detail_value);
-    for (size_t i = 0; i < vec_len(s->detail) && !st; i++) {
+    vs_status st =
+        sim_details_at(s, &s->kept, time, s->op_x ? s->op_x : x, s->detail, n, s->detail_value);
+    for (size_t i = 0; i < n && !st; i++) {
         s->detail_imag[i] = 0;
         if (s->omega > 0)
             st = ckt_detail_phasor(s->ckt, &env, s->op_x, s->z, s->omega, &s->detail[i],

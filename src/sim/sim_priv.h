@@ -132,7 +132,7 @@ struct sim {
     elab_out *mem_vec;    /* vec: what is kept */
     ckt_detail *detail;   /* vec: those of vec and mem_vec; hi of these is the index */
     double n_same;        /* points with one circuit that the plot has; INFINITY: many */
-    ckt_kept *kept;       /* kernels of details; NULL: not made, or the interpreter serves */
+    ckt_kept *kept;       /* kernels of details, see sim_details_at */
     double *detail_value; /* vec: at the point under way */
     double *detail_imag;  /* vec: of phasors (.ac); else 0 */
     double omega;         /* .ac: rad/s of the phasors; else 0 */
@@ -274,6 +274,10 @@ ckt_env sim_env(const sim *s, double time);
 VS_MUST_USE vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi);
 /* A point of a dc sweep without solution: all vectors but the axis are NaN. */
 VS_MUST_USE vs_status sim_plot_gap(sim *s, double axis);
+/* Values of details d [n] at a point of the plot, to value [n]. *kept: NULL at first; kernels of
+ * the details if the plot has so many values that they are worth it. Status: VS_OK, VS_NOCONV. */
+VS_MUST_USE vs_status sim_details_at(sim *s, ckt_kept **kept, double axis, const double *x,
+                                     const ckt_detail *d, size_t n, double *value);
 /* A row of a point of the past to p, whose vectors are those of sim_plot_begin. */
 void sim_plot_again(sim *s, post_plot *p, double axis, const double *x);
 /* A plot of vectors of the analysis' own (noise densities, poles, ...), the axis first if there is
