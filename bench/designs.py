@@ -54,7 +54,7 @@ def processor_time(command, folder, env):
 class Bench:
     def __init__(self, vsim, kit, folder):
         self.vsim, self.folder = os.path.abspath(vsim), folder
-        self.env = dict(os.environ, PDK=kit, OMP_NUM_THREADS='1', VSIM_CACHE_DIR='')
+        self.env = dict(os.environ, PDK=kit, OMP_THREAD_LIMIT='1', VSIM_CACHE_DIR='')
         self.base = [self.vsim, '--no-init', '--threads', '1', '--cache-dir', os.path.join(folder, 'cache')]
         self.vacask = os.path.abspath(os.path.join(PEERS, 'bin', 'vacask'))
         self.modules = {}

@@ -131,7 +131,7 @@ def timed(command, folder):
     """One run: wall seconds, peak resident kilobytes, standard output."""
     before = time.perf_counter()
     child = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, env=dict(os.environ, OMP_NUM_THREADS='1'))
+                             stderr=subprocess.STDOUT, env=dict(os.environ, OMP_THREAD_LIMIT='1'))
     peak = [0]
     watcher = threading.Thread(target=watch_memory, args=(child.pid, peak))
     watcher.start()
