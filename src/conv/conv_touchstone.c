@@ -122,7 +122,7 @@ typedef struct network {
     char form; /* 'R', 'M', 'D' */
     double r;
     int version, n;  /* ports; 0: not known yet */
-    bool by_columns; /* of two ports */
+    bool by_columns; /* of two ports whose whole matrix is there */
     order order;
     bool in_data;
     double *x; /* vec: all numbers of the data */
@@ -227,7 +227,7 @@ static void put_value(const network *w, post_vec *v, const double *x)
 static int place_of(const network *w, int i, int k)
 {
     const int n = w->n;
-    if (n == 2 && w->by_columns)
+    if (n == 2 && w->by_columns && w->order == BY_ROWS)
         return 2 * k + i;
     if (w->order == LOWER)
         return i >= k ? i * (i + 1) / 2 + k : k * (k + 1) / 2 + i;

@@ -298,6 +298,11 @@ static const struct {
      "[Version] 2.0\n# kHz S RI R 50\n[Number of Ports] 2\n[Two-Port Data Order] 12_21\n"
      "[Matrix Format] Lower\n[Reference] 50\n75\n[Network Data]\n3 1 0 4 5 6 0\n[End]\n",
      4, 5, 3e3},
+    /* of a triangle the order of two ports says nothing */
+    {"b.ts",
+     "[Version] 2.0\n# kHz S RI R 50\n[Number of Ports] 2\n[Two-Port Data Order] 21_12\n"
+     "[Matrix Format] Upper\n[Network Data]\n3 1 0 4 5 6 0\n[End]\n",
+     4, 5, 3e3},
 };
 
 START_TEST(touchstone_files_of_others)
