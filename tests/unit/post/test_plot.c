@@ -60,7 +60,7 @@ START_TEST(the_index_finds_what_a_search_finds)
     bench b;
     bench_init(&b);
     post_plot *plain = plot_of(&b, false), *indexed = plot_of(&b, false);
-    (void)post_plot_add(&b.set, indexed, "last", "notype", false); /* makes the index */
+    post_plot_index(indexed);
     ck_assert_uint_eq(vec_len(indexed->index.before), vec_len(indexed->vec));
     ck_assert_uint_eq(vec_len(plain->index.before), 0);
     for (int round = 0; round < 2; round++) {
