@@ -1,5 +1,6 @@
 /* shoot_grid.c - shooting: the steps of the period, and the rules of integration. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "integ.h"
@@ -112,17 +113,6 @@ static vs_status check_source(const ana_shot *s, int32_t i)
     return VS_EINPUT;
 }
 
-static void sort(double *v, size_t n)
-{
-    for (size_t gap = n / 2; gap > 0; gap /= 2)
-        for (size_t i = gap; i < n; i++)
-            for (size_t j = i; j >= gap && v[j] < v[j - gap]; j -= gap) {
-                const double t = v[j];
-                v[j] = v[j - gap];
-                v[j - gap] = t;
-            }
-}
-
 vs_status shoot_find_corners(ana_shot *s)
 {
     double t = s->t0;
@@ -145,7 +135,8 @@ vs_status shoot_find_corners(ana_shot *s)
         if (part > same)
             vec_push(s->corner, part);
     }
-    sort(s->corner, vec_len(s->corner));
+    if (vec_len(s->corner))
+        qsort(s->corner, vec_len(s->corner), sizeof *s->corner, vec_by_value);
     return VS_OK;
 }
 
@@ -168,7 +159,8 @@ static double *find_cuts(const ana_shot *s)
         vec_push(all, shown_part(s, k));
     for (size_t i = 0; i < vec_len(s->corner); i++)
         vec_push(all, s->corner[i]);
-    sort(all, vec_len(all));
+    if (vec_len(all))
+        qsort(all, vec_len(all), sizeof *all, vec_by_value);
     for (size_t i = 0; i < vec_len(all); i++)
         if (i == 0 || all[i] - vec_last(cut) > same)
             vec_push(cut, all[i]);

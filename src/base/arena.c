@@ -92,9 +92,8 @@ void *arena_alloc(arena *a, size_t bytes)
 
 void *arena_lines(arena *a, size_t bytes)
 {
-    enum { LINE = 64, GIVEN = 16 };
-    char *p = arena_alloc(a, bytes > SIZE_MAX / 2 ? bytes : bytes + LINE - GIVEN);
-    return p + (-(uintptr_t)p & (LINE - 1));
+    enum { GIVEN = 16 };
+    return vs_at_line(arena_alloc(a, bytes > SIZE_MAX / 2 ? bytes : bytes + VS_LINE - GIVEN));
 }
 
 void arena_adopt(arena *a, void *block, size_t bytes)

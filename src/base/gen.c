@@ -75,13 +75,10 @@ static void reach(gen *g, int32_t k)
     n->due = g->tick;
 }
 
-void gen_change(gen *g, int32_t node)
+/* Reaches what depends on a node. */
+static void spread(gen *g, int32_t node)
 {
-    assert(g->sealed);
     int32_t *work = NULL;
-    g->tick++;
-    g->node[node].due = g->node[node].made = g->tick;
-    g->count[g->node[node].kind].invalid++;
     vec_push(work, node);
     while (vec_len(work)) {
         const int32_t k = vec_pop(work);
@@ -95,6 +92,23 @@ void gen_change(gen *g, int32_t node)
         }
     }
     vec_free(work);
+}
+
+void gen_change(gen *g, int32_t node)
+{
+    assert(g->sealed);
+    g->tick++;
+    g->node[node].due = g->node[node].made = g->tick;
+    g->count[g->node[node].kind].invalid++;
+    spread(g, node);
+}
+
+void gen_outdate(gen *g, int32_t node)
+{
+    assert(g->sealed);
+    g->tick++;
+    reach(g, node);
+    spread(g, node);
 }
 
 int32_t gen_next(gen *g)

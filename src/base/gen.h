@@ -71,6 +71,8 @@ void gen_seal(gen *g);
 /* The input has another value: everything that depends on it, also through others, is out of date.
  * Costs what depends on it. Allocates only room for the queue. */
 void gen_change(gen *g, int32_t node);
+/* The object is out of date by itself, for an input that has no node; so is what depends on it. */
+void gen_outdate(gen *g, int32_t node);
 /* The next node (not an input) that changes have reached since the last call, -1: no more. */
 int32_t gen_next(gen *g);
 /* The object was made anew: it is up to date, and counted. */

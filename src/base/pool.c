@@ -94,9 +94,6 @@ typedef struct shift {
     int worker;
 } shift;
 
-/* Where the first line of the cache begins in a block. */
-static void *at_line(void *block) { return (void *)(((uintptr_t)block + 63) / 64 * 64); }
-
 static void add_seconds(pool *p, int worker, pool_kind kind, double s)
 {
     _Atomic double *to = &p->busy[worker].seconds[kind];
@@ -258,7 +255,7 @@ pool *pool_new(int threads)
         p->each[w] = w;
     p->n_seat = p->size + 2;
     p->seats = vs_calloc((size_t)p->n_seat + 1, sizeof *p->seat);
-    p->seat = at_line(p->seats);
+    p->seat = vs_at_line(p->seats);
     p->heap = heap_now();
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->wake, NULL);
@@ -518,6 +515,31 @@ void pool_aside_quietly(pool *p)
         (void)end_aside(p);
 }
 
+void pool_ahead_init(pool_ahead *a, size_t bytes, pool_fn fill)
+{
+    *a = (pool_ahead){.p = pool_new(2), .fill = fill};
+    a->now = vs_calloc(1, bytes);
+    a->next = vs_calloc(1, bytes);
+}
+
+void pool_ahead_fill(pool_ahead *a) { pool_aside(a->p, a->fill, a->next); }
+
+void pool_ahead_turn(pool_ahead *a)
+{
+    void *used = a->now;
+    pool_aside_end(a->p);
+    a->now = a->next;
+    a->next = used;
+}
+
+void pool_ahead_fini(pool_ahead *a)
+{
+    pool_free(&a->p);
+    vs_free(a->now);
+    vs_free(a->next);
+    *a = (pool_ahead){0};
+}
+
 /* -- pieces with homes -- */
 
 static void take_range(const homes *h, int which, int32_t begin, int32_t end, int worker)
@@ -570,7 +592,77 @@ void pool_run_each(pool *p, pool_kind kind, int32_t n, pool_fn fn, void *user)
         pool_run(p, kind, n, fn, user);
 }
 
-/* -- and an ordered part -- */
+/* -- pieces with an ordered part -- */
+
+/* Pieces whose second parts are called in their order. */
+typedef struct ordered {
+    pool *p;
+    pool_fn fn, take;
+    void *user;
+    int32_t from, n, slots; /* the first piece, how many, buffers for them */
+    _Atomic int32_t *turn;  /* to take next, from 0 */
+    _Atomic bool *taking;   /* somebody does */
+    _Atomic int32_t *made;  /* [slots] number + 1 of the piece that a slot holds */
+} ordered;
+
+static bool next_is_made(const ordered *o)
+{
+    const int32_t t = atomic_load(o->turn);
+    return t < o->n && atomic_load(&o->made[t % o->slots]) == t + 1;
+}
+
+/* Takes what is ready, unless another thread does. Who stops taking looks once more: a piece that
+ * became ready meanwhile was left to him. */
+static void drain(const ordered *o, int worker)
+{
+    while (next_is_made(o) && !atomic_exchange(o->taking, true)) {
+        while (next_is_made(o)) {
+            o->take(o->user, o->from + atomic_load(o->turn), worker);
+            atomic_fetch_add(o->turn, 1);
+        }
+        atomic_store(o->taking, false);
+    }
+}
+
+static void run_in_turn(const ordered *o, int32_t i, int worker)
+{
+    const int32_t k = i - o->from;
+    for (int round = 0; k - atomic_load(o->turn) >= o->slots; round++) {
+        if (o->p && atomic_load(&o->p->failed))
+            return; /* the turn may never come */
+        drain(o, worker);
+        const double paused = pool_pause(o->p);
+        pool_wait(round);
+        pool_resume(o->p, worker, paused);
+    }
+    o->fn(o->user, i, worker);
+    atomic_store(&o->made[k % o->slots], k + 1);
+    drain(o, worker);
+}
+
+static void run_ordered(void *user, int32_t i, int worker) { run_in_turn(user, i, worker); }
+
+void pool_run_ordered(pool *p, pool_kind kind, int32_t n, int32_t slots, pool_fn fn, pool_fn take,
+                      void *user)
+{
+    assert(slots >= 1 && slots <= POOL_MAX_SLOTS);
+    if (p && p->as_if && n > 1) {
+        run_as_if(p, kind, n, slots, &(job_as_if){.fn = fn, .take = take, .user = user});
+        return;
+    }
+    _Atomic int32_t turn = 0, made[POOL_MAX_SLOTS] = {0};
+    _Atomic bool taking = false;
+    ordered o = {.p = p,
+                 .fn = fn,
+                 .take = take,
+                 .user = user,
+                 .n = n,
+                 .slots = slots,
+                 .turn = &turn,
+                 .taking = &taking,
+                 .made = made};
+    pool_run(p, kind, n, run_ordered, &o);
+}
 
 typedef struct home_order {
     pool *p;
@@ -596,43 +688,23 @@ int pool_home_buffer(const int32_t *home, int n_home, int32_t i)
     return w * POOL_HOME_SLOTS + (i - home[w]) % POOL_HOME_SLOTS;
 }
 
-static bool next_of_home(const seat *s, int32_t n)
-{
-    const int32_t t = atomic_load(&s->turn);
-    return t < n && atomic_load(&s->made[t % POOL_HOME_SLOTS]) == t + 1;
-}
-
-/* As drain, of one home. */
-static void drain_home(const home_order *o, int w, int worker)
-{
-    seat *s = &o->p->seat[w];
-    const int32_t n = o->home[w + 1] - o->home[w];
-    while (next_of_home(s, n) && !atomic_exchange(&s->taking, true)) {
-        while (next_of_home(s, n)) {
-            o->take(o->user, o->home[w] + atomic_load(&s->turn), worker);
-            atomic_fetch_add(&s->turn, 1);
-        }
-        atomic_store(&s->taking, false);
-    }
-}
-
 static void run_home_ordered(void *user, int32_t i, int worker)
 {
-    const home_order *o = user;
-    const int w = home_of(o->home, o->n_home, i);
-    seat *s = &o->p->seat[w];
-    const int32_t k = i - o->home[w];
-    for (int round = 0; k - atomic_load(&s->turn) >= POOL_HOME_SLOTS; round++) {
-        if (atomic_load(&o->p->failed))
-            return; /* the turn may never come */
-        drain_home(o, w, worker);
-        const double paused = pool_pause(o->p);
-        pool_wait(round);
-        pool_resume(o->p, worker, paused);
-    }
-    o->fn(o->user, i, worker);
-    atomic_store(&s->made[k % POOL_HOME_SLOTS], k + 1);
-    drain_home(o, w, worker);
+    const home_order *h = user;
+    const int w = home_of(h->home, h->n_home, i);
+    seat *s = &h->p->seat[w];
+    const int32_t n = h->home[w + 1] - h->home[w];
+    run_in_turn(&(ordered){.p = h->p,
+                           .fn = h->fn,
+                           .take = h->take,
+                           .user = h->user,
+                           .from = h->home[w],
+                           .n = n,
+                           .slots = POOL_HOME_SLOTS,
+                           .turn = &s->turn,
+                           .taking = &s->taking,
+                           .made = s->made},
+                i, worker);
 }
 
 /* One piece after the other: by one thread, or by several "as if". */
@@ -667,7 +739,7 @@ bool pool_watch(pool *p, bool yes)
         return false;
     if (yes && !p->busy) {
         p->block = vs_calloc((size_t)p->size + 1, sizeof *p->busy);
-        p->busy = at_line(p->block);
+        p->busy = vs_at_line(p->block);
     }
     p->watched = yes;
     return before;
@@ -688,65 +760,6 @@ double pool_busy(const pool *p, pool_kind kind, int worker)
     return p && p->busy && worker < p->size
                ? atomic_load_explicit(&p->busy[worker].seconds[kind], memory_order_relaxed)
                : 0;
-}
-
-/* -- pieces with an ordered part -- */
-
-typedef struct ordered {
-    pool *p;
-    pool_fn fn, take;
-    void *user;
-    int32_t n, slots;
-    _Atomic int32_t turn;                 /* the piece to take next */
-    _Atomic bool busy;                    /* somebody takes */
-    _Atomic int32_t made[POOL_MAX_SLOTS]; /* number + 1 of the piece that a slot holds */
-} ordered;
-
-static bool next_is_made(ordered *o)
-{
-    const int32_t t = atomic_load(&o->turn);
-    return t < o->n && atomic_load(&o->made[t % o->slots]) == t + 1;
-}
-
-/* Takes what is ready, unless another thread does. Who stops taking looks once more: a piece that
- * became ready meanwhile was left to him. */
-static void drain(ordered *o, int worker)
-{
-    while (next_is_made(o) && !atomic_exchange(&o->busy, true)) {
-        while (next_is_made(o)) {
-            o->take(o->user, atomic_load(&o->turn), worker);
-            atomic_fetch_add(&o->turn, 1);
-        }
-        atomic_store(&o->busy, false);
-    }
-}
-
-static void run_ordered(void *user, int32_t i, int worker)
-{
-    ordered *o = user;
-    for (int round = 0; i - atomic_load(&o->turn) >= o->slots; round++) {
-        if (o->p && atomic_load(&o->p->failed))
-            return; /* the turn may never come */
-        drain(o, worker);
-        const double paused = pool_pause(o->p);
-        pool_wait(round);
-        pool_resume(o->p, worker, paused);
-    }
-    o->fn(o->user, i, worker);
-    atomic_store(&o->made[i % o->slots], i + 1);
-    drain(o, worker);
-}
-
-void pool_run_ordered(pool *p, pool_kind kind, int32_t n, int32_t slots, pool_fn fn, pool_fn take,
-                      void *user)
-{
-    assert(slots >= 1 && slots <= POOL_MAX_SLOTS);
-    if (p && p->as_if && n > 1) {
-        run_as_if(p, kind, n, slots, &(job_as_if){.fn = fn, .take = take, .user = user});
-        return;
-    }
-    ordered o = {.p = p, .fn = fn, .take = take, .user = user, .n = n, .slots = slots};
-    pool_run(p, kind, n, run_ordered, &o);
 }
 
 int pool_processors(void)

@@ -79,6 +79,20 @@ void pool_aside(pool *p, pool_fn fn, void *user);
  * either, for ends after a failure. NULL, or nothing begun: does nothing. */
 void pool_aside_end(pool *p);
 void pool_aside_quietly(pool *p);
+/* Two buffers: one is used while pool_aside fills the other. The caller sets in `next` what fill is
+ * to do, and calls pool_ahead_fill; pool_ahead_turn waits until it is full. Then it is `now`, and
+ * what was `now` is `next`. */
+typedef struct pool_ahead {
+    pool *p;
+    pool_fn fill; /* its user: the buffer */
+    void *now, *next;
+} pool_ahead;
+/* bytes: of a buffer; both begin with zeros. Allocates two threads and the buffers. */
+void pool_ahead_init(pool_ahead *a, size_t bytes, pool_fn fill);
+void pool_ahead_fill(pool_ahead *a);
+void pool_ahead_turn(pool_ahead *a);
+/* Waits for a fill under way. Of zeros: does nothing. */
+void pool_ahead_fini(pool_ahead *a);
 /* A moment of waiting in a loop that waits for another thread: the n-th in a row, from 0. */
 void pool_wait(int n);
 /* Around such a loop in a piece, so that its time does not count as work: pool_resume gets what

@@ -62,3 +62,15 @@ void *vec_freeze_(arena *mem, void *v, size_t elem)
     vec_free_(v);
     return copy;
 }
+
+int vec_by_number(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+int vec_by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}

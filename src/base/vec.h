@@ -34,4 +34,8 @@ void *vec_freeze_(arena *mem, void *v, size_t elem);
 void *vec_fixed_(arena *mem, size_t n, size_t elem);
 #define vec_fixed(mem, type, n) ((type *)vec_fixed_((mem), (n), sizeof(type)))
 
+/* Orders for qsort of int32_t and of double, ascending; no element is NaN. */
+int vec_by_number(const void *a, const void *b);
+int vec_by_value(const void *a, const void *b);
+
 #endif

@@ -44,6 +44,10 @@ typedef enum vs_status {
 #endif
 #define VS_COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
+/* Bytes of a line of the cache; where the first one begins that does not begin before p. */
+enum { VS_LINE = 64 };
+static inline void *vs_at_line(void *p) { return (char *)p + (-(uintptr_t)p & (VS_LINE - 1)); }
+
 /* The text of a status, never NULL. */
 const char *vs_status_text(vs_status st);
 

@@ -265,12 +265,6 @@ static int by_variant(const void *va, const void *vb)
     return a->number < b->number ? -1 : 1;
 }
 
-static int by_number(const void *va, const void *vb)
-{
-    const int32_t a = *(const int32_t *)va, b = *(const int32_t *)vb;
-    return a < b ? -1 : a > b;
-}
-
 /* The weights that the sweep reads: of rows that are others' none is. */
 static void find_weights(ckt_back *b, group *g, const mdl_variant *v)
 {
@@ -278,7 +272,7 @@ static void find_weights(ckt_back *b, group *g, const mdl_variant *v)
     for (size_t i = 0; i < vec_len(v->eval.in); i++)
         if (v->eval.in[i].kind == IR_IN_STATE)
             g->state[g->n_read++] = v->eval.in[i].k;
-    qsort(g->state, (size_t)g->n_read, sizeof *g->state, by_number);
+    qsort(g->state, (size_t)g->n_read, sizeof *g->state, vec_by_number);
 }
 
 static void find_pulls(ckt_back *b, group *g, const int32_t *device)

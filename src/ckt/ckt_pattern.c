@@ -261,12 +261,6 @@ static void cut_columns(columns *t, int32_t n)
     }
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The same by a bit for each row of the matrix: for columns of supplies. mark [bits of n_row]: 0
  * between calls. */
 static void mark_rows(int32_t *row, int32_t n, uint64_t *mark, int32_t n_row)
@@ -288,7 +282,7 @@ static void sort_rows(int32_t *row, int32_t n, uint64_t *mark, int32_t n_row)
         return;
     }
     if (n > FEW)
-        qsort(row, (size_t)n, sizeof *row, compare_rows);
+        qsort(row, (size_t)n, sizeof *row, vec_by_number);
     for (int32_t i = 1; i < n && n <= FEW; i++) {
         const int32_t r = row[i];
         int32_t k = i;

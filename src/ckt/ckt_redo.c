@@ -172,11 +172,6 @@ void ckt_redo_ic(ckt *c, int32_t p, int32_t n, double value)
 
 /* -- rows -- */
 
-static int compare_devices(const void *va, const void *vb)
-{
-    return *(const int32_t *)va - *(const int32_t *)vb;
-}
-
 /* All instances of a slot have the same new row? */
 static bool moves_together(const ckt_redo *r, const dev_group *g, int32_t device)
 {
@@ -323,7 +318,7 @@ vs_status ckt_redo_end(ckt *c, double temp, const double *simparam, ckt_redone *
     vs_status st = r->why ? VS_REJECT : VS_OK;
     c->redoing = false;
     if (vec_len(r->changed))
-        qsort(r->changed, vec_len(r->changed), sizeof *r->changed, compare_devices);
+        qsort(r->changed, vec_len(r->changed), sizeof *r->changed, vec_by_number);
     if (r->note)
         note_rows(r);
     if (!st)

@@ -557,8 +557,21 @@ static void end_command(ctl *c, vs_status st)
     arena_init(&c->scratch);
 }
 
+/* Whether a statement does not look at the circuit, so that changes of it may wait: an alter, a let
+ * or a condition without a value inside a device. */
+static bool needs_no_circuit(const stmt *x, const char *text)
+{
+    const char *rest = text;
+    const bool alter = x->kind == K_COMMAND && word_is(text, "alter", &rest);
+    if (x->kind == K_COMMAND && !alter && !word_is(text, "let", &rest))
+        return false;
+    return !strchr(alter && *rest == '@' ? rest + 1 : rest, '@');
+}
+
 static bool prepare(ctl *c, const stmt *x)
 {
+    if (c->altered && !needs_no_circuit(x, x->text))
+        ctl_settle(c);
     c->since = diag_try(c->d);
     c->at = x->at;
     c->e.span = x->at;
@@ -569,6 +582,8 @@ static bool prepare(ctl *c, const stmt *x)
         end_command(c, VS_EINPUT);
         return false;
     }
+    if (c->altered && !needs_no_circuit(x, text))
+        ctl_settle(c);
     c->same_text = !strcmp(text, x->text);
     c->line = text;
     uint32_t skip = 0; /* the word before a condition */
@@ -994,6 +1009,7 @@ vs_status ctl_lines(ctl *c, const diag_span *line, size_t n, bool *quit, int *co
     if (!p.st) {
         run_pre_set(c, list, back);
         run_all(c, list);
+        ctl_settle(c);
     }
     const vs_status st = c->worst;
     const bool pause = c->run.paused && c->n_pause > was.n_pause;

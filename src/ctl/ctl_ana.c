@@ -61,6 +61,15 @@ static vs_status go(ctl *c)
     return c->run.paused ? st : end_analysis(c, sim_tran_end(c->s, st));
 }
 
+/* The values as they were; nothing that is said of them is new. */
+static void put_back(ctl *c, const sim_saved *before)
+{
+    const diag_mark m = diag_try(c->d);
+    sim_restore(c->s, before);
+    (void)!sim_build(c->s);
+    diag_take_back(c->d, m);
+}
+
 /* Puts a change into effect, in the paused run or by building the circuit, which finds wrong names.
  * A wrong change is taken back.
  *   alter  the change was made by sim_alter */
@@ -70,7 +79,7 @@ static vs_status take_effect(ctl *c, const sim_saved *before, bool alter)
     if (!c->run.paused) {
         st = alter ? sim_build(c->s) : VS_OK;
         if (st < 0)
-            sim_unalter(c->s);
+            put_back(c, before);
         return st;
     }
     st = sim_tran_change(c->s, before, c->at);
@@ -252,6 +261,80 @@ static const char *value_of_change(const char *text)
     return end;
 }
 
+static vs_status make_change(ctl *c, const sim_change *x)
+{
+    const size_t told = vec_len(c->d->msg);
+    sim_saved *before = sim_save(c->s);
+    sim_alter(c->s, x);
+    const vs_status st = take_effect(c, before, true);
+    if (st < 0)
+        place_messages(c, told);
+    sim_saved_free(&before);
+    return st;
+}
+
+/* -- changes that wait: of many in a row the circuit is built once, when a command needs it -- */
+
+/* Whether a change of an element may wait: the circuit is right without it, and has the element. */
+static bool may_wait(ctl *c, const sim_change *x)
+{
+    if (c->run.paused || c->o.session || c->no_wait || x->model)
+        return false;
+    const diag_mark before = diag_try(c->d);
+    const bool ok = c->altered || sim_build(c->s) >= 0;
+    if (!ok)
+        diag_take_back(c->d, before);
+    return ok && sim_instance(c->s, x->name) >= 0;
+}
+
+/* *value, a vec, goes to the list. */
+static void let_wait(ctl *c, const sim_change *x, double **value)
+{
+    enum { MOST = 1000 }; /* a loop whose changes are all wrong is to end */
+    if (vec_len(c->altered) == MOST)
+        ctl_settle(c);
+    if (!c->altered)
+        c->unaltered = sim_save(c->s);
+    vec_push(c->altered, ((ctl_altered){x->name, x->param, *value, x->span}));
+    *value = NULL;
+    sim_alter(c->s, x);
+}
+
+/* If not all of them can be, one after the other, with its messages. */
+void ctl_settle(ctl *c)
+{
+    ctl_altered *all = c->altered;
+    if (!all)
+        return;
+    const diag_span at = c->at;
+    const diag_mark before = diag_try(c->d);
+    c->altered = NULL;
+    if (sim_build(c->s) < 0) {
+        diag_take_back(c->d, before);
+        sim_restore(c->s, c->unaltered);
+        c->no_wait = true;
+        for (size_t i = 0; i < vec_len(all); i++) {
+            const sim_change x = {.name = all[i].name,
+                                  .param = all[i].param,
+                                  .value = all[i].value,
+                                  .n = (int32_t)vec_len(all[i].value),
+                                  .span = all[i].at};
+            c->at = all[i].at;
+            const vs_status st = make_change(c, &x);
+            c->worst = c->worst ? c->worst : st;
+        }
+        if (c->o.flush)
+            c->o.flush(c->o.user);
+    }
+    c->at = at;
+    sim_saved_free(&c->unaltered);
+    for (size_t i = 0; i < vec_len(all); i++)
+        vec_free(all[i].value);
+    vec_free(all);
+}
+
+/* -- the commands -- */
+
 /* "r1 = 2k", "m1 w = 2u", "@m1[w] = 2u", "@v1[sin] = [ 0 1 1k ]", also without '='. */
 static vs_status read_change(ctl *c, const char *text, bool model)
 {
@@ -279,24 +362,24 @@ static vs_status read_change(ctl *c, const char *text, bool model)
     double *v = NULL;
     if (!st && !read_values(c, value, &v))
         st = VS_EINPUT;
-    sim_saved *before = st ? NULL : sim_save(c->s);
     if (!st) {
         x.name = str_intern_lower(c->names, name, strlen(name));
         if (model)
             x.name = model_meant(c, x.name);
-        if (!model && x.name[0] && x.name[1] == '.' && sim_build(c->s) >= 0)
+        if (!model && x.name[0] && x.name[1] == '.' && (c->altered || sim_build(c->s) >= 0))
             x.name = sim_element_name(c->s, x.name);
         x.param = str_intern_lower(c->names, param, strlen(param));
         x.value = v;
         x.n = (int32_t)vec_len(v);
-        sim_alter(c->s, &x);
+        if (may_wait(c, &x)) {
+            let_wait(c, &x, &v);
+        } else {
+            ctl_settle(c);
+            st = make_change(c, &x);
+        }
     }
     vec_free(v);
     vec_free(w);
-    const size_t told = vec_len(c->d->msg);
-    if (!st && (st = take_effect(c, before, true)) < 0)
-        place_messages(c, told);
-    sim_saved_free(&before);
     return st;
 }
 

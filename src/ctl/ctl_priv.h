@@ -56,6 +56,13 @@ typedef struct ctl_frame {
     const char **word; /* vec: of `foreach`, the variable and its values; of where: the loop's */
 } ctl_frame;
 
+/* A change that waits. */
+typedef struct ctl_altered {
+    const char *name, *param; /* interned */
+    double *value;            /* vec */
+    diag_span at;
+} ctl_altered;
+
 struct ctl {
     sim *s;
     ctl_opt o;
@@ -106,7 +113,10 @@ struct ctl {
     bool none;    /* there is no circuit: a session has none yet, or a block removed its own */
     bool removed; /* a block removed it: nothing runs behind the block */
     bool esaves;  /* eprint and its like tell of some nodes only: */
-    const char **esave; /* vec of interned names */
+    const char **esave;   /* vec of interned names */
+    ctl_altered *altered; /* vec: changes of alter that wait for who needs the circuit, */
+    sim_saved *unaltered; /* values before the first of them; */
+    bool no_wait;         /* one that waited was wrong: others do not wait */
     int n_source; /* circuits that mc_source read from the deck and no remcirc has removed since */
 };
 
@@ -160,6 +170,8 @@ void ctl_free_place(ctl *c);
 vs_status ctl_analysis(ctl *c, const char *text);
 vs_status ctl_run_all(ctl *c, const char *text);
 vs_status ctl_alter(ctl *c, const char *text);
+/* Changes that wait take effect. */
+void ctl_settle(ctl *c);
 vs_status ctl_altermod(ctl *c, const char *text);
 vs_status ctl_alterparam(ctl *c, const char *text);
 vs_status ctl_reset(ctl *c, const char *text);

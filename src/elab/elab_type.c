@@ -194,52 +194,72 @@ static const flat_param *level_given(const flat_model *c)
     return p;
 }
 
-/* Levels that Xyce counts otherwise than the table above. */
-static const struct {
-    char letter;     /* of nmos and pmos, npn and pnp, njf and pjf: the second one */
-    int xyce, level; /* level: -1: not here */
-} by_xyce[] = {{'m', 9, 49},   {'m', 107, 72},           {'m', 108, 72},
-               {'m', 110, 72}, {'m', 111, 72},           {'m', 301, 44},
-               {'j', 2, -1},   {'p', 10, LEVEL_VBIC_3T}, {'p', 11, LEVEL_VBIC_3T},
-               {'p', 12, 9},   {'p', 230, 13},           {'p', 505, 504}};
+/* Parameters that tell a model which has its level in Xyce only. */
+typedef struct tell_tale {
+    const char *model, *name[6]; /* NULL behind the last one */
+} tell_tale;
 
-static bool has_one_of(const flat_model *c, const char *const *name, size_t n)
+static const tell_tale bsim3 = {"BSIM3", {"vth0", "nch", "dvt0", "nlx"}}, /* and not MOS 9 */
+    vbic = {"VBIC", {"ibei", "rcx", "rci", "rbx", "rbi"}};
+
+/* Levels that Xyce counts otherwise than the table above. */
+typedef struct xyce_level {
+    char letter;           /* of nmos and pmos, npn and pnp, njf and pjf: the second one */
+    int xyce, level;       /* level: -1: not here */
+    const tell_tale *told; /* a card with one of these means it in any deck; NULL: none does */
+    bool heats;            /* itself, without a thermal node */
+} xyce_level;
+
+static const xyce_level by_xyce[] = {{'m', 9, 49, &bsim3, false},
+                                     {'m', 107, 72, NULL, false},
+                                     {'m', 108, 72, NULL, false},
+                                     {'m', 110, 72, NULL, false},
+                                     {'m', 111, 72, NULL, false},
+                                     {'m', 301, 44, NULL, false},
+                                     {'j', 2, -1, NULL, false},
+                                     {'p', 10, LEVEL_VBIC_3T, &vbic, true},
+                                     {'p', 11, LEVEL_VBIC_3T, &vbic, true},
+                                     {'p', 12, 9, &vbic, true},
+                                     {'p', 230, 13, NULL, false},
+                                     {'p', 505, 504, NULL, false}};
+
+static bool has_one_of(const flat_model *c, const tell_tale *t)
 {
     for (size_t i = 0; i < vec_len(c->param); i++)
-        for (size_t k = 0; k < n; k++)
-            if (!strcmp(c->param[i].name, name[k]))
+        for (size_t k = 0; t->name[k]; k++)
+            if (!strcmp(c->param[i].name, t->name[k]))
                 return true;
     return false;
 }
 
-/* Whether a card has parameters that tell a model which has its level in Xyce only: BSIM3, and not
- * MOS 9; VBIC. NULL: it has none. */
-static const char *known_by_parameters(const flat_model *c, char letter, int level)
-{
-    static const char *const bsim3[] = {"vth0", "nch", "dvt0", "nlx"};
-    static const char *const vbic[] = {"ibei", "rcx", "rci", "rbx", "rbi"};
-    if (letter == 'm' && level == 9)
-        return has_one_of(c, bsim3, VS_COUNT(bsim3)) ? "BSIM3" : NULL;
-    if (letter == 'p' && level >= 10 && level <= 12)
-        return has_one_of(c, vbic, VS_COUNT(vbic)) ? "VBIC" : NULL;
-    return NULL;
-}
-
-/* The level of a card, 1 if it gives none; -1: the value can be no level. */
-static int model_level(const elab *e, const flat_model *c)
+/* The level that a card gives, 1 if it gives none; -1: the value can be no level. */
+static int card_level(const flat_model *c)
 {
     const flat_param *p = level_given(c);
     const double given = !p ? 1 : p->str ? -1 : p->value;
-    const int level = given == floor(given) && fabs(given) < MOST_LEVEL ? (int)given : -1;
+    return given == floor(given) && fabs(given) < MOST_LEVEL ? (int)given : -1;
+}
+
+/* What a card's level is in Xyce, if the card means that; NULL: it has the level that it gives. */
+static const xyce_level *level_of_xyce(const elab *e, const flat_model *c)
+{
     const char letter = !strcmp(c->type, "nmos") || !strcmp(c->type, "pmos") ? 'm'
                         : !strcmp(c->type, "npn") || !strcmp(c->type, "pnp") ? 'p'
                         : !strcmp(c->type, "njf") || !strcmp(c->type, "pjf") ? 'j'
                                                                              : 0;
-    for (size_t i = 0; i < VS_COUNT(by_xyce); i++)
-        if (by_xyce[i].letter == letter && by_xyce[i].xyce == level &&
-            (e->f->xyce || known_by_parameters(c, letter, level)))
-            return by_xyce[i].level;
-    return level;
+    const int level = card_level(c);
+    for (size_t i = 0; i < VS_COUNT(by_xyce); i++) {
+        const xyce_level *x = &by_xyce[i];
+        if (x->letter == letter && x->xyce == level)
+            return e->f->xyce || (x->told && has_one_of(c, x->told)) ? x : NULL;
+    }
+    return NULL;
+}
+
+static int model_level(const elab *e, const flat_model *c)
+{
+    const xyce_level *x = level_of_xyce(e, c);
+    return x ? x->level : card_level(c);
 }
 
 static bool has_level(const elab_level *v, int level)
@@ -301,23 +321,22 @@ static void warn_diode_level(elab *e, const flat_model *c)
                      c->name, p->value);
 }
 
-/* Outside of Xyce's decks. */
-static void warn_known(elab *e, const flat_model *c, const elab_level *v)
+static void warn_known(elab *e, const flat_model *c, const tell_tale *t, const char *taken)
 {
-    const flat_param *p = v ? level_given(c) : NULL;
-    const char *model = p && !e->f->xyce ? known_by_parameters(c, c->type[1], (int)p->value) : NULL;
-    if (model)
-        diag_warning(e->d, p->span,
-                     "model '%s' has parameters of %s, which is level %g in Xyce only: it is taken "
-                     "as %s",
-                     c->name, model, p->value, v->model);
+    const flat_param *p = level_given(c);
+    diag_warning(e->d, p->span,
+                 "model '%s' has parameters of %s, which is level %g in Xyce only: it is taken as "
+                 "%s",
+                 c->name, t->model, p->value, taken);
 }
 
 elab_binding elab_find_binding(elab *e, const flat_model *c)
 {
     elab_binding b = {.min_node = 1};
     const elab_level *v = find_level(e, c);
-    warn_known(e, c, v);
+    const xyce_level *x = level_of_xyce(e, c);
+    if (v && x && !e->f->xyce)
+        warn_known(e, c, x->told, v->model);
     if (v) {
         const bool is_p = !strcmp(c->type, v->p);
         find_loaded(e, v, &b);
@@ -325,8 +344,7 @@ elab_binding elab_find_binding(elab *e, const flat_model *c)
         b.value = v->value[is_p];
         b.min_node = v->n[1] == 'm' ? 4 : 3; /* nmos, npn */
         b.three = v->level[0] == LEVEL_VBIC_3T && b.scales;
-        b.heats = b.scales && level_given(c) && v->n[0] == 'n' && v->n[1] == 'p' &&
-                  level_given(c)->value >= 10 && level_given(c)->value <= 12;
+        b.heats = b.scales && x && x->heats;
         b.spice = true;
         return b;
     }
@@ -360,16 +378,10 @@ const elab_binding *elab_binding_of(elab *e, const flat_model *c)
     return &e->bound[at];
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
 /* "1, 2, 3": the levels of a type that need nothing loaded. */
 static const char *level_list(elab *e, const char *type)
 {
-    int known[64];
+    int32_t known[64];
     size_t n = 0;
     for (size_t i = 0; i < VS_COUNT(types); i++)
         if (!strcmp(types[i].type, type) && n < VS_COUNT(known) &&
@@ -381,7 +393,7 @@ static const char *level_list(elab *e, const char *type)
                 levels[i].level[k] > 0 && levels[i].level[k] < MOST_LEVEL && n < VS_COUNT(known) &&
                 mdl_find(e->lib, levels[i].own))
                 known[n++] = levels[i].level[k];
-    qsort(known, n, sizeof *known, by_number);
+    qsort(known, n, sizeof *known, vec_by_number);
     const char *s = "";
     for (size_t i = 0; i < n; i++)
         s = elab_printf(e, "%s%s%d", s, *s ? ", " : "", known[i]);

@@ -696,13 +696,12 @@ typedef struct texts {
     diag_file file; /* of the first; lines of others are left out */
     plain_text text[AHEAD_LINES];
 } texts;
-/* The texts of lines in turn: those that come next are found while the ones before are used, by
- * another thread where there is one. */
+/* The texts of lines in turn. */
 typedef struct ahead {
     flat_ctx *c;
     const net_line *line; /* vec */
-    pool *p;
-    texts *now, *next;
+    bool shared;          /* by another thread, before they are asked for */
+    pool_ahead by;        /* buffers: texts */
 } ahead;
 
 static void find_texts(void *user, int32_t i, int worker)
@@ -720,48 +719,39 @@ static void find_texts(void *user, int32_t i, int worker)
 static void begin_next(ahead *a, size_t from)
 {
     const size_t n = vec_len(a->line) - from;
-    a->next->line = a->line;
-    a->next->from = from;
-    a->next->to = from + (n < AHEAD_LINES ? n : AHEAD_LINES);
+    texts *t = a->by.next;
+    t->line = a->line;
+    t->from = from;
+    t->to = from + (n < AHEAD_LINES ? n : AHEAD_LINES);
     if (n)
-        a->next->file = a->c->d->file[a->line[from].file];
-    pool_aside(a->p, find_texts, a->next);
+        t->file = a->c->d->file[a->line[from].file];
+    pool_ahead_fill(&a->by);
 }
 
 static ahead ahead_begin(flat_ctx *c, const net_line *line)
 {
     enum { BYTES = 32 }; /* of most lines */
-    const bool shared = net_is_shared(vec_len(line) * BYTES, c->deck->threads);
     ahead a = {.c = c, .line = line};
-    if (!shared)
+    a.shared = net_is_shared(vec_len(line) * BYTES, c->deck->threads);
+    if (!a.shared)
         return a;
-    a.p = pool_new(2);
-    a.now = vs_calloc(1, sizeof *a.now);
-    a.next = vs_calloc(1, sizeof *a.next);
+    pool_ahead_init(&a.by, sizeof(texts), find_texts);
     begin_next(&a, 0);
     return a;
-}
-
-static void ahead_end(ahead *a)
-{
-    pool_free(&a->p);
-    vs_free(a->now);
-    vs_free(a->next);
 }
 
 /* Of line k; each is asked for once, in turn. */
 static const plain_text *text_of(ahead *a, size_t k, plain_text *own)
 {
     const net_line *l = &a->line[k];
-    while (a->p && k >= a->now->to) {
-        texts *old = a->now;
-        pool_aside_end(a->p);
-        a->now = a->next;
-        a->next = old;
-        begin_next(a, a->now->to);
+    const texts *t = a->by.now;
+    while (a->shared && k >= t->to) {
+        pool_ahead_turn(&a->by);
+        t = a->by.now;
+        begin_next(a, t->to);
     }
-    if (a->p && l->file == a->line[a->now->from].file)
-        return &a->now->text[k - a->now->from];
+    if (a->shared && l->file == a->line[t->from].file)
+        return &t->text[k - t->from];
     const diag_file *f = &a->c->d->file[l->file];
     flat_find_plain(l, f->text, (uint32_t)f->len, own);
     return own;
@@ -784,7 +774,7 @@ static void read_elements(flat_ctx *c, body *b)
         if (line[i].kind == NET_ELEMENT)
             read_element(c, b, &line[i], text_of(&a, i, &own), guard, &tok);
     }
-    ahead_end(&a);
+    pool_ahead_fini(&a.by);
     vec_free(tok);
 }
 

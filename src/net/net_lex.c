@@ -330,11 +330,9 @@ typedef struct stretch {
     int32_t n;
     net_plain_line line[AHEAD_LINES];
 } stretch;
-/* The other thread finds the lines of `next` while those of `now` are taken. */
 struct net_ahead {
-    pool *p;
-    stretch *now, *next;
-    int32_t i; /* of `now` */
+    pool_ahead by; /* buffers: stretches */
+    int32_t i;     /* of `now` */
 };
 
 static void find_stretch(void *user, int32_t i, int worker)
@@ -358,10 +356,13 @@ static void find_stretch(void *user, int32_t i, int worker)
     t->to = pos;
 }
 
-static void begin_next(net_ahead *a, uint32_t from)
+static void begin_next(net_ahead *a, const net_lex *l, uint32_t from)
 {
-    a->next->from = from;
-    pool_aside(a->p, find_stretch, a->next);
+    stretch *t = a->by.next;
+    t->s = l->s;
+    t->len = l->len;
+    t->from = from;
+    pool_ahead_fill(&a->by);
 }
 
 bool net_is_shared(size_t bytes, int threads)
@@ -374,23 +375,16 @@ void net_lex_share(net_lex *l, int threads)
 {
     if (!net_is_shared(l->len, threads))
         return;
-    net_ahead *a = l->ahead = vs_calloc(1, sizeof *a);
-    a->p = pool_new(2);
-    a->now = vs_calloc(1, sizeof *a->now);
-    a->next = vs_calloc(1, sizeof *a->next);
-    a->now->s = a->next->s = l->s;
-    a->now->len = a->next->len = l->len;
-    begin_next(a, l->pos);
+    l->ahead = vs_calloc(1, sizeof *l->ahead);
+    pool_ahead_init(&l->ahead->by, sizeof(stretch), find_stretch);
+    begin_next(l->ahead, l, l->pos);
 }
 
 void net_lex_fini(net_lex *l)
 {
     vec_free(l->tok);
-    if (!l->ahead)
-        return;
-    pool_free(&l->ahead->p);
-    vs_free(l->ahead->now);
-    vs_free(l->ahead->next);
+    if (l->ahead)
+        pool_ahead_fini(&l->ahead->by);
     vs_free(l->ahead);
 }
 
@@ -398,17 +392,18 @@ void net_lex_fini(net_lex *l)
 static const net_plain_line *plain_here(net_lex *l)
 {
     net_ahead *a = l->ahead;
-    while (a && l->pos < l->len && l->pos >= a->now->to) {
-        stretch *old = a->now;
-        pool_aside_end(a->p);
-        a->now = a->next;
-        a->next = old;
+    if (!a)
+        return NULL;
+    const stretch *t = a->by.now;
+    while (l->pos < l->len && l->pos >= t->to) {
+        pool_ahead_turn(&a->by);
+        t = a->by.now;
         a->i = 0;
-        begin_next(a, l->pos > a->now->to ? l->pos : a->now->to);
+        begin_next(a, l, l->pos > t->to ? l->pos : t->to);
     }
-    while (a && a->i < a->now->n && a->now->line[a->i].from < l->pos)
+    while (a->i < t->n && t->line[a->i].from < l->pos)
         a->i++;
-    return a && a->i < a->now->n && a->now->line[a->i].from == l->pos ? &a->now->line[a->i] : NULL;
+    return a->i < t->n && t->line[a->i].from == l->pos ? &t->line[a->i] : NULL;
 }
 
 /* Takes the line at p if it is plain. */

@@ -456,9 +456,7 @@ static void factor_column(lu_super *s, int32_t k, shift w)
 /* The part of a thread in s->px. */
 static inline double *panel_work(const lu_super *s, int worker)
 {
-    const size_t line = sizeof(double) * LU_OCTET;
-    const uintptr_t at = (uintptr_t)(s->px + octet_size(s) * (size_t)s->n_octet * (size_t)worker);
-    return (double *)((at + line - 1) / line * line);
+    return vs_at_line(s->px + octet_size(s) * (size_t)s->n_octet * (size_t)worker);
 }
 
 /* U's part that a step found goes to the columns' values: segments g of each. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "post_priv.h"
+#include "vec.h"
 
 enum { LEAST_POINTS = 2, MOST_POINTS = 1 << 24, FEW_EDGES = 16 };
 
@@ -159,12 +160,6 @@ static double passes(const eye *j, const edge *g, double level)
 
 /* -- the clock -- */
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* How well the first m edges keep to a unit interval, 0 to 1: the length of the mean of their
  * phases.  phase  out  of a turn */
 static double keeps(const eye *j, int64_t m, double ui, double *phase)
@@ -252,7 +247,7 @@ static double guess_unit(const eye *j, int64_t m, double *first)
     double *gap = arena_array(j->e->mem, double, n), worth = INFINITY, ui = NAN;
     for (int64_t i = 0; i < n; i++)
         gap[i] = j->edge[i + 1].t - j->edge[i].t;
-    qsort(gap, (size_t)n, sizeof *gap, by_size);
+    qsort(gap, (size_t)n, sizeof *gap, vec_by_value);
     try_near(j, m, mean_about(gap, n, n / 6), &worth, &ui, first);
     try_near(j, m, mean_about(gap, n, 0), &worth, &ui, first);
     return ui;

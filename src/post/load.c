@@ -47,6 +47,7 @@ static void take(post_set *s, const out_plot *from, const char *title)
         if (axis)
             p->scale = v;
     }
+    post_plot_index(p);
 }
 
 vs_status post_load(post_set *s, const char *path, bool tables, const char **why)
@@ -99,6 +100,7 @@ static void take_late(post_set *s, post_source *src, int32_t k, bool axes)
     p->place = k;
     for (int32_t i = 0; i < from->n_vec; i++)
         late_vector(s, p, from, i);
+    post_plot_index(p);
     if (p->scale && axes)
         post_fetch(p, &p->scale, 1);
 }

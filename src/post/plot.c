@@ -266,7 +266,7 @@ int32_t post_index_last(const post_index *x, const char *name)
     return map_get(&x->last, hash_of(name), -1);
 }
 
-static void extend_index(post_plot *p)
+void post_plot_index(post_plot *p)
 {
     while (vec_len(p->index.before) < vec_len(p->vec))
         post_index_add(&p->index, p->vec[vec_len(p->index.before)]->name);
@@ -309,13 +309,13 @@ post_vec *post_plot_find(const post_plot *p, const char *name)
 
 post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char *type, bool complex)
 {
-    extend_index(p);
+    post_plot_index(p);
     int32_t first = -1;
     for (int32_t i = post_index_last(&p->index, name); i >= 0; i = p->index.before[i])
         first = str_casecmp(p->vec[i]->name, name) ? first : i;
     if (first < 0) {
         post_vec *added = post_plot_append(s, p, name, type, complex);
-        extend_index(p);
+        post_plot_index(p);
         return added;
     }
     post_vec *v = p->vec[first];

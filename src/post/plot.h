@@ -43,7 +43,7 @@ typedef struct post_plot {
     post_source *from; /* of post_load_late: the file to read values from (post_fetch); NULL: none
                           */
     int32_t place;     /* number of the plot in that file */
-    post_index index;  /* of the first vectors, by post_plot_add; used if it has all */
+    post_index index;  /* of the first vectors; used if it has all */
     /* of a spectrum: */
     int lobe;       /* lines on each side that the window spreads a tone over */
     double tone;    /* Hz, the fundamental that the deck names; 0: none */
@@ -83,6 +83,8 @@ post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char 
  * finds the first. */
 post_vec *post_plot_append(post_set *s, post_plot *p, const char *name, const char *type,
                            bool complex);
+/* Until post_plot_append adds another one, post_plot_find takes an index of what it has added. */
+void post_plot_index(post_plot *p);
 void post_plot_remove(post_plot *p, const post_vec *v);
 /* Is `name` a way to write the vector's name? "out" or "V(Out)" for "v(out)", "v1#branch" for
  * "i(v1)". */

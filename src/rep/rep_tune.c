@@ -15,6 +15,7 @@
 #include "pool.h"
 #include "rep.h"
 #include "stream.h"
+#include "vec.h"
 
 enum { ROUNDS = 201, WIDTH = 512, OPS = 64, PARTS = 16 };
 static const double GAP = 20e-6; /* s between parallel parts: the rest of a Newton iteration */
@@ -101,15 +102,9 @@ double rep_tuned(const char *dir, FILE *notes, double *worker)
 
 static void nothing(void *user, int32_t i, int worker) { (void)user, (void)i, (void)worker; }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *x, size_t n)
 {
-    qsort(x, n, sizeof *x, by_value);
+    qsort(x, n, sizeof *x, vec_by_value);
     return x[n / 2];
 }
 

@@ -249,6 +249,8 @@ void sim_part_end(sim *s, bool keep);
 void sim_set_param(sim *s, const char *name, double value); /* name interned lower case */
 /* Status: VS_OK; VS_EINPUT: below absolute zero (message at `span`). */
 VS_MUST_USE vs_status sim_set_temp(sim *s, double celsius, diag_span span);
+/* The number of an element in the flat netlist, name interned; -1: it is not there. */
+int32_t sim_instance(const sim *s, const char *name);
 /* The element of the netlist that is called so, also in ngspice's form "r.x1.r1"; `name` itself if
  * there is none. */
 const char *sim_element_name(sim *s, const char *name);
@@ -278,8 +280,6 @@ void sim_find_first(sim *s, bool tran);
 void sim_drop_netlist(sim *s);
 /* The next analysis starts as if the circuit had just been built. */
 void sim_fresh(sim *s);
-/* Takes the last change back, after a build that failed because of it. */
-void sim_unalter(sim *s);
 /* Back to the deck as it was read, with its temperature and without changes; parameters get the
  * values of `over` [n]. */
 void sim_reset(sim *s, const flat_override *over, size_t n);

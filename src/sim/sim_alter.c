@@ -6,15 +6,19 @@
 #include "sim_priv.h"
 #include "vec.h"
 
-static flat_inst *find_instance(sim *s, const char *name)
+int32_t sim_instance(const sim *s, const char *name)
 {
     const int32_t k = s->elab ? elab_find(s->elab, name) : -1;
-    if (k >= 0)
-        return &s->flat.inst[k];
-    for (size_t i = 0; i < vec_len(s->flat.inst); i++)
+    for (size_t i = 0; i < vec_len(s->flat.inst) && k < 0; i++)
         if (s->flat.inst[i].name == name)
-            return &s->flat.inst[i];
-    return NULL;
+            return (int32_t)i;
+    return k;
+}
+
+static flat_inst *find_instance(sim *s, const char *name)
+{
+    const int32_t k = sim_instance(s, name);
+    return k < 0 ? NULL : &s->flat.inst[k];
 }
 
 void sim_instances(const sim *s, map *of)
@@ -281,13 +285,6 @@ void sim_alter(sim *s, const sim_change *c)
         vec_head_of(s->change)->len = n;
     vec_push(s->change, copy);
     sim_change_changed(s, &vec_last(s->change));
-}
-
-void sim_unalter(sim *s)
-{
-    if (vec_len(s->change))
-        (void)vec_pop(s->change);
-    sim_deep(s, "alter");
 }
 
 /* -- beside the netlist -- */

@@ -91,12 +91,6 @@ static void keep(sim *s, map *kept, const elab_out *o)
     vec_push(s->mem_vec, *o);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The numbers of those of all that `name` means, ascending; a vec. */
 static int32_t *meant(const elab_out *all, const post_index *x, const char *name)
 {
@@ -108,7 +102,7 @@ static int32_t *meant(const elab_out *all, const post_index *x, const char *name
             if (post_name_matches(all[i].name, name))
                 vec_push(v, i);
     if (v)
-        qsort(v, vec_len(v), sizeof *v, by_number);
+        qsort(v, vec_len(v), sizeof *v, vec_by_number);
     return v;
 }
 

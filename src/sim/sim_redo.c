@@ -183,6 +183,22 @@ void sim_ambient_changed(sim *s, const char *name, bool temper)
     }
 }
 
+/* A change that the graph has no node for, since it is newer: the elements that it reaches are out
+ * of date. false: there are none. */
+static bool outdate_elements(sim *s, const sim_change *c)
+{
+    bool any = false;
+    const int32_t own = c->model ? -1 : sim_instance(s, c->name);
+    if (own >= 0)
+        gen_outdate(&s->gen, own);
+    for (size_t k = 0; k < vec_len(s->flat.inst) && c->model; k++)
+        if (may_have(&s->flat.inst[k], c->name)) {
+            gen_outdate(&s->gen, (int32_t)k);
+            any = true;
+        }
+    return any || own >= 0;
+}
+
 void sim_change_changed(sim *s, const sim_change *c)
 {
     char text[200];
@@ -196,7 +212,7 @@ void sim_change_changed(sim *s, const sim_change *c)
     s->not_knobs = true;
     if (planned(s) && c->node >= 0)
         gen_change(&s->gen, c->node);
-    else
+    else if (!planned(s) || !outdate_elements(s, c))
         s->deep = true;
 }
 

@@ -34,6 +34,7 @@ static void make_plots(view_file *f)
             if (axis)
                 p->scale = v;
         }
+        post_plot_index(p);
     }
 }
 

@@ -190,6 +190,43 @@ class Blocks(Folder):
                 self.assertAlmostEqual(x[value], v, delta=1e-2, msg=value)
                 v, t, tau, e = part * v, until, tau_next, e_next
 
+    def test_alters_in_a_row_build_one_circuit(self):
+        """Each line, in a loop, and with a let between; the values are those of a deck that has them."""
+        n = 40
+        ladder = 'ladder\nv1 n0 0 1\n' + ''.join(f'r{i} n{i} n{i + 1} %s\nx{i} n{i + 1} s\n' for i in range(n)) + \
+            '.subckt s a\nr1 a 0 1k\n.ends\n'
+        lines = {'each': ''.join(f'alter r{i} = {i + 1}k\n' for i in range(n)),
+                 'in brackets': ''.join(f'alter @r{i}[resistance] = {i + 1}k\n' for i in range(n)),
+                 'loop': 'let i = 0\nwhile i < %d\nalter r$&i = (i + 1) * 1k\nlet i = i + 1\nend\n' % n,
+                 'foreach': 'foreach i ' + ' '.join(map(str, range(n))) + '\nalter r$i = ($i + 1) * 1k\nend\n'}
+        want, _ = self.run_deck(ladder % tuple(f'{i + 1}k' for i in range(n)) + '.control\nop\nprint n3\n.endc\n', '-q')
+        for name, text in lines.items():
+            out, _ = self.run_deck(ladder % (('1k',) * n) + '.control\nop\n' + text + 'op\nprint n3\n.endc\n',
+                                   '-q', '--stats', 'stats.json')
+            self.assertEqual(out, want, name)
+            self.assertLessEqual(json.loads(self.read('stats.json'))['generations']['patterns']['rebuilt'], 3, name)
+
+    def test_an_alter_counts_for_who_looks_at_the_circuit(self):
+        out, _ = self.control('alter r1 = 2k', 'print @r1[resistance]', 'alter r1 = 2 * @r1[resistance]',
+                              'alter c1 = 1u', 'if @r1[resistance] > 3k', 'echo large', 'end', 'let x = @c1[capacitance]',
+                              'print x', 'set y=@r1[resistance]', 'alter r1 = 1k', 'alter c1 = 1u * $y / 1k',
+                              'print @c1[capacitance]', args=('-q',))
+        self.assertEqual([line.split()[-1] for line in out.splitlines()],
+                         ['2.000000e+03', 'large', '1.000000e-06', '1.000000e-06'])
+
+    def test_wrong_alters_are_told_and_taken_back(self):
+        """Each where it stands; those around it count. What a wrong one replaced is there again."""
+        out, err = self.control('alter r1 = 2k', 'alter c1 nonsense = 3', 'alter r9 = 1', 'alter r1 = 0/0',
+                                'alter c1 = 2n', 'print @r1[resistance] @c1[capacitance]', args=('-q',), code=1)
+        self.assertRegex(err, r"(?s)deck.sp:9:1: error: c1: .*'nonsense'.*deck.sp:10:1: error: .*'r9' to alter.*"
+                              "r1: parameter 'r' is not a number")
+        self.assertEqual(err.count('error:'), 3, err)
+        self.assertEqual([float(line.split()[-1]) for line in out.splitlines()], [2000, 2e-9])
+
+    def test_a_loop_of_wrong_alters_ends(self):
+        out, _ = self.control('let n = 0', 'repeat', 'let n = n + 1', 'alter c1 nonsense = 3', 'end', 'print n', code=1)
+        self.assertLess(float(out.split()[-1]), 2000)
+
     def test_a_stop_at_a_time_has_a_point_there(self):
         """Also one that is set during a pause, within the step that is planned; nothing jumps there, so the others stay
         as good. Behind tstart, and before it, where no point is shown. An altered source moves a line of 1 V/ms from there."""

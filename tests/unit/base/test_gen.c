@@ -47,6 +47,24 @@ START_TEST(a_change_reaches_what_depends_on_it_and_nothing_else)
 }
 END_TEST
 
+START_TEST(an_object_may_be_out_of_date_by_itself)
+{
+    four f = make_four();
+    gen_outdate(&f.g, f.c);
+    ck_assert(!gen_current(&f.g, f.c) && !gen_current(&f.g, f.d));
+    gen_outdate(&f.g, f.d);
+    ck_assert_int_eq(gen_next(&f.g), f.c);
+    ck_assert_int_eq(gen_next(&f.g), f.d);
+    ck_assert_int_eq(gen_next(&f.g), -1);
+    gen_rebuilt(&f.g, f.c);
+    gen_rebuilt(&f.g, f.d);
+    gen_outdate(&f.g, f.d);
+    ck_assert(gen_current(&f.g, f.c) && !gen_current(&f.g, f.d));
+    ck_assert_int_eq((int)f.g.count[GEN_INPUT].invalid, 0);
+    gen_fini(&f.g);
+}
+END_TEST
+
 START_TEST(two_changes_invalidate_once)
 {
     four f = make_four();
@@ -108,6 +126,7 @@ int main(void)
     Suite *s = suite_create("gen");
     TCase *t = tcase_create("gen");
     tcase_add_test(t, a_change_reaches_what_depends_on_it_and_nothing_else);
+    tcase_add_test(t, an_object_may_be_out_of_date_by_itself);
     tcase_add_test(t, two_changes_invalidate_once);
     tcase_add_test(t, questions_without_a_change_find_nothing_out_of_date);
     tcase_add_test(t, keys_are_found_after_others_were_removed);

@@ -1,5 +1,7 @@
 /* test_plot.c - vectors are found by all ways to write their names, with and without the index. */
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../suite.h"
 #include "plots.h"
@@ -60,7 +62,7 @@ START_TEST(the_index_finds_what_a_search_finds)
     bench b;
     bench_init(&b);
     post_plot *plain = plot_of(&b, false), *indexed = plot_of(&b, false);
-    (void)post_plot_add(&b.set, indexed, "last", "notype", false); /* makes the index */
+    post_plot_index(indexed);
     ck_assert_uint_eq(vec_len(indexed->index.before), vec_len(indexed->vec));
     ck_assert_uint_eq(vec_len(plain->index.before), 0);
     for (int round = 0; round < 2; round++) {
@@ -74,6 +76,27 @@ START_TEST(the_index_finds_what_a_search_finds)
         ck_assert_uint_eq(vec_len(indexed->index.before), 0);
         (void)post_plot_add(&b.set, indexed, "last", "notype", false);
     }
+    bench_fini(&b);
+}
+END_TEST
+
+START_TEST(a_plot_that_was_loaded_has_an_index)
+{
+    char path[] = "/tmp/vsim-plot-XXXXXX";
+    const int fd = mkstemp(path);
+    static const char text[] = "x,a,b\n1,2,3\n2,3,4\n";
+    const char *why = "";
+    bench b;
+    bench_init(&b);
+    ck_assert_int_eq(write(fd, text, sizeof text - 1), (ssize_t)sizeof text - 1);
+    close(fd);
+    for (int64_t small = 0; small <= 1000; small += 1000) {
+        ck_assert_int_eq(post_load_late(&b.set, path, small, false, &why), VS_OK);
+        const post_plot *p = b.set.current;
+        ck_assert_uint_eq(vec_len(p->vec), 3);
+        ck_assert_uint_eq(vec_len(p->index.before), 3);
+    }
+    unlink(path);
     bench_fini(&b);
 }
 END_TEST
@@ -122,6 +145,7 @@ int main(void)
     Suite *s = suite_create("post/plot");
     TCase *t = tcase_create("post/plot");
     tcase_add_test(t, the_index_finds_what_a_search_finds);
+    tcase_add_test(t, a_plot_that_was_loaded_has_an_index);
     tcase_add_test(t, a_name_alone_is_found_by_its_other_forms);
     tcase_add_test(t, a_vector_of_the_same_name_is_replaced);
     suite_add_tcase(s, t);

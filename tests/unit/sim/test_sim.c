@@ -298,10 +298,12 @@ START_TEST(a_change_of_what_is_not_there_can_be_taken_back)
     read_values(&b, &as_read, ".op");
     ck_assert_int_eq(run_deck(&b), VS_OK);
     const double before = last(&b, "v(out)");
+    sim_saved *was = sim_save(b.s);
     alter(&b, "r7", false, "", 1);
     ck_assert_int_eq(run_deck(&b), VS_EINPUT);
     ck_assert(said(&b, "r7"));
-    sim_unalter(b.s);
+    sim_restore(b.s, was);
+    sim_saved_free(&was);
     ck_assert_int_eq(run_deck(&b), VS_OK);
     ck_assert_double_eq(last(&b, "v(out)"), before);
     bench_fini(&b);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../suite.h"
+#include "../text.h"
 #include "swp_priv.h"
 #include "stream.h"
 
@@ -84,16 +85,6 @@ static void add_point(swp_book *b, int k, double y, vs_status st)
     snprintf(label, sizeof label, "%d", k + 1);
     ck_assert_int_eq(swp_book_add(b, &r, label, fd, 0, NULL), VS_OK);
     close(fd);
-}
-
-static char *text_of(const char *path)
-{
-    char *text = vs_calloc(1, 10000);
-    FILE *f = fopen(path, "r");
-    ck_assert_ptr_nonnull(f);
-    ck_assert_uint_lt(fread(text, 1, 9999, f), 9999);
-    fclose(f);
-    return text;
 }
 
 /* failing: the point that does not converge, -1: none */
