@@ -907,6 +907,24 @@ void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)
     run(&j, end_part);
 }
 
+static void pairs_part(void *user, int32_t part, int worker)
+{
+    const job *j = user;
+    const ckt_latent *l = j->c->latent;
+    (void)worker;
+    ckt_pairs_load_part(j->c, part, j->x, l->f, l->q, l->fmax, l->qmax);
+}
+
+void ckt_latent_pairs(ckt *c, const double *x)
+{
+    const ckt_latent *l = c->latent;
+    job j = {.c = c, .x = x};
+    if (is_shared(c))
+        pool_run_each(c->pool, POOL_STAMP, c->rows->n_part, pairs_part, &j);
+    else
+        ckt_pairs_load(c, x, l->f, l->q, l->fmax, l->qmax);
+}
+
 static void gather_part(void *user, int32_t part, int worker)
 {
     const job *j = user;
