@@ -163,6 +163,8 @@ VS_MUST_USE vs_status newton_run(ana *a, newton_eq *eq, double *x, newton_report
  * because of option lu. */
 VS_MUST_USE vs_status newton_factor(ana *a, double alpha);
 double *ana_vector(ana *a); /* zeroed, [m], lives as long as a */
+/* n of them, to *v[0] to *v[n - 1]: those that loops read together are to be made together. */
+void ana_vectors(ana *a, double **const *v, size_t n);
 /* Tells how far an analysis is, at most 20 times a second: *next is when the next time may be (s,
  * clock). progress, stop: NULL for none. True: it is to stop. */
 bool ana_tick(const ana *a, double *next, double fraction, double axis,

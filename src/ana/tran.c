@@ -45,23 +45,22 @@ static double first_break(tran *t, double after)
 static tran *make_work(ana *a)
 {
     tran *t = arena_new(&a->mem, tran);
-    double **v[] = {&t->dq[0], &t->dq[1], &t->hist, &t->fix,  &t->pred,  &t->stage,
-                    &t->k1,    &t->src,   &t->xmax, &t->rmax, &t->weight};
-    for (size_t i = 0; i < VS_COUNT(v); i++)
-        *v[i] = ana_vector(a);
+    double **v[] = {&t->dq[0],  &t->dq[1],   &t->hist,          &t->fix,          &t->pred,
+                    &t->stage,  &t->k1,      &t->src,           &t->xmax,         &t->rmax,
+                    &t->weight, &t->lte_tol, &t->lte_weight[0], &t->lte_weight[1]};
+    double **all[VS_COUNT(v) + 4 * (TRAN_KEEP + 1) + TRAN_FLOW];
+    size_t n = VS_COUNT(v);
+    memcpy(all, v, sizeof v);
     for (int i = 0; i <= TRAN_KEEP; i++) {
-        t->x[i] = ana_vector(a);
-        t->q[i] = ana_vector(a);
-        t->qlo[i] = ana_vector(a);
-        t->f[i] = ana_vector(a);
+        double **of_point[] = {&t->x[i], &t->q[i], &t->qlo[i], &t->f[i]};
+        memcpy(&all[n], of_point, sizeof of_point);
+        n += VS_COUNT(of_point);
     }
     for (int i = 0; i < TRAN_FLOW; i++)
-        t->y[i] = ana_vector(a);
-    t->lte_tol = ana_vector(a);
+        all[n++] = &t->y[i];
+    ana_vectors(a, all, n);
     t->flow = arena_array(&a->mem, int32_t, a->n + 1);
     t->lte_class = arena_array(&a->mem, uint8_t, CKT_SEATS(a->n));
-    t->lte_weight[0] = ana_vector(a);
-    t->lte_weight[1] = ana_vector(a);
     t->a = a;
     tran_list_devices(t);
     return t;

@@ -262,16 +262,13 @@ static ana_latent *make_latent(tran *t)
                       .other_class = arena_array(&a->mem, uint8_t, all),
                       .place = arena_array(&a->mem, int32_t, a->n + 1),
                       .cell = arena_array(&a->mem, latent_cell, all / CKT_CELL),
-                      .far = ana_vector(a),
-                      .point = ana_vector(a),
                       .column = arena_array(&a->mem, int32_t, all),
-                      .in = arena_array(&a->mem, uint8_t, all),
-                      .drop = ana_vector(a)};
+                      .in = arena_array(&a->mem, uint8_t, all)};
+    double **v[] = {&l->far, &l->point, &l->drop, &l->value, &l->work};
+    ana_vectors(a, v, VS_COUNT(v));
     for (int w = 0; w < pool_size(ckt_pool(a->c)); w++)
         l->other[w] = ana_vector(a);
     l->found = arena_array(&a->mem, int32_t, all);
-    l->value = ana_vector(a);
-    l->work = ana_vector(a);
     list_vectors(l, a);
     return l;
 }

@@ -201,30 +201,50 @@ static void walk_pairs(const ckt *c, ckt_latent *l, bool fill)
             put_device(l, cell[k], (int32_t)vec_len(c->group), i, fill);
 }
 
-/* Two passes: counts, then fills. */
-static void walk_devices(ckt *c, ckt_latent *l, bool fill)
+/* The cells of all held devices, group by group; of a group by parts of its instances. */
+typedef struct cells_found {
+    const ckt *c;
+    const ckt_latent *l;
+    int32_t n_part;
+    int32_t **cell; /* [groups * n_part] vecs; of instance i n_of[i] */
+} cells_found;
+
+static void find_cells(void *user, int32_t part, int worker)
 {
-    walk_pairs(c, l, fill);
-    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
-        const dev_group *g = &c->group[gi];
-        for (int32_t i = 0; g->lin && i < g->nb; i++) {
-            int32_t cell[MOST_CELLS];
-            const int32_t n = cells_of(l, &g->form[MDL_APART], i, cell, MOST_CELLS);
+    const cells_found *f = user;
+    (void)worker;
+    for (size_t gi = 0; gi < vec_len(f->c->group); gi++) {
+        const dev_group *g = &f->c->group[gi];
+        int32_t **to = &f->cell[gi * (size_t)f->n_part + (size_t)part], cell[MOST_CELLS];
+        const int32_t end = g->lin ? pool_part(g->nb, part + 1, f->n_part) : 0;
+        for (int32_t i = pool_part(g->nb, part, f->n_part); i < end; i++) {
+            const int32_t n = cells_of(f->l, &g->form[MDL_APART], i, cell, MOST_CELLS);
+            f->l->n_of[gi][i] = (uint8_t)n;
             for (int32_t k = 0; k < n; k++)
-                put_device(l, cell[k], (int32_t)gi, i, fill);
+                vec_push(*to, cell[k]);
         }
     }
 }
 
-static void list_devices(ckt *c, ckt_latent *l)
+/* Two passes: counts, then fills. */
+static void walk_devices(const cells_found *f, ckt_latent *l, bool fill)
 {
-    l->in_at = arena_array(&c->mem, int32_t, l->n_cell + 1);
-    walk_devices(c, l, false);
-    const int32_t sum = csc_begins(l->in_at, l->n_cell);
-    l->in_group = arena_array(&c->mem, int32_t, sum + 1);
-    l->in_inst = arena_array(&c->mem, int32_t, sum + 1);
-    walk_devices(c, l, true);
-    csc_ends_to_begins(l->in_at, l->n_cell);
+    walk_pairs(f->c, l, fill);
+    for (size_t gi = 0; gi < vec_len(f->c->group); gi++) {
+        const dev_group *g = &f->c->group[gi];
+        for (int32_t part = 0; g->lin && part < f->n_part; part++) {
+            const int32_t *cell = f->cell[gi * (size_t)f->n_part + (size_t)part];
+            const int32_t end = pool_part(g->nb, part + 1, f->n_part);
+            for (int32_t i = pool_part(g->nb, part, f->n_part); i < end; i++)
+                for (int32_t k = 0; k < l->n_of[gi][i]; k++)
+                    put_device(l, *cell++, (int32_t)gi, i, fill);
+        }
+    }
+}
+
+/* What counts cells, and marks what is looked at. */
+static void init_devices(ckt *c, ckt_latent *l)
+{
     l->n_in = arena_array(&c->mem, uint8_t *, vec_len(c->group) + 1);
     l->n_of = arena_array(&c->mem, uint8_t *, vec_len(c->group));
     (void)ckt_pairs_list(c, &l->n_pair);
@@ -241,6 +261,27 @@ static void list_devices(ckt *c, ckt_latent *l)
             for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
                 g->lin->pack_of[i] = p;
     }
+}
+
+static void list_devices(ckt *c, ckt_latent *l)
+{
+    enum { OPERATIONS = 300 }; /* an instance's cells take as long */
+    cells_found f = {.c = c, .l = l};
+    const bool many = c->pool && (double)vec_len(c->inst) * OPERATIONS >= c->parallel_min;
+    f.n_part = many ? pool_size(c->pool) : 1;
+    f.cell = vs_calloc(vec_len(c->group) * (size_t)f.n_part + 1, sizeof *f.cell);
+    init_devices(c, l);
+    pool_run_each(many ? c->pool : NULL, POOL_OTHER, f.n_part, find_cells, &f);
+    l->in_at = arena_array(&c->mem, int32_t, l->n_cell + 1);
+    walk_devices(&f, l, false);
+    const int32_t sum = csc_begins(l->in_at, l->n_cell);
+    l->in_group = arena_array(&c->mem, int32_t, sum + 1);
+    l->in_inst = arena_array(&c->mem, int32_t, sum + 1);
+    walk_devices(&f, l, true);
+    csc_ends_to_begins(l->in_at, l->n_cell);
+    for (size_t k = 0; k < vec_len(c->group) * (size_t)f.n_part; k++)
+        vec_free(f.cell[k]);
+    vs_free(f.cell);
 }
 
 /* Where the pieces of each column begin that a part has of held entries. */
@@ -306,6 +347,50 @@ void ckt_latent_free(ckt *c)
     c->latent = NULL; /* the rest is the arena's */
 }
 
+/* -- loops -- */
+
+/* A loop over what is awake, by parts. */
+typedef struct job {
+    ckt *c;
+    int32_t n_part;
+    const double *x, *weight;
+    const dev_lin_sums *sums;
+    const dev_lin_at *at;
+    double *f, *q, *fmax, *qmax;
+    double least, *size; /* ckt_latent_sizes */
+} job;
+
+/* By the circuit's threads if it is large enough for that. */
+static bool is_shared(const ckt *c)
+{
+    return c->rows && ckt_shares_vectors(c, c->latent->n_awake * CKT_CELL);
+}
+
+static void run(job *j, pool_fn fn)
+{
+    const ckt *c = j->c;
+    const bool many = is_shared(c);
+    j->n_part = many ? pool_size(c->pool) : 1;
+    pool_run_each(many ? c->pool : NULL, POOL_STAMP, j->n_part, fn, j);
+}
+
+typedef struct range {
+    int32_t begin, end;
+} range;
+
+/* Of n, those of a part. */
+static range part_of(const job *j, int32_t n, int32_t part)
+{
+    return (range){pool_part(n, part, j->n_part), pool_part(n, part + 1, j->n_part)};
+}
+
+/* Places in vectors: whole slots, each with its own unknowns. */
+static range places_of(const job *j, int32_t part)
+{
+    const range r = part_of(j, j->c->latent->n_awake, part);
+    return (range){r.begin * CKT_CELL, r.end * CKT_CELL};
+}
+
 /* -- who is awake -- */
 
 static void look_at(const ckt *c, int32_t group, int32_t i, bool yes)
@@ -344,6 +429,28 @@ static void come_near(ckt_latent *l, int32_t cell, int32_t by)
     }
 }
 
+/* Cells when all are awake: as if each had come near to none. */
+static void begin_cells(void *user, int32_t part, int worker)
+{
+    const job *j = user;
+    const csc *a = &j->c->a;
+    ckt_latent *l = j->c->latent;
+    const range r = part_of(j, l->n_cell, part);
+    (void)worker;
+    for (int32_t cell = r.begin; cell < r.end; cell++) {
+        l->near[cell] = 1;
+        for (int32_t s = cell * CKT_CELL; s < (cell + 1) * CKT_CELL; s++) {
+            const int32_t i = l->at_seat[s];
+            if (i <= 0)
+                continue;
+            l->row_awake[i] = 1;
+            for (int32_t k = a->colptr[i - 1]; k < a->colptr[i]; k++)
+                l->near[cell] += !l->hubs.is[a->row[k] + 1];
+        }
+        l->near_all[cell] = l->near[cell];
+    }
+}
+
 static int32_t larger_of(int32_t a, int32_t b) { return a > b ? a : b; }
 
 /* All devices are looked at; each counts its cells. */
@@ -352,13 +459,10 @@ static void look_at_all(ckt *c)
     ckt_latent *l = c->latent;
     for (size_t gi = 0; gi < vec_len(c->group); gi++) {
         const dev_group *g = &c->group[gi];
-        int32_t cell[MOST_CELLS];
-        for (int32_t i = 0; g->lin && i < g->nb; i++) {
-            const int32_t n = cells_of(l, &g->form[MDL_APART], i, cell, MOST_CELLS);
-            l->n_of[gi][i] = (uint8_t)n;
-            l->n_in[gi][i] = (uint8_t)larger_of(n, 1); /* of pinned cells alone: always */
-            look_at(c, (int32_t)gi, i, true);
-        }
+        for (int32_t i = 0; g->lin && i < g->nb; i++)
+            l->n_in[gi][i] = (uint8_t)larger_of(l->n_of[gi][i], 1); /* of pinned ones: always */
+        for (int32_t p = 0; g->lin && p < g->n_pack; p++)
+            g->lin->visit[p] = (uint8_t)((1u << (g->first[p + 1] - g->first[p])) - 1);
         if (g->lin)
             g->lin->partly = true;
     }
@@ -400,15 +504,12 @@ bool ckt_latent_begin(ckt *c, const double *x)
     for (int32_t s = 0; s < l->n_cell; s++)
         l->slot_of[s] = l->cell_at[s] = s;
     l->n_awake = l->n_cell;
-    l->n_up = 0;
-    memset(l->near, 0, (size_t)l->n_cell * sizeof *l->near);
-    memset(l->is_near, 0, bits_words(l->n_cell) * sizeof *l->is_near);
+    l->n_up = ckt_n(c) + 1;
+    memset(l->is_near, 0xff, bits_words(l->n_cell) * sizeof *l->is_near);
     memset(l->is_stale, 0xff, bits_words(l->n_cell) * sizeof *l->is_stale);
     memcpy(l->up, l->at_seat, (size_t)l->n_cell * CKT_CELL * sizeof *l->up);
     memcpy(l->place_of, l->seat, (size_t)(ckt_n(c) + 1) * sizeof *l->seat);
-    for (int32_t k = 0; k < l->n_cell; k++)
-        come_near(l, k, 1);
-    memcpy(l->near_all, l->near, (size_t)l->n_cell * sizeof *l->near);
+    run(&(job){.c = c}, begin_cells);
     c->is_latent = true;
     memcpy(c->x, x, bytes);
     memcpy(l->told, x, bytes);
@@ -610,47 +711,6 @@ const int32_t *ckt_latent_moved(ckt *c, const double *x, const double *far)
 }
 
 /* -- loads -- */
-
-/* A loop over what is awake, by parts. */
-typedef struct job {
-    ckt *c;
-    int32_t n_part;
-    const double *x, *weight;
-    const dev_lin_sums *sums;
-    const dev_lin_at *at;
-    double *f, *q, *fmax, *qmax;
-} job;
-
-/* By the circuit's threads if it is large enough for that. */
-static bool is_shared(const ckt *c)
-{
-    return c->rows && ckt_shares_vectors(c, c->latent->n_awake * CKT_CELL);
-}
-
-static void run(job *j, pool_fn fn)
-{
-    const ckt *c = j->c;
-    const bool many = is_shared(c);
-    j->n_part = many ? pool_size(c->pool) : 1;
-    pool_run_each(many ? c->pool : NULL, POOL_STAMP, j->n_part, fn, j);
-}
-
-typedef struct range {
-    int32_t begin, end;
-} range;
-
-/* Of n, those of a part. */
-static range part_of(const job *j, int32_t n, int32_t part)
-{
-    return (range){pool_part(n, part, j->n_part), pool_part(n, part + 1, j->n_part)};
-}
-
-/* Places in vectors: whole slots, each with its own unknowns. */
-static range places_of(const job *j, int32_t part)
-{
-    const range r = part_of(j, j->c->latent->n_awake, part);
-    return (range){r.begin * CKT_CELL, r.end * CKT_CELL};
-}
 
 static void scatter_part(void *user, int32_t part, int worker)
 {
@@ -907,6 +967,24 @@ void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)
     run(&j, end_part);
 }
 
+static void pairs_part(void *user, int32_t part, int worker)
+{
+    const job *j = user;
+    const ckt_latent *l = j->c->latent;
+    (void)worker;
+    ckt_pairs_load_part(j->c, part, j->x, l->f, l->q, l->fmax, l->qmax);
+}
+
+void ckt_latent_pairs(ckt *c, const double *x)
+{
+    const ckt_latent *l = c->latent;
+    job j = {.c = c, .x = x};
+    if (is_shared(c))
+        pool_run_each(c->pool, POOL_STAMP, c->rows->n_part, pairs_part, &j);
+    else
+        ckt_pairs_load(c, x, l->f, l->q, l->fmax, l->qmax);
+}
+
 static void gather_part(void *user, int32_t part, int worker)
 {
     const job *j = user;
@@ -961,21 +1039,31 @@ void ckt_latent_subtract(const ckt *c, const double *v, double *r)
     }
 }
 
-void ckt_latent_sizes(ckt *c, const double *x, double least, double *size)
+static void size_part(void *user, int32_t part, int worker)
 {
+    const job *j = user;
+    const ckt *c = j->c;
     const ckt_latent *l = c->latent;
-    if (l->region)
-        ckt_region_store(c);
-    for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++) {
+    const range r = places_of(j, part);
+    (void)worker;
+    for (int32_t at = r.begin; at < r.end; at++) {
         const int32_t i = l->up[at];
         double sum = 0;
         for (int32_t k = ckt_row_begin(l, i > 0 ? i : 1); i > 0 && k < ckt_row_end(l, i); k++) {
-            const int32_t j = l->col[k];
-            const bool awake = ckt_cell_awake(l, ckt_cell_of(l, j));
-            const double xj = fabs(awake ? x[l->place_of[j]] : c->x[j]);
-            const bool volt = c->unknown[j].kind == CKT_VOLTAGE;
-            sum += fabs(c->a.val[l->place[k]]) * (volt && xj < least ? least : xj);
+            const int32_t u = l->col[k];
+            const bool awake = ckt_cell_awake(l, ckt_cell_of(l, u));
+            const double xu = fabs(awake ? j->x[l->place_of[u]] : c->x[u]);
+            const bool volt = c->unknown[u].kind == CKT_VOLTAGE;
+            sum += fabs(c->a.val[l->place[k]]) * (volt && xu < j->least ? j->least : xu);
         }
-        size[at] = sum;
+        j->size[at] = sum;
     }
+}
+
+void ckt_latent_sizes(ckt *c, const double *x, double least, double *size)
+{
+    job j = {.c = c, .x = x, .least = least, .size = size};
+    if (c->latent->region)
+        ckt_region_store(c);
+    run(&j, size_part);
 }

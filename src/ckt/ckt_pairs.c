@@ -165,14 +165,24 @@ static inline void add_charge(double *q, double *low, int32_t r, double v)
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
-void ckt_pairs_load_part(const ckt *c, int32_t part, const double *restrict x, double *restrict f,
-                         double *restrict q, double *restrict fmax_, double *restrict qmax)
+static inline __attribute__((always_inline)) bool is_visited(const struct ckt_pairs *v,
+                                                             const pair_end *e, const bool visits)
+{
+    return !visits || v->visit[e->pair];
+}
+
+/* `visits`: some pairs may not be looked at. */
+static inline __attribute__((always_inline)) void
+load_part(const ckt *c, int32_t part, const double *restrict x, double *restrict f,
+          double *restrict q, double *restrict fmax_, double *restrict qmax, const bool visits)
 {
     const struct ckt_pairs *v = c->pairs;
     double *restrict low = c->qlo;
     const pair_end *e = v->of_part[part], *end = e + vec_len(e);
     for (; e < end && (int32_t)e->pair < v->n_g; e++) {
         const ckt_pair_at *p = &v->at[e->pair];
+        if (!is_visited(v, e, visits))
+            continue;
         const double flow = p->y * (x[p->p] - x[p->n]), size = fabs(flow);
         if (e->which & FIRST) {
             f[p->p] += flow;
@@ -185,6 +195,8 @@ void ckt_pairs_load_part(const ckt *c, int32_t part, const double *restrict x, d
     }
     for (; e < end; e++) {
         const ckt_pair_at *p = &v->at[e->pair];
+        if (!is_visited(v, e, visits))
+            continue;
         const double charge = p->y * (x[p->p] - x[p->n]), size = fabs(charge);
         if (e->which & FIRST) {
             add_charge(q, low, p->p, charge);
@@ -195,6 +207,15 @@ void ckt_pairs_load_part(const ckt *c, int32_t part, const double *restrict x, d
             qmax[p->n] = larger(size, qmax[p->n]);
         }
     }
+}
+
+void ckt_pairs_load_part(const ckt *c, int32_t part, const double *x, double *f, double *q,
+                         double *fmax_, double *qmax)
+{
+    if (c->pairs->visit)
+        load_part(c, part, x, f, q, fmax_, qmax, true);
+    else
+        load_part(c, part, x, f, q, fmax_, qmax, false);
 }
 
 void ckt_pairs_load(const ckt *c, const double *x, double *restrict f, double *restrict q,

@@ -298,6 +298,8 @@ ckt_load_sums ckt_latent_scatter(ckt *c, const double *x, const double *weight);
 /* Sets f, q and matrix entries of rows that are awake; the rest is added. fresh: the sums were made
  * anew. */
 void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh);
+/* Adds what pairs give at x [n+1], by the rows of threads where these share what is awake. */
+void ckt_latent_pairs(ckt *c, const double *x);
 /* The sums of rows that are awake, in slots of cells. */
 void ckt_latent_gather(ckt *c, double *f, double *q, double *fmax, double *qmax);
 /* [n+1] what is added to q to be exact, as c->qlo, in slots of cells. */

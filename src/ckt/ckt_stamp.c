@@ -396,7 +396,7 @@ static void sum_awake(ckt *c, const load *l)
 static void load_pairs(ckt *c, const load *l)
 {
     const double t0 = vs_seconds();
-    ckt_pairs_load(c, l->at.x, l->f, l->q, l->fmax, l->qmax);
+    ckt_latent_pairs(c, l->at.x);
     count_stamp(c, t0, 1);
 }
 

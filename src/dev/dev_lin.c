@@ -263,6 +263,19 @@ int32_t *dev_lin_columns(const dev_group *g, arena *mem, int32_t stride)
     return at;
 }
 
+/* There are no linearisations; v0, held, mask and is_recent are 0. */
+static void begin_fresh(dev_group *g)
+{
+    struct dev_lin *l = g->lin;
+    const size_t lanes = (size_t)g->n_pack * (size_t)g->lanes;
+    for (size_t i = 0; i < 2 * lanes; i++)
+        l->bound[i] = INFINITY;
+    memset(l->dyn_at, 0, sizeof l->dyn_at);
+    l->n_recent = 0;
+    l->all_limits = true;
+    l->wear = 1;
+}
+
 void dev_lin_init(dev_group *g, arena *mem, int buffers)
 {
     const dev_form *f = &g->form[MDL_APART];
@@ -294,7 +307,7 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
         l->buffer[i].change = arena_array(mem, double, DEV_BATCH *(size_t)l->n_sum);
     }
     forget_rows(g);
-    dev_lin_fresh(g);
+    begin_fresh(g); /* the rest is 0: whoever has an instance touches its pages first */
 }
 
 void dev_lin_rows_changed(dev_group *g)
@@ -313,16 +326,11 @@ void dev_lin_fresh(dev_group *g)
         dev_whole_fresh(g);
         return;
     }
-    for (size_t i = 0; i < 2 * lanes; i++)
-        l->bound[i] = INFINITY;
     memset(l->v0, 0, lanes * (size_t)l->n_col * sizeof *l->v0);
     memset(l->held, 0, (size_t)g->nb * (size_t)l->apart->n_out * sizeof *l->held);
-    memset(l->dyn_at, 0, sizeof l->dyn_at);
     memset(l->mask, 0, (size_t)g->n_pack);
     memset(l->is_recent, 0, (size_t)g->nb);
-    l->n_recent = 0;
-    l->all_limits = true;
-    l->wear = 1;
+    begin_fresh(g);
 }
 
 /* -- what is to be evaluated -- */

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "vec.h"
+
 /* A row with more entries is near everything: it says nothing of who belongs together. */
 enum { HUB = 64 };
 
@@ -23,48 +25,112 @@ static int32_t n_block(const csc_cut *r, int32_t n) { return (n + r->block - 1) 
 
 static bool is_hub(const csc *a, int32_t j) { return a->colptr[j + 1] - a->colptr[j] > HUB; }
 
-/* Blocks breadth first from `from` to the end of `order`, [*n]. seen [blocks]: those that are
- * there. */
-static void spread(const csc_cut *r, const csc *a, int32_t from, bool *seen, int32_t *order,
-                   int32_t *n)
+/* Entries between blocks, those of hubs left out: of block b to others, or of others to b, w[k]
+ * with to[k], k from at[b] to at[b + 1] - 1. */
+typedef struct links {
+    int32_t *at, *to, *w;
+    int32_t *sum; /* [blocks] of w */
+} links;
+
+/* Two passes: counts, then fills. sum [blocks]: 0, and so again afterwards. */
+static void walk_links(const csc_cut *r, const csc *a, links *l, int32_t *sum, bool fill)
 {
-    int32_t next = *n;
-    seen[from] = true;
-    order[(*n)++] = from;
-    while (next < *n) {
-        const int32_t begin = order[next++] * r->block;
+    int32_t *near = vs_malloc(((size_t)n_block(r, a->n) + 1) * sizeof *near);
+    for (int32_t b = 0; b < n_block(r, a->n); b++) {
+        const int32_t begin = b * r->block;
+        int32_t n = 0;
         for (int32_t j = begin; j < begin + r->block && j < a->n; j++)
             for (int32_t k = a->colptr[j]; k < a->colptr[j + 1] && !is_hub(a, j); k++) {
-                const int32_t b = a->row[k] / r->block;
-                if (seen[b] || is_hub(a, a->row[k]))
-                    continue;
-                seen[b] = true;
-                order[(*n)++] = b;
+                const int32_t to = a->row[k] / r->block;
+                if (to != b && !is_hub(a, a->row[k]) && sum[to]++ == 0)
+                    near[n++] = to;
             }
+        for (int32_t i = 0; i < n; sum[near[i++]] = 0) {
+            const int32_t from[2] = {b, near[i]};
+            for (int side = 0; side < 2; side++) {
+                const int32_t at = l->at[from[side]]++;
+                if (!fill)
+                    continue;
+                l->to[at] = from[1 - side];
+                l->w[at] = sum[near[i]];
+                l->sum[from[side]] += sum[near[i]];
+            }
+        }
     }
+    vs_free(near);
+}
+
+static links find_links(const csc_cut *r, const csc *a)
+{
+    const size_t n = (size_t)n_block(r, a->n) + 1;
+    int32_t *sum = vs_calloc(n, sizeof *sum);
+    links l = {.at = vs_calloc(n, sizeof *l.at), .sum = vs_calloc(n, sizeof *l.sum)};
+    walk_links(r, a, &l, sum, false);
+    const size_t all = (size_t)csc_begins(l.at, (int32_t)n - 1) + 1;
+    l.to = vs_malloc(all * sizeof *l.to);
+    l.w = vs_malloc(all * sizeof *l.w);
+    walk_links(r, a, &l, sum, true);
+    csc_ends_to_begins(l.at, (int32_t)n - 1);
+    vs_free(sum);
+    return l;
+}
+
+static void free_links(links *l)
+{
+    vs_free(l->at);
+    vs_free(l->to);
+    vs_free(l->w);
+    vs_free(l->sum);
+}
+
+/* Blocks from `from` on to the end of `order`, [*n], each time that after which the fewest entries
+ * lead out. seen [blocks]: those that are there; in [blocks]: entries to these, 0 at first. */
+static void spread(const links *l, int32_t from, bool *seen, int32_t *in, int32_t *order,
+                   int32_t *n)
+{
+    const int32_t first = *n;
+    int32_t *near = NULL; /* vec */
+    vec_push(near, from);
+    while (vec_len(near)) {
+        size_t best = 0;
+        for (size_t i = 1; i < vec_len(near); i++)
+            if (2 * in[near[i]] - l->sum[near[i]] > 2 * in[near[best]] - l->sum[near[best]])
+                best = i;
+        const int32_t b = near[best];
+        near[best] = vec_last(near);
+        (void)vec_pop(near);
+        seen[b] = true;
+        order[(*n)++] = b;
+        for (int32_t k = l->at[b]; k < l->at[b + 1]; k++) {
+            const int32_t to = l->to[k];
+            if (in[to] == 0 && to != from && !seen[to])
+                vec_push(near, to);
+            in[to] += l->w[k];
+        }
+    }
+    for (int32_t i = first; i < *n; i++)
+        in[order[i]] = 0;
+    vec_free(near);
 }
 
 /* All blocks, those side by side that are near each other: in each piece of the graph from one that
- * is far from the others. From there not all is reached again where entries stand on one side of
- * the diagonal alone. */
-static void order_blocks(const csc_cut *r, const csc *a, int32_t *order)
+ * is far from the others. */
+static void order_blocks(const links *l, int32_t blocks, int32_t *order)
 {
-    const int32_t blocks = n_block(r, a->n);
     bool *seen = vs_calloc((size_t)blocks + 1, sizeof *seen);
-    int32_t n = 0;
+    int32_t *in = vs_calloc((size_t)blocks + 1, sizeof *in), n = 0;
     for (int32_t b = 0; b < blocks; b++) {
         const int32_t first = n;
         if (seen[b])
             continue;
-        spread(r, a, b, seen, order, &n);
+        spread(l, b, seen, in, order, &n);
         const int32_t far = order[n - 1];
         for (; n > first; n--)
             seen[order[n - 1]] = false;
-        spread(r, a, far, seen, order, &n);
-        if (!seen[b])
-            spread(r, a, b, seen, order, &n);
+        spread(l, far, seen, in, order, &n);
     }
     vs_free(seen);
+    vs_free(in);
 }
 
 /* What a block costs: entries, and rows. Returns the sum. */
@@ -97,39 +163,172 @@ static double even_share(const int64_t *load, int32_t n_part, int64_t sum)
     return share;
 }
 
-/* Blocks of rows that are near everything, as those of supplies, stand anywhere: each where the
- * least is. The others fill the parts in their order. */
-static void share_out(csc_cut *r, const csc *a, const int32_t *more)
+/* -- blocks that change parts -- */
+
+/* Parts to which blocks belong, and what they have: load [n_part], and of block b to part p as many
+ * entries as to[b * n_part + p] says. */
+typedef struct parting {
+    int32_t n, n_part, *of, *to;
+    const int32_t *cost;
+    int64_t *load;
+    int32_t *stays; /* [n] the round in which a block may move no more */
+    double most;    /* load of a part */
+} parting;
+
+static void count_entries(parting *t, const links *l, int32_t b)
+{
+    for (int32_t k = l->at[b]; k < l->at[b + 1]; k++)
+        t->to[b * t->n_part + t->of[l->to[k]]] += l->w[k];
+}
+
+static void move(parting *t, const links *l, int32_t b, int32_t part)
+{
+    const int32_t from = t->of[b];
+    t->load[from] -= t->cost[b];
+    t->load[part] += t->cost[b];
+    for (int32_t k = l->at[b]; k < l->at[b + 1]; k++) {
+        t->to[l->to[k] * t->n_part + from] -= l->w[k];
+        t->to[l->to[k] * t->n_part + part] += l->w[k];
+    }
+    t->of[b] = part;
+}
+
+/* By how many fewer entries cross if block b goes to a part. */
+static int32_t gain_of(const parting *t, int32_t b, int32_t part)
+{
+    return t->to[b * t->n_part + part] - t->to[b * t->n_part + t->of[b]];
+}
+
+/* May block b go to a part? A part that has too much gives to others that have less. */
+static bool may_move(const parting *t, int32_t b, int32_t part)
+{
+    const int64_t from = t->load[t->of[b]], to = t->load[part] + t->cost[b];
+    return (double)to <= t->most || to < from;
+}
+
+/* The best of all moves in a round, to *part; -1: there is none. */
+static int32_t best_move(const parting *t, int32_t round, int32_t *part)
+{
+    int32_t best = -1, most = 0;
+    for (int32_t b = 0; b < t->n; b++) {
+        for (int32_t p = 0; p < t->n_part && t->stays[b] < round; p++) {
+            if (p == t->of[b] || !may_move(t, b, p))
+                continue;
+            const int32_t gain = gain_of(t, b, p);
+            if (best < 0 || gain > most) {
+                best = b;
+                most = gain;
+                *part = p;
+            }
+        }
+    }
+    return best;
+}
+
+typedef struct moved {
+    int32_t b, from;
+} moved;
+
+/* Blocks move, each once, the best one first, even where more entries cross for a while; then all
+ * behind the best that there was go back. Returns by how many fewer entries cross. */
+static int64_t refine_once(parting *t, const links *l, int32_t round)
+{
+    enum { PATIENCE = 64 };
+    moved *list = NULL; /* vec */
+    size_t keep = 0;
+    int64_t sum = 0, best = 0;
+    for (int32_t b, part;
+         vec_len(list) < keep + PATIENCE && (b = best_move(t, round, &part)) >= 0;) {
+        sum += gain_of(t, b, part);
+        vec_push(list, ((moved){b, t->of[b]}));
+        move(t, l, b, part);
+        t->stays[b] = round;
+        if (sum > best) {
+            best = sum;
+            keep = vec_len(list);
+        }
+    }
+    for (size_t i = vec_len(list); i > keep; i--)
+        move(t, l, list[i - 1].b, list[i - 1].from);
+    vec_free(list);
+    return best;
+}
+
+/* Fewer entries cross, and no part has more than it had, or than `room` above the mean.
+ * Source: Fiduccia & Mattheyses, 19th Design Automation Conference, 1982. */
+static void refine(parting *t, const links *l, double room, int64_t sum)
+{
+    enum { ROUNDS = 8, MOST = 4096 }; /* so large a table is looked through for each move */
+    t->most = (double)sum / t->n_part + room;
+    for (int32_t p = 0; p < t->n_part; p++)
+        t->most = fmax(t->most, (double)t->load[p]);
+    for (int32_t b = 0; b < t->n; b++)
+        count_entries(t, l, b);
+    for (int32_t round = 1; round <= ROUNDS && t->n <= MOST / t->n_part; round++)
+        if (refine_once(t, l, round) <= 0)
+            return;
+}
+
+/* Blocks of rows that are near everything, as those of supplies, stand anywhere: each goes where
+ * the least is, and stays there. Those that are left: to the front of order [t->n]; returns how
+ * many. */
+static int32_t place_heavy(parting *t, int64_t sum, int32_t *order)
 {
     enum { HEAVY = 4 }; /* times the mean */
-    const int32_t blocks = n_block(r, a->n);
-    int32_t *cost = vs_calloc((size_t)blocks + 1, sizeof *cost),
-            *order = vs_malloc(((size_t)blocks + 1) * sizeof *order), part = 0, light = 0;
-    int64_t *load = vs_calloc((size_t)r->n_part, sizeof *load);
-    const int64_t sum = count_costs(r, a, more, cost);
-    order_blocks(r, a, order);
-    for (int32_t i = 0; i < blocks; i++) {
+    int32_t light = 0;
+    for (int32_t i = 0; i < t->n; i++) {
         const int32_t b = order[i];
-        if ((int64_t)cost[b] * blocks <= HEAVY * sum) {
+        if ((int64_t)t->cost[b] * t->n <= HEAVY * sum) {
             order[light++] = b;
             continue;
         }
         int32_t least = 0;
-        for (int32_t p = 1; p < r->n_part; p++)
-            least = load[p] < load[least] ? p : least;
-        r->of[b] = least;
-        load[least] += cost[b];
+        for (int32_t p = 1; p < t->n_part; p++)
+            least = t->load[p] < t->load[least] ? p : least;
+        t->of[b] = least;
+        t->load[least] += t->cost[b];
+        t->stays[b] = INT32_MAX;
     }
-    const double share = even_share(load, r->n_part, sum);
-    double room = fmax(share - (double)load[0], 0); /* of the parts so far */
-    for (int32_t i = 0; i < light; i++) {
-        const double half = 0.5 * cost[order[i]];
-        for (; part + 1 < r->n_part && room < half; part++)
-            room += fmax(share - (double)load[part + 1], 0);
-        r->of[order[i]] = part;
+    return light;
+}
+
+/* The others fill the parts in their order. */
+static void fill_parts(parting *t, int64_t sum, const int32_t *order, int32_t n)
+{
+    const double share = even_share(t->load, t->n_part, sum);
+    double room = fmax(share - (double)t->load[0], 0); /* of the parts so far */
+    int32_t part = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const double half = 0.5 * t->cost[order[i]];
+        for (; part + 1 < t->n_part && room < half; part++)
+            room += fmax(share - (double)t->load[part + 1], 0);
+        t->of[order[i]] = part;
+        t->load[part] += t->cost[order[i]];
         room -= 2 * half;
     }
-    vs_free(load);
+}
+
+static void share_out(csc_cut *r, const csc *a, const int32_t *more)
+{
+    const int32_t blocks = n_block(r, a->n);
+    const size_t n = (size_t)blocks + 1, n_part = (size_t)r->n_part;
+    int32_t *cost = vs_calloc(n, sizeof *cost), *order = vs_malloc(n * sizeof *order);
+    const int64_t sum = count_costs(r, a, more, cost);
+    parting t = {.n = blocks,
+                 .n_part = r->n_part,
+                 .of = r->of,
+                 .to = vs_calloc(n * n_part, sizeof *t.to),
+                 .cost = cost,
+                 .load = vs_calloc(n_part, sizeof *t.load),
+                 .stays = vs_calloc(n, sizeof *t.stays)};
+    links l = find_links(r, a);
+    order_blocks(&l, blocks, order);
+    fill_parts(&t, sum, order, place_heavy(&t, sum, order));
+    refine(&t, &l, (double)sum / (blocks + 1), sum);
+    free_links(&l);
+    vs_free(t.to);
+    vs_free(t.load);
+    vs_free(t.stays);
     vs_free(cost);
     vs_free(order);
 }

@@ -4,8 +4,8 @@
  * Use:    csc_cut_new, csc_cut_like
  *
  * Rows that stand side by side mostly belong together, and share lines of the cache, which two
- * threads should not both write: blocks of them stay whole. A part has blocks that are near each
- * other in the matrix's graph, so that threads read little of what others write. */
+ * threads should not both write: blocks of them stay whole. A part has blocks that have few entries
+ * with those of others, so that threads read little of what others write. */
 #ifndef CSC_CUT_H
 #define CSC_CUT_H
 

@@ -69,6 +69,15 @@ class Threads(Folder):
             self.assertEqual(self.bits(out), self.bits(ref), n)
             self.assertEqual(many['newton_iterations'], one['newton_iterations'])
 
+    def test_and_so_they_are_while_parts_are_latent(self):
+        deck = generated('extracted.py', 'chain', '300', '--tran', '2p 0.2n', '--folder', os.path.dirname(MODELS))
+        _, one, ref = self.vsim(deck, '--threads', '1')
+        self.assertGreater(one['latent_unknowns'], 0)
+        for n in ('2', '3'):
+            _, many, out = self.vsim(deck, '--threads', n, raw=n + '.raw', VSIM_PARALLEL_MIN='1')
+            self.assertEqual(self.bits(out), self.bits(ref), n)
+            self.assertEqual(many['latent_unknowns'], one['latent_unknowns'])
+
     def test_the_option_says_the_same_as_the_argument(self):
         deck = multiplier(4, '.op\n.option threads=2')
         _, _, ref = self.vsim(multiplier(4, '.op'), '--threads', '1')

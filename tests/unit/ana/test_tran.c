@@ -5,6 +5,7 @@
 
 #include "../suite.h"
 #include "ana.h"
+#include "ana_priv.h"
 #include "mock_ckt.h"
 
 static ckt c;
@@ -565,6 +566,39 @@ START_TEST(impossible_times_are_refused)
 }
 END_TEST
 
+/* Of a circuit of 200 unknowns: 0, no two over each other, each at a line of the cache, and 16 that
+ * follow each other at different places of a page. */
+START_TEST(vectors_of_an_analysis_are_one_block)
+{
+    enum { N = 200, MANY = 40, LINE = 64, PAGE = 4096, NEAR = 16 };
+    static char name[N + 1][8];
+    for (int i = 1; i <= N; i++) {
+        snprintf(name[i], sizeof name[i], "n%d", i);
+        mock_add(&c, MOCK_R, "r", name[i], i > 1 ? name[i - 1] : "0", 1e3);
+    }
+    mock_finish(&c);
+    ck_assert_int_eq(ana_new(&a, &c, &opt, &d), VS_OK);
+    double *v[MANY], **to[MANY];
+    for (int k = 0; k < MANY; k++)
+        to[k] = &v[k];
+    ana_vectors(a, to, MANY);
+    for (int k = 0; k < MANY; k++)
+        for (int i = 0; i < CKT_SEATS(N); i++) {
+            ck_assert_double_eq(v[k][i], 0);
+            v[k][i] = k + 1;
+        }
+    for (int k = 0; k < MANY; k++) {
+        ck_assert_int_eq((uintptr_t)v[k] % LINE, 0);
+        for (int i = 0; i < CKT_SEATS(N); i++)
+            ck_assert_double_eq(v[k][i], k + 1);
+        for (int j = k + 1; j < MANY && j < k + NEAR; j++)
+            ck_assert_int_ne(((uintptr_t)v[j] - (uintptr_t)v[k]) % PAGE, 0);
+        if (k > 0)
+            ck_assert_int_lt(v[k] - v[k - 1], CKT_SEATS(N) + PAGE / 8);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("tran");
@@ -595,6 +629,7 @@ int main(void)
     tcase_add_test(tc, initial_conditions_start_the_run);
     tcase_add_test(tc, a_request_stops_the_run_in_order);
     tcase_add_test(tc, impossible_times_are_refused);
+    tcase_add_test(tc, vectors_of_an_analysis_are_one_block);
     suite_add_tcase(s, tc);
     return run_suite(s);
 }

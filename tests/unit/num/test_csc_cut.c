@@ -4,6 +4,7 @@
 
 #include "../suite.h"
 #include "csc_cut.h"
+#include "vec.h"
 
 enum { MOST = 4000 };
 
@@ -132,6 +133,49 @@ static void check_even(const csc_cut *r, const csc *a, const int32_t *more, int3
     }
 }
 
+/* Two circuits whose blocks stand in turn, and a mesh, the first block, each of whose rows is
+ * joined to a row of the others: from there all is as near. The cut goes between the circuits, for
+ * any other cuts chains of one of them. */
+START_TEST(few_entries_cross)
+{
+    enum { N = 2048, BLOCK = N / 32, REACH = 8 };
+    csc_entry *e = NULL; /* vec */
+    for (int32_t i = 0; i < N; i++) {
+        vec_push(e, csc_entry_of(i, i));
+        for (int32_t k = 2; i >= BLOCK && k <= REACH && i + k * BLOCK < N; k += 2) {
+            vec_push(e, csc_entry_of(i, i + k * BLOCK));
+            vec_push(e, csc_entry_of(i + k * BLOCK, i));
+        }
+    }
+    for (int32_t b = 1; b < N / BLOCK; b++) {
+        vec_push(e, csc_entry_of(b, b * BLOCK));
+        vec_push(e, csc_entry_of(b * BLOCK, b));
+    }
+    arena mem;
+    arena_init(&mem);
+    csc a = {.n = N,
+             .colptr = arena_array(&mem, int32_t, N + 1),
+             .row = arena_array(&mem, int32_t, vec_len(e))};
+    for (size_t k = 0; k < vec_len(e); k++)
+        a.colptr[csc_entry_col(e[k])]++;
+    (void)csc_begins(a.colptr, N);
+    for (size_t k = 0; k < vec_len(e); k++)
+        a.row[a.colptr[csc_entry_col(e[k])]++] = csc_entry_row(e[k]);
+    csc_ends_to_begins(a.colptr, N);
+    vec_free(e);
+    const csc_cut *r = csc_cut_new(&mem, &a, NULL, 2);
+    ck_assert_int_eq(r->block, BLOCK);
+    check_even(r, &a, NULL, 2 * REACH + 1);
+    int32_t cross = 0;
+    for (int32_t j = 0; j < N; j++)
+        for (int32_t k = a.colptr[j]; k < a.colptr[j + 1]; k++)
+            cross += csc_cut_part(r, a.row[k]) != csc_cut_part(r, j);
+    /* of the mesh to the other circuit, and what one block has if the halves are not even */
+    ck_assert_int_le(cross, N / BLOCK + 2 * REACH * BLOCK);
+    arena_fini(&mem);
+}
+END_TEST
+
 START_TEST(parts_are_even)
 {
     arena mem;
@@ -199,6 +243,7 @@ int main(void)
     TCase *t = tcase_create("csc_cut");
     tcase_add_test(t, parts_have_all_rows_and_entries);
     tcase_add_test(t, rows_near_each_other_are_a_part);
+    tcase_add_test(t, few_entries_cross);
     tcase_add_test(t, parts_are_even);
     tcase_add_test(t, work_besides_entries_counts);
     tcase_add_test(t, entries_on_one_side_of_the_diagonal);
