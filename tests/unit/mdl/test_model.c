@@ -425,6 +425,39 @@ START_TEST(noise_node_is_in_use_only_for_noise)
 }
 END_TEST
 
+/* Noise that voltages switch on is no reason for an unknown: charges beside it stay charges, and the
+ * source keeps its gain. What a voltage switches, or noise multiplies, is another matter. */
+START_TEST(charge_beside_noise_that_voltages_switch_stays_a_charge)
+{
+    mdl_model *m = model("shot", "module shot(a, c, d); inout a, c, d; electrical a, c, d;\n"
+                                 "analog begin\n"
+                                 "  I(a,c) <+ 1e-3*V(a,c) + ddt(2e-9*V(a,c));\n"
+                                 "  if (V(a) > 1) I(a,c) <+ white_noise(V(a)*1e-20, \"one\");\n"
+                                 "  if (V(a) > 2) I(d) <+ ddt(3e-9*V(d));\n"
+                                 "  I(d,c) <+ (1 + white_noise(1e-20, \"two\"))*ddt(V(d,c));\n"
+                                 "end endmodule\n");
+    inst s;
+    ck_assert_int_eq(mdl_n_unknown(m), 5); /* one for each ddt of d */
+    const int32_t row = row_with(&b, m, standard_env(), 0, NULL, NULL);
+    inst_open(&s, m, row, MDL_TRAN);
+    s.x[1] = 3, s.x[2] = 1, s.dyn[IR_DYN_ALPHA] = 1e6;
+    inst_eval(&s);
+    NEAR(inst_out(&s, IR_OUT_RES, 0, 0), 2e-3, 1e-15);
+    NEAR(inst_out(&s, IR_OUT_REACT, 0, 0), 4e-9, 1e-15);
+    NEAR(inst_out(&s, IR_OUT_J, 0, 0), 1e-3 + 2e-3, 1e-15);
+    inst_close(&s);
+    for (int on = 0; on < 2; on++) {
+        inst_open(&s, m, row, MDL_AC);
+        s.x[1] = on ? 3 : 0.5;
+        inst_eval(&s);
+        NEAR(inst_out(&s, IR_OUT_NOISE_GAIN, 0, 0), on ? 1.0 : 0.0, 1e-15);
+        NEAR(inst_out(&s, IR_OUT_NOISE_PSD, 0, 0), on ? 3e-20 : 0.0, 1e-15);
+        NEAR(inst_out(&s, IR_OUT_C, 0, 0), 2e-9, 1e-15);
+        inst_close(&s);
+    }
+}
+END_TEST
+
 /* A state that a flag switches off: node, both branch currents and the integral stand alone. */
 START_TEST(unknowns_that_nothing_drives_leave_the_matrix)
 {
@@ -604,6 +637,7 @@ int main(void)
     tcase_add_test(t, index_finds_modules_without_compiling_files);
     tcase_add_test(t, correlated_noise_has_one_source_and_two_gains);
     tcase_add_test(t, noise_node_is_in_use_only_for_noise);
+    tcase_add_test(t, charge_beside_noise_that_voltages_switch_stays_a_charge);
     tcase_add_test(t, unknowns_that_nothing_drives_leave_the_matrix);
     tcase_add_test(t, without_code_generator_models_are_interpreted_with_a_warning);
     tcase_add_test(t, given_value_must_be_a_number);
