@@ -674,10 +674,7 @@ static void add_instance_ic(elab *e, const flat_inst *in, const int32_t *termina
 
 /* -- rows that are known -- */
 
-static void touch(elab *e, int32_t node)
-{
-    e->n_touch[node] += e->n_touch[node] < 2;
-}
+static void touch(elab *e, int32_t node) { e->n_touch[node] += e->n_touch[node] < 2; }
 
 /* Whether one terminal of one element is all that the deck says of a node. Its .ic and .nodeset
  * count, as they would move it. */
@@ -726,8 +723,8 @@ static bool sign(elab *e, const flat_inst *in, const flat_param *line, const mdl
     vec_clear(e->sign);
     vec_push(e->sign, (uint64_t)(uintptr_t)m);
     vec_push(e->sign, (uint64_t)(uintptr_t)(card ? card->model : NULL));
-    vec_push(e->sign, (uint64_t)e->alone << 32 | (uint64_t)in->n_node << 8 |
-                          (unsigned char)in->letter);
+    vec_push(e->sign,
+             (uint64_t)e->alone << 32 | (uint64_t)in->n_node << 8 | (unsigned char)in->letter);
     vec_push(e->sign, bits_of(in->m));
     for (size_t i = 0; i < vec_len(line); i++) {
         if (line[i].str)

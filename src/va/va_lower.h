@@ -15,7 +15,13 @@
 /* Inputs that exist only until va_finish replaces them: flows of switch branches that are read
  * (va_read.c), port currents I(<port>), derivatives asked for by ddx(), and the unknowns that they
  * derive by. */
-enum { LW_READ = 1 << 18, LW_PORT = 1 << 19, LW_DDX = 1 << 20, LW_PERT_NODE = 1 << 21, LW_PERT_FLOW = 1 << 22 };
+enum {
+    LW_READ = 1 << 18,
+    LW_PORT = 1 << 19,
+    LW_DDX = 1 << 20,
+    LW_PERT_NODE = 1 << 21,
+    LW_PERT_FLOW = 1 << 22
+};
 
 typedef struct lw_branch {
     const char *name;
@@ -26,9 +32,9 @@ typedef struct lw_branch {
     bool need_current; /* its flow is read before it is complete, or nothing contributes */
     /* of this pass */
     bool has_flow, probed; /* probed: flow read outside of its own potential contribution */
-    bool is_sum; /* where it is no potential source, what was read is the sum of its flows */
+    bool is_sum;   /* where it is no potential source, what was read is the sum of its flows */
     int32_t probe; /* of its flow, if a switch branch is read */
-    int32_t slot; /* of flow; potential, "is potential", "is literal 0" follow; -1: unused */
+    int32_t slot;  /* of flow; potential, "is potential", "is literal 0" follow; -1: unused */
     int32_t last_contrib, first_read; /* sequence numbers, 0: none */
 } lw_branch;
 

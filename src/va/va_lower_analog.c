@@ -236,8 +236,8 @@ static ir_val read_flow(lw *L, const va_expr *e)
     if (b->has_pot || b->need_current) {
         const bool own = L->own_pot == t.branch;
         b->probed = b->probed || !own;
-        return with_sign(L, own || !b->has_pot ? lw_flow_probe(L, t.branch) : switch_flow(L, t.branch),
-                         t.sign);
+        return with_sign(
+            L, own || !b->has_pot ? lw_flow_probe(L, t.branch) : switch_flow(L, t.branch), t.sign);
     }
     if (!b->first_read)
         b->first_read = ++L->seq;
