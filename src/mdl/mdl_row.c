@@ -312,8 +312,8 @@ static bool may_rest(const mdl_model *m, const row_data *r, size_t u)
 }
 
 /* Internal unknowns that are 0 whatever the terminals do leave the matrix: a part that a flag
- * switches off. Those that are one with others stay. Ports that are alone are held. Status: VS_OK, VS_NOCONV (a loop without end).
- */
+ * switches off. Those that are one with others stay. Ports that are alone are held.
+ * Status: VS_OK, VS_NOCONV (a loop without end). */
 static vs_status drop_idle(mdl_model *m, row_data *r)
 {
     size_t n_u = vec_len(m->unknown), n = 0;

@@ -425,8 +425,8 @@ START_TEST(noise_node_is_in_use_only_for_noise)
 }
 END_TEST
 
-/* Noise that voltages switch on is no reason for an unknown: charges beside it stay charges, and the
- * source keeps its gain. What a voltage switches, or noise multiplies, is another matter. */
+/* Noise that voltages switch on is no reason for an unknown: charges beside it stay charges, and
+ * the source keeps its gain. What a voltage switches, or noise multiplies, is another matter. */
 START_TEST(charge_beside_noise_that_voltages_switch_stays_a_charge)
 {
     mdl_model *m = model("shot", "module shot(a, c, d); inout a, c, d; electrical a, c, d;\n"
@@ -458,9 +458,9 @@ START_TEST(charge_beside_noise_that_voltages_switch_stays_a_charge)
 }
 END_TEST
 
-/* A switch branch whose flow is read before anything is contributed. With r > 0 parameters make it a
- * conductance: no current unknown, and what is read is the sum. With r = 0 the current is one. The
- * second branch needs its own flow for its sum, and keeps the unknown. */
+/* A switch branch whose flow is read before anything is contributed. With r > 0 parameters make it
+ * a conductance: no current unknown, and what is read is the sum. With r = 0 the current is one.
+ * The second branch needs its own flow for its sum, and keeps the unknown. */
 START_TEST(flow_of_a_switch_branch_is_a_sum_where_parameters_decide)
 {
     mdl_model *m = model("ends", "module ends(a, c, d); inout a, c, d; electrical a, c, d, i, k;\n"
