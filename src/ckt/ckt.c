@@ -308,7 +308,7 @@ static vs_status map_ports(ckt *c, const ckt_inst *inst, const int32_t *terminal
     }
     for (int32_t u = 0; u < n_port; u++) {
         const int32_t r = root_of(topo, n, u);
-        if (r == u || r == -2)
+        if (r == u || r < -1)
             continue;
         const int32_t other = r < 0 ? 0 : unk[r];
         if (terminal[u] < 0)

@@ -192,6 +192,7 @@ static void fini(elab *e)
         vec_free(e->card[i].given);
     vec_free(e->card);
     vec_free(e->node);
+    vec_free(e->n_touch);
     vec_free(e->event);
     vec_free(e->position);
     vec_free(e->seen);

@@ -674,6 +674,40 @@ static void add_instance_ic(elab *e, const flat_inst *in, const int32_t *termina
 
 /* -- rows that are known -- */
 
+static void touch(elab *e, int32_t node) { e->n_touch[node] += e->n_touch[node] < 2; }
+
+/* Whether one terminal of one element is all that the deck says of a node. Its .ic and .nodeset
+ * count, as they would move it. */
+static bool is_alone(elab *e, int32_t node)
+{
+    const flat *f = e->f;
+    if (!vec_len(e->n_touch)) {
+        vec_extend(e->n_touch, vec_len(f->node) + 1);
+        for (size_t i = 0; i < vec_len(f->inst); i++)
+            for (uint32_t k = 0; k < f->inst[i].n_node; k++)
+                touch(e, f->inst[i].node[k]);
+        for (size_t i = 0; i < vec_len(f->ic); i++)
+            touch(e, f->ic[i].node), touch(e, f->ic[i].node);
+        for (size_t i = 0; i < vec_len(f->nodeset); i++)
+            touch(e, f->nodeset[i].node), touch(e, f->nodeset[i].node);
+    }
+    return e->node[node] > 0 && e->n_touch[node] == 1;
+}
+
+/* Marks ports of an element that nothing else touches, if its model may hold them at 0. */
+static void find_alone(elab *e, const flat_inst *in, mdl_model *m, const int32_t *terminal,
+                       uint8_t *portconn)
+{
+    const int32_t n_port = mdl_module(m)->n_port;
+    e->alone = 0;
+    for (int32_t i = 0; i < n_port && i < in->n_node && i < 32; i++)
+        if (portconn[i] && terminal[i] == e->node[in->node[i]] && mdl_may_hold(m, i) &&
+            is_alone(e, in->node[i])) {
+            portconn[i] = MDL_ALONE;
+            e->alone |= 1u << i;
+        }
+}
+
 static uint64_t bits_of(double x)
 {
     uint64_t u;
@@ -689,7 +723,8 @@ static bool sign(elab *e, const flat_inst *in, const flat_param *line, const mdl
     vec_clear(e->sign);
     vec_push(e->sign, (uint64_t)(uintptr_t)m);
     vec_push(e->sign, (uint64_t)(uintptr_t)(card ? card->model : NULL));
-    vec_push(e->sign, (uint64_t)in->n_node << 8 | (unsigned char)in->letter);
+    vec_push(e->sign,
+             (uint64_t)e->alone << 32 | (uint64_t)in->n_node << 8 | (unsigned char)in->letter);
     vec_push(e->sign, bits_of(in->m));
     for (size_t i = 0; i < vec_len(line); i++) {
         if (line[i].str)
@@ -835,10 +870,11 @@ static elab_shared *shared_of(elab *e, const flat_inst *in)
     return shared ? &e->shared[(at ^ at >> 5) % ELAB_N_SHARED] : NULL;
 }
 
-static bool is_same(const elab_shared *s, const flat_inst *in, const mdl_model *m)
+static bool is_same(const elab *e, const elab_shared *s, const flat_inst *in, const mdl_model *m)
 {
     return s->param == in->param && s->rare == in->rare && s->model == m &&
-           s->n_node == in->n_node && s->letter == in->letter && s->m == in->m;
+           s->n_node == in->n_node && s->letter == in->letter && s->m == in->m &&
+           s->alone == e->alone;
 }
 
 /* The row of an instance from its card and parameters. */
@@ -881,13 +917,13 @@ static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab
                           const uint8_t *portconn, int32_t *row)
 {
     elab_shared *s = shared_of(e, in);
-    if (s && is_same(s, in, m)) {
+    if (s && is_same(e, s, in, m)) {
         *row = s->row;
         return VS_OK;
     }
     const vs_status st = find_own_row(e, in, m, card, portconn, row);
     if (s && st == VS_OK)
-        *s = (elab_shared){in->param, in->rare, m, in->n_node, in->letter, in->m, *row};
+        *s = (elab_shared){in->param, in->rare, m, in->n_node, in->letter, in->m, e->alone, *row};
     return st;
 }
 
@@ -931,8 +967,10 @@ vs_status elab_bind(elab *e, const flat_inst *in)
     int32_t row;
     if (st == VS_OK)
         st = damp(e, in, terminal);
-    if (st == VS_OK)
+    if (st == VS_OK) {
+        find_alone(e, in, m, terminal, portconn);
         st = find_row(e, in, m, card, portconn, &row);
+    }
     if (st == VS_OK)
         st = add_with_row(e, in, m, row, terminal);
     if (st == VS_OK)

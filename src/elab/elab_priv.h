@@ -30,6 +30,7 @@ typedef struct elab_shared { /* the row of the last instance with a list of para
     int32_t n_node;
     char letter;
     double m;
+    uint32_t alone; /* as in elab */
     int32_t row;
 } elab_shared;
 enum { ELAB_N_SHARED = 64 };
@@ -92,6 +93,9 @@ struct elab {
     uint64_t *sign;                    /* vec; scratch of elab_bind, as are */
     int32_t *terminal;                 /* vec; of an instance, */
     uint8_t *portconn;                 /* vec; and which of them its line names */
+    uint32_t alone;                    /* bits of its ports with MDL_ALONE */
+    uint8_t *n_touch;                  /* vec; of a flat node: how often it is named, up to 2;
+                                          empty: nobody asked */
     map shape_at;                      /* hash -> the last elab_shape of that hash */
     elab_shape *shape;                 /* vec */
     map said;                          /* card and text of a model's warning -> 1 */

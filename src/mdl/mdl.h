@@ -118,11 +118,13 @@ typedef struct mdl_given { /* one parameter of a card, already evaluated */
     double value; /* integer and string (str_id) parameters as exact doubles */
     diag_span at; /* of the value in the user's text; length 0: none */
 } mdl_given;
+enum { MDL_ALONE = 2, MDL_HELD = -3 }; /* of portconn; of a topology */
 typedef struct mdl_env {
     double temp; /* kelvin */
     double mfactor;
     const double *simparam;  /* [IR_N_SIMPARAM] */
-    const uint8_t *portconn; /* [n_port] 0 or 1, NULL: all connected */
+    const uint8_t *portconn; /* [n_port] 0 or 1; MDL_ALONE: and nothing else is at its node; NULL:
+                              * all connected */
     bool no_noise;         /* the circuit has no noise analysis: internal nodes that only noise can
                     * move from 0 are not in use */
     const diag_span *card; /* the model card, for notes; NULL: none */
@@ -166,9 +168,12 @@ VS_MUST_USE vs_status mdl_row_of_key(mdl_model *m, const double *key, int32_t *r
 /* Value of a parameter in a row after defaults. */
 double mdl_row_param(const mdl_model *m, int32_t row, int32_t param);
 /* Static topology of a row: for each unknown the unknown that it is one with after node collapse
- * (itself if none, -1: the reference node), or -2: not in use. Array [mdl_n_unknown], owned by the
- * row. Ports are never replaced by internal nodes. */
+ * (itself if none, -1: the reference node), or -2: not in use, or MDL_HELD: a port at a node of its
+ * own that is 0 whatever the other unknowns are; of its row and column only the entry in both is
+ * left. Array [mdl_n_unknown], owned by the row. Ports are never replaced by internal nodes. */
 const int32_t *mdl_row_topology(mdl_model *m, int32_t row);
+/* Whether with some parameters the row holds the port at 0 if nothing else is at its node. */
+bool mdl_may_hold(mdl_model *m, int32_t port);
 /* Setup-time effects ($strobe, $warning, $error of static code) of a row, as lines. */
 typedef struct mdl_message {
     ir_eff_kind kind;

@@ -6,7 +6,8 @@
  *           charge: REACT_r = sum dRES_r/dsymbol * argument (d/dt commutes with static factors and
  *           sums). Any other gets an unknown u = d/dt argument with the row RES = u,
  *           REACT = -argument. In operating-point variables a linear symbol counts 0 (ir_zero):
- *           they show the static part. */
+ *           they show the static part. Coefficients are judged without noise: a branch that
+ *           voltages choose does nothing to a charge where it only adds noise to the flow. */
 #include "mdl_pass.h"
 
 #include "bits.h"
@@ -32,7 +33,7 @@ static void replace_fn(ir_fn *fn, ir_fn *with)
 
 typedef struct linear {
     const ir_fn *fn;
-    uint8_t *cls;
+    uint8_t *fixed; /* [n_inst] 1: a coefficient may have this factor, a branch this condition */
     size_t words;
     uint64_t *dep; /* [n_inst * words] symbols a value contains linearly */
     uint64_t *bad; /* [words] symbols used in another way */
@@ -50,19 +51,18 @@ static bool any_dep(const linear *l, ir_val v)
 
 static void spoil(linear *l, ir_val v) { bits_or(l->bad, dep_of(l, v), l->words); }
 
-/* Adds to value k the symbols of v, which it has times a factor; is_static: the factor is
- * static. */
-static void carry(linear *l, ir_val k, ir_val v, bool is_static)
+/* Adds to value k the symbols of v, which it has times a factor. */
+static void carry(linear *l, ir_val k, ir_val v, bool is_fixed)
 {
     bits_or(dep_of(l, k), dep_of(l, v), l->words);
-    if (!is_static)
+    if (!is_fixed)
         spoil(l, v);
 }
 
 static void scan_inst(linear *l, ir_val k)
 {
     const ir_inst *in = &l->fn->inst[k];
-    const uint8_t *cls = l->cls;
+    const uint8_t *fixed = l->fixed;
     switch ((ir_op)in->op) {
     case IR_IN:
         if (l->fn->in[in->a].kind == IR_IN_DDT)
@@ -72,18 +72,18 @@ static void scan_inst(linear *l, ir_val k)
     case IR_ADD:
     case IR_SUB: carry(l, k, in->a, true), carry(l, k, in->b, true); break;
     case IR_MUL:
-        carry(l, k, in->a, ir_class_static(cls[in->b]));
-        carry(l, k, in->b, ir_class_static(cls[in->a]));
+        carry(l, k, in->a, fixed[in->b]);
+        carry(l, k, in->b, fixed[in->a]);
         break;
-    case IR_DIV: carry(l, k, in->a, ir_class_static(cls[in->b])), spoil(l, in->b); break;
+    case IR_DIV: carry(l, k, in->a, fixed[in->b]), spoil(l, in->b); break;
     case IR_SELECT:
         spoil(l, in->a);
-        carry(l, k, in->b, ir_class_static(cls[in->a]));
-        carry(l, k, in->c, ir_class_static(cls[in->a]));
+        carry(l, k, in->b, fixed[in->a]);
+        carry(l, k, in->c, fixed[in->a]);
         break;
     case IR_PHI: {
-        bool is_static = ir_class_static(cls[l->fn->inst[in->a].a]);
-        carry(l, k, in->b, is_static), carry(l, k, in->c, is_static);
+        bool is_fixed = fixed[l->fn->inst[in->a].a];
+        carry(l, k, in->b, is_fixed), carry(l, k, in->c, is_fixed);
         break;
     }
     case IR_LPHI: carry(l, k, in->b, false); break;
@@ -102,23 +102,103 @@ static void scan_inst(linear *l, ir_val k)
     }
 }
 
-static void find_linear(build *b)
+/* bad [words]: gets the symbols that are not linear in fn with fixed coefficients. */
+static void scan_fn(const ir_fn *fn, uint8_t *fixed, size_t words, arena *mem, uint64_t *bad)
 {
-    size_t n = vec_len(b->fn.inst), n_ddt = (size_t)b->m->mod->n_ddt;
-    linear l = {.fn = &b->fn, .words = bits_words(n_ddt)};
-    arena mem;
-    arena_init(&mem);
-    l.cls = arena_array(&mem, uint8_t, n);
-    l.dep = arena_array(&mem, uint64_t, n *l.words);
-    l.bad = arena_array(&mem, uint64_t, l.words);
-    ir_classes(&b->fn, l.cls);
+    const size_t n = vec_len(fn->inst);
+    linear l = {.fn = fn, .fixed = fixed, .words = words, .bad = bad};
+    l.dep = arena_array(mem, uint64_t, n *words);
     for (size_t k = 0; k < n; k++)
         scan_inst(&l, (ir_val)k);
-    for (size_t o = 0; o < vec_len(b->fn.out); o++)
-        if (b->fn.out[o].kind != IR_OUT_RES && b->fn.out[o].kind != IR_OUT_OPVAR)
-            spoil(&l, b->fn.out[o].v);
+    for (size_t o = 0; o < vec_len(fn->out); o++)
+        if (fn->out[o].kind != IR_OUT_RES && fn->out[o].kind != IR_OUT_OPVAR)
+            spoil(&l, fn->out[o].v);
+}
+
+static void scan_static(const ir_fn *fn, size_t words, arena *mem, uint64_t *bad)
+{
+    const size_t n = vec_len(fn->inst);
+    uint8_t *fixed = arena_array(mem, uint8_t, n);
+    ir_classes(fn, fixed);
+    for (size_t k = 0; k < n; k++)
+        fixed[k] = ir_class_static(fixed[k]);
+    scan_fn(fn, fixed, words, mem, bad);
+}
+
+/* The values that decide v: its operands, and the condition of a phi. Returns how many. */
+static int deciders(const ir_fn *fn, ir_val v, ir_val by[3])
+{
+    const ir_inst *in = &fn->inst[v];
+    by[0] = in->a, by[1] = in->b, by[2] = in->c;
+    if (in->op != IR_PHI && in->op != IR_LPHI)
+        return ir_op_arity(in->op);
+    const ir_inst *head = &fn->inst[in->a]; /* the if; the loop, which has its while */
+    by[0] = in->op == IR_PHI ? head->a : fn->inst[head->a].a;
+    return 3;
+}
+
+/* Values that no symbol of a noise source reaches: [n_inst] of mem. */
+static uint8_t *without_noise(const ir_fn *fn, arena *mem)
+{
+    const size_t n = vec_len(fn->inst);
+    uint8_t *clean = arena_array(mem, uint8_t, n);
+    memset(clean, 1, n);
+    for (bool again = true; again;) { /* a second time for loops */
+        again = false;
+        for (size_t k = 0; k < n; k++) {
+            const ir_inst *in = &fn->inst[k];
+            ir_val by[3];
+            bool ok = in->op != IR_IN || fn->in[in->a].kind != IR_IN_NOISE;
+            for (int a = deciders(fn, (ir_val)k, by); a-- > 0;)
+                ok &= clean[by[a]];
+            again |= clean[k] && !ok && in->op == IR_LPHI;
+            clean[k] = ok;
+        }
+    }
+    return clean;
+}
+
+/* The function without its noise: what sources only add to is then the same on all ways. */
+static void copy_quiet(ir_fn *to, const ir_fn *from)
+{
+    ir_fn copy;
+    uint8_t *is_zero = vs_calloc(vec_len(from->in) + 1, 1);
+    ir_opt(&copy, from, (ir_opt_flags){.once = true});
+    for (size_t i = 0; i < vec_len(copy.in); i++)
+        is_zero[i] = copy.in[i].kind == IR_IN_NOISE;
+    ir_zero(&copy, is_zero);
+    ir_opt(to, &copy, (ir_opt_flags){.once = true});
+    ir_fn_fini(&copy);
+    vs_free(is_zero);
+}
+
+/* Symbols that are linear but for noise, and that no noise multiplies, are charges too. */
+static void forgive_noise(const ir_fn *fn, size_t words, arena *mem, uint64_t *bad)
+{
+    ir_fn quiet;
+    uint64_t *again = arena_array(mem, uint64_t, words);
+    copy_quiet(&quiet, fn);
+    scan_static(&quiet, words, mem, again);
+    scan_fn(fn, without_noise(fn, mem), words, mem, again);
+    for (size_t w = 0; w < words; w++)
+        bad[w] &= again[w];
+    ir_fn_fini(&quiet);
+}
+
+static void find_linear(build *b)
+{
+    const size_t n_ddt = (size_t)b->m->mod->n_ddt, words = bits_words(n_ddt);
+    bool any = false;
+    arena mem;
+    arena_init(&mem);
+    uint64_t *bad = arena_array(&mem, uint64_t, words);
+    scan_static(&b->fn, words, &mem, bad);
     for (size_t k = 0; k < n_ddt; k++)
-        b->implicit[k] = bits_get(l.bad, k);
+        any |= bits_get(bad, k);
+    if (any && vec_len(b->m->mod->noise))
+        forgive_noise(&b->fn, words, &mem, bad);
+    for (size_t k = 0; k < n_ddt; k++)
+        b->implicit[k] = bits_get(bad, k);
     arena_fini(&mem);
 }
 

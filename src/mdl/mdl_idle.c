@@ -3,9 +3,13 @@
  *   QUIET     an internal node that only a noise source moves (a correlated source's own node); a
  *             circuit without noise analysis leaves it out;
  *   MAY_IDLE  internal unknowns that with some parameters are 0 together (a part that a flag
- *             switches off). Which of them a row leaves out is found when it is made (mdl_row.c).
+ *             switches off), and ports that are no voltages (the temperature of a device that does
+ *             not heat itself), which count where they have a node of their own. Which of them a
+ *             row leaves out is found when it is made (mdl_row.c).
  */
 #include "mdl_pass.h"
+
+#include <string.h>
 
 /* Whether value k is 0 when the inputs in `is_zero` are; zero [n_inst] of the values before. */
 static bool vanishes(const ir_fn *fn, ir_val k, const uint8_t *is_zero, const uint8_t *zero)
@@ -138,14 +142,18 @@ void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, cons
     vs_free(zero);
 }
 
-void mdl_find_may_idle(mdl_model *m)
+/* No port of voltage: one that is alone stands for an experiment that the user wants to see. */
+static bool is_other_port(const va_unknown *u)
+{
+    return u->kind == VA_PORT && u->discipline && strcmp(u->discipline, "electrical") != 0;
+}
+
+/* port: one that is taken to be alone, -1: none. */
+static void find_may_idle(mdl_model *m, const uint8_t *cls, int32_t port, uint8_t *idle)
 {
     const ir_fn *fn = &m->full;
-    uint8_t *idle = vs_calloc(vec_len(m->unknown) + 1, 1),
-            *cls = vs_calloc(vec_len(fn->inst) + 1, 1);
-    ir_classes(fn, cls);
     for (size_t u = 0; u < vec_len(m->unknown); u++)
-        idle[u] = m->unknown[u].kind != VA_PORT;
+        idle[u] = m->unknown[u].kind != VA_PORT || (int32_t)u == port;
     for (size_t o = 0; o < vec_len(fn->out); o++)
         if (fn->out[o].kind == IR_OUT_NOISE_GAIN || fn->out[o].kind == IR_OUT_NOISE_GAINC)
             idle[fn->out[o].b] = 0;
@@ -156,6 +164,23 @@ void mdl_find_may_idle(mdl_model *m)
     mdl_form_idle(m, fn, cls, NULL, NULL, idle);
     for (size_t u = 0; u < vec_len(m->unknown); u++)
         m->quiet[u] |= idle[u] ? MAY_IDLE : 0;
+}
+
+void mdl_find_may_idle(mdl_model *m)
+{
+    uint8_t *idle = vs_calloc(vec_len(m->unknown) + 1, 1),
+            *cls = vs_calloc(vec_len(m->full.inst) + 1, 1);
+    ir_classes(&m->full, cls);
+    find_may_idle(m, cls, -1, idle);
+    for (int32_t u = 0; u < m->mod->n_port; u++)
+        if (is_other_port(&m->unknown[u]))
+            find_may_idle(m, cls, u, idle);
     vs_free(idle);
     vs_free(cls);
+}
+
+bool mdl_may_hold(mdl_model *m, int32_t port)
+{
+    (void)mdl_ready(m);
+    return m->quiet[port] & MAY_IDLE;
 }

@@ -344,7 +344,8 @@ static bool begin_topology(mdl_model *m, row_kin *k)
 static bool may_idle(const mdl_model *m, const row_data *r)
 {
     for (size_t u = 0; u < vec_len(m->quiet); u++)
-        if (m->quiet[u] & MAY_IDLE && r->topology[u] != -1)
+        if (m->quiet[u] & MAY_IDLE && r->topology[u] != -1 &&
+            (m->unknown[u].kind != VA_PORT || r->topology[u] == MDL_HELD))
             return true;
     return false;
 }

@@ -25,6 +25,8 @@ static bool is_zero(const ir_fn *fn, ir_val v)
 /* Moves an output to the rows and columns that its unknowns are one with; false: it has none. */
 static bool move_output(const int32_t *topology, ir_out *w)
 {
+    if (has_column(w->kind) && w->a == w->b && topology[w->a] == MDL_HELD)
+        return true; /* what holds it */
     if (has_row(w->kind))
         w->a = topology[w->a];
     if (has_column(w->kind) || is_gain(w->kind))

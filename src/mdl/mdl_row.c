@@ -148,7 +148,7 @@ static vs_status fill_key(mdl_model *m, const mdl_given *given, size_t n_given, 
             key[key_simparam(m) + (size_t)k] = env->simparam[k];
     key[key_no_noise(m)] = env->no_noise;
     for (int32_t k = 0; k < m->mod->n_port; k++)
-        key[key_port(m) + (size_t)k] = !env->portconn || env->portconn[k];
+        key[key_port(m) + (size_t)k] = env->portconn ? env->portconn[k] : 1;
     return st;
 }
 
@@ -304,16 +304,23 @@ static void apply_topology(mdl_model *m, const ir_fn *fn, const ir_num *val, con
     arena_release(&m->work, mark);
 }
 
+static bool may_rest(const mdl_model *m, const row_data *r, size_t u)
+{
+    const size_t conn = key_port(m) - vec_len(m->mod->param) + u;
+    return m->quiet[u] & MAY_IDLE && r->topology[u] == (int32_t)u &&
+           (m->unknown[u].kind != VA_PORT || r->rest->v[conn] == MDL_ALONE);
+}
+
 /* Internal unknowns that are 0 whatever the terminals do leave the matrix: a part that a flag
- * switches off. Those that are one with others stay. Status: VS_OK, VS_NOCONV (a loop without end).
- */
+ * switches off. Those that are one with others stay. Ports that are alone are held.
+ * Status: VS_OK, VS_NOCONV (a loop without end). */
 static vs_status drop_idle(mdl_model *m, row_data *r)
 {
     size_t n_u = vec_len(m->unknown), n = 0;
     const arena_pos mark = mdl_work(m);
     uint8_t *idle = arena_array(&m->work, uint8_t, n_u + 1);
     for (size_t u = 0; u < n_u; u++)
-        idle[u] = m->quiet[u] & MAY_IDLE && r->topology[u] == (int32_t)u;
+        idle[u] = may_rest(m, r, u);
     for (size_t u = 0; u < n_u; u++)
         if (r->topology[u] >= 0 && r->topology[u] != (int32_t)u)
             idle[r->topology[u]] = 0;
@@ -331,7 +338,7 @@ static vs_status drop_idle(mdl_model *m, row_data *r)
     }
     for (size_t u = 0; u < n_u && st == VS_OK; u++)
         if (idle[u])
-            r->topology[u] = -2;
+            r->topology[u] = m->unknown[u].kind == VA_PORT ? MDL_HELD : -2;
     arena_release(&m->work, mark);
     return st;
 }

@@ -1311,7 +1311,7 @@ bool mdl_store_load_row(mdl_model *m, row_data *r)
     const int32_t *topology = get_array(&rd, sizeof *topology);
     rd.bad |= vec_len(param) != n_param || vec_len(topology) != n_unknown;
     for (size_t u = 0; u < n_unknown && !rd.bad; u++)
-        rd.bad |= topology[u] < -2 || topology[u] >= (int64_t)n_unknown;
+        rd.bad |= topology[u] < MDL_HELD || topology[u] >= (int64_t)n_unknown;
     uint8_t *key[MDL_N_FORM] = {NULL};
     for (int f = 0; f < MDL_N_FORM && !rd.bad; f++) {
         get_vec(&rd, key[f]);

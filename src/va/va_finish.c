@@ -14,7 +14,7 @@
 
 static ir_val mapped(const ir_val *vmap, ir_val v) { return v < 0 ? v : vmap[v]; }
 
-static ir_val copy_inst(ir_fn *to, const ir_fn *from, ir_val i, const ir_val *vmap)
+ir_val lw_copy_inst(ir_fn *to, const ir_fn *from, ir_val i, const ir_val *vmap)
 {
     const ir_inst *p = &from->inst[i];
     switch ((ir_op)p->op) {
@@ -107,7 +107,7 @@ static void substitute_ddx(ir_fn *to, const ir_fn *from, const ir_val *deriv)
         else if ((p->op == IR_ADD || p->op == IR_SUB) && is_pert(from, p->b))
             vmap[i] = vmap[p->a];
         else
-            vmap[i] = copy_inst(to, from, (ir_val)i, vmap);
+            vmap[i] = lw_copy_inst(to, from, (ir_val)i, vmap);
     }
     finish_copy(to, from, vmap);
     vec_free(vmap);
@@ -205,7 +205,7 @@ static void copy_ports(const ports *p, ir_fn *to, ir_val *vmap, const ir_val *ro
         if (is_port(p->fn, (ir_val)i))
             vmap[i] = row ? row[dyn_k(p->fn, (ir_val)i) - LW_PORT] : zero;
         else if (q->op != IR_EFFECT || effect_uses(p, (ir_val)i) == (row != NULL))
-            vmap[i] = copy_inst(to, p->fn, (ir_val)i, vmap);
+            vmap[i] = lw_copy_inst(to, p->fn, (ir_val)i, vmap);
     }
     for (size_t i = 0; i < vec_len(p->fn->inst); i++)
         if (p->fn->inst[i].op == IR_LPHI)
@@ -627,7 +627,7 @@ static void copy_states(lw *L, const states *st, ir_fn *to, ir_val *vmap, const 
             vmap[i] = number ? replace_state(L, st, to, (ir_val)i, before, number)
                              : zero_of(to, (ir_type)p->type);
         else if (number || p->op != IR_EFFECT)
-            vmap[i] = copy_inst(to, from, (ir_val)i, vmap);
+            vmap[i] = lw_copy_inst(to, from, (ir_val)i, vmap);
     }
     for (size_t i = 0; i < vec_len(from->inst); i++)
         if (from->inst[i].op == IR_LPHI)
@@ -725,6 +725,8 @@ static void optimize(lw *L, ir_fn *to, const ir_fn *from)
 void va_finish(lw *L)
 {
     export_initial(L, L->fn);
+    if (L->has_read)
+        va_put_reads(L);
     if (L->m->has_ddx)
         apply(L, L->fn, resolve_ddx);
     if (L->has_port)

@@ -247,11 +247,11 @@ static void begin_pass(lw *L)
     map_free(&L->probe_of);
     for (size_t i = 0; i < vec_len(L->br); i++) {
         lw_branch *b = &L->br[i];
-        b->has_flow = b->probed = false;
+        b->has_flow = b->probed = b->is_sum = false;
         b->slot = -1;
         b->last_contrib = b->first_read = 0;
     }
-    L->again = L->bound_used = false;
+    L->again = L->bound_used = L->has_read = false;
     L->seq = L->now = 0;
     L->work = 0;
     L->frame = 0;
@@ -466,12 +466,13 @@ static ir_val current_branch(lw *L, int32_t k, const layout *y, ir_val *row)
         return i_br;
     }
     ir_out_add(L->fn, IR_OUT_ISPOT, at, 0, pot);
-    if (b->probed) {
+    if (b->probed && !b->is_sum) {
         row[u] = lw_sel(L, pot, v, b->has_flow ? lw_bin(L, IR_SUB, i_br, i_acc) : i_br);
         return i_br;
     }
     row[u] = lw_sel(L, pot, v, i_br);
-    ir_out_add(L->fn, IR_OUT_COLLAPSE, at, 0, L->cur[b->slot + 3]);
+    if (!b->probed)
+        ir_out_add(L->fn, IR_OUT_COLLAPSE, at, 0, L->cur[b->slot + 3]);
     ir_out_add(L->fn, IR_OUT_DROP, u, 0, lw_un(L, IR_BNOT, pot));
     return b->has_flow ? lw_sel(L, pot, i_br, i_acc) : i_br;
 }
@@ -626,6 +627,7 @@ vs_status va_lower_module(va_ctx *c, va_unit *u, va_mod *m)
     lower_params(&L);
     lower_analog(&L, &raw);
     if (!L.failed) {
+        va_find_reads(&L);
         layout y = number_unknowns(&L);
         emit_rows(&L, &y);
         fill_probes(&L, &y);

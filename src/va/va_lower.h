@@ -12,9 +12,16 @@
 /* Values are ir_val of L->fn; a type's default is 0. After L->stop functions give L->zero_f and do
  * nothing. Slots and values live in vecs of the lw, expressions and texts in the unit's arena. */
 
-/* Inputs that exist only until va_finish replaces them: port currents I(<port>), derivatives asked
- * for by ddx(), and the unknowns that they derive by. */
-enum { LW_PORT = 1 << 19, LW_DDX = 1 << 20, LW_PERT_NODE = 1 << 21, LW_PERT_FLOW = 1 << 22 };
+/* Inputs that exist only until va_finish replaces them: flows of switch branches that are read
+ * (va_read.c), port currents I(<port>), derivatives asked for by ddx(), and the unknowns that they
+ * derive by. */
+enum {
+    LW_READ = 1 << 18,
+    LW_PORT = 1 << 19,
+    LW_DDX = 1 << 20,
+    LW_PERT_NODE = 1 << 21,
+    LW_PERT_FLOW = 1 << 22
+};
 
 typedef struct lw_branch {
     const char *name;
@@ -25,7 +32,9 @@ typedef struct lw_branch {
     bool need_current; /* its flow is read before it is complete, or nothing contributes */
     /* of this pass */
     bool has_flow, probed; /* probed: flow read outside of its own potential contribution */
-    int32_t slot; /* of flow; potential, "is potential", "is literal 0" follow; -1: unused */
+    bool is_sum;   /* where it is no potential source, what was read is the sum of its flows */
+    int32_t probe; /* of its flow, if a switch branch is read */
+    int32_t slot;  /* of flow; potential, "is potential", "is literal 0" follow; -1: unused */
     int32_t last_contrib, first_read; /* sequence numbers, 0: none */
 } lw_branch;
 
@@ -96,6 +105,7 @@ typedef struct lw {
     bool bound_used;
     ir_val event_cond; /* inside a hoisted initial_step: its condition; IR_NONE: outside */
     bool has_port;     /* some I(<port>) */
+    bool has_read;     /* some LW_READ */
     ir_val *init_val;  /* vec by variable slot: value before the first point */
 } lw;
 
@@ -193,7 +203,13 @@ ir_val lw_time_operator(lw *L, const va_expr *e);
 /* A truth value: does the event cross, above or timer happen at this point? */
 ir_val lw_event(lw *L, const va_expr *e);
 
+/* -- va_read.c -- */
+void va_find_reads(lw *L); /* sets is_sum of the branches */
+void va_put_reads(lw *L);  /* LW_READ inputs become what they stand for */
+
 /* -- va_finish.c -- */
+/* Copies instruction i of `from`, whose operands are at vmap[] in `to`. */
+ir_val lw_copy_inst(ir_fn *to, const ir_fn *from, ir_val i, const ir_val *vmap);
 /* Turns L->fn into the functions of the module: ddx() and port currents are resolved, operators'
  * states numbered, parts optimized and cut into setup and evaluation. */
 void va_finish(lw *L);

@@ -185,6 +185,17 @@ ir_val lw_flow_probe(lw *L, int32_t b)
     return v;
 }
 
+/* The flow of a switch branch, which va_read.c puts in: its unknown or the sum of its flows. */
+static ir_val switch_flow(lw *L, int32_t b)
+{
+    ir_val v = ir_in(L->fn, IR_IN_DYN, LW_READ + b, IR_F64, false);
+    L->br[b].probe = probe_number(L, LW_FLOW, b, 0);
+    if (L->m->has_ddx)
+        v = ir_bin(L->fn, IR_ADD, v, ir_in(L->fn, IR_IN_DYN, LW_PERT_FLOW + b, IR_F64, false));
+    L->has_read = true;
+    return v;
+}
+
 ir_val lw_implicit_probe(lw *L, int32_t k)
 {
     return probe_value(L, probe_number(L, LW_IMPLICIT, k, 0));
@@ -223,8 +234,10 @@ static ir_val read_flow(lw *L, const va_expr *e)
         return L->zero_f;
     lw_branch *b = &L->br[t.branch];
     if (b->has_pot || b->need_current) {
-        b->probed = b->probed || L->own_pot != t.branch;
-        return with_sign(L, lw_flow_probe(L, t.branch), t.sign);
+        const bool own = L->own_pot == t.branch;
+        b->probed = b->probed || !own;
+        return with_sign(
+            L, own || !b->has_pot ? lw_flow_probe(L, t.branch) : switch_flow(L, t.branch), t.sign);
     }
     if (!b->first_read)
         b->first_read = ++L->seq;

@@ -425,6 +425,82 @@ START_TEST(noise_node_is_in_use_only_for_noise)
 }
 END_TEST
 
+/* Noise that voltages switch on is no reason for an unknown: charges beside it stay charges, and
+ * the source keeps its gain. What a voltage switches, or noise multiplies, is another matter. */
+START_TEST(charge_beside_noise_that_voltages_switch_stays_a_charge)
+{
+    mdl_model *m = model("shot", "module shot(a, c, d); inout a, c, d; electrical a, c, d;\n"
+                                 "analog begin\n"
+                                 "  I(a,c) <+ 1e-3*V(a,c) + ddt(2e-9*V(a,c));\n"
+                                 "  if (V(a) > 1) I(a,c) <+ white_noise(V(a)*1e-20, \"one\");\n"
+                                 "  if (V(a) > 2) I(d) <+ ddt(3e-9*V(d));\n"
+                                 "  I(d,c) <+ (1 + white_noise(1e-20, \"two\"))*ddt(V(d,c));\n"
+                                 "end endmodule\n");
+    inst s;
+    ck_assert_int_eq(mdl_n_unknown(m), 5); /* one for each ddt of d */
+    const int32_t row = row_with(&b, m, standard_env(), 0, NULL, NULL);
+    inst_open(&s, m, row, MDL_TRAN);
+    s.x[1] = 3, s.x[2] = 1, s.dyn[IR_DYN_ALPHA] = 1e6;
+    inst_eval(&s);
+    NEAR(inst_out(&s, IR_OUT_RES, 0, 0), 2e-3, 1e-15);
+    NEAR(inst_out(&s, IR_OUT_REACT, 0, 0), 4e-9, 1e-15);
+    NEAR(inst_out(&s, IR_OUT_J, 0, 0), 1e-3 + 2e-3, 1e-15);
+    inst_close(&s);
+    for (int on = 0; on < 2; on++) {
+        inst_open(&s, m, row, MDL_AC);
+        s.x[1] = on ? 3 : 0.5;
+        inst_eval(&s);
+        NEAR(inst_out(&s, IR_OUT_NOISE_GAIN, 0, 0), on ? 1.0 : 0.0, 1e-15);
+        NEAR(inst_out(&s, IR_OUT_NOISE_PSD, 0, 0), on ? 3e-20 : 0.0, 1e-15);
+        NEAR(inst_out(&s, IR_OUT_C, 0, 0), 2e-9, 1e-15);
+        inst_close(&s);
+    }
+}
+END_TEST
+
+/* A switch branch whose flow is read before anything is contributed. With r > 0 parameters make it
+ * a conductance: no current unknown, and what is read is the sum. With r = 0 the current is one.
+ * The second branch needs its own flow for its sum, and keeps the unknown. */
+START_TEST(flow_of_a_switch_branch_is_a_sum_where_parameters_decide)
+{
+    mdl_model *m = model("ends", "module ends(a, c, d); inout a, c, d; electrical a, c, d, i, k;\n"
+                                 "branch (a,i) one; branch (c,k) own; parameter real r = 2;\n"
+                                 "real f;\n"
+                                 "analog begin\n"
+                                 "  I(d) <+ I(one)*V(one) + I(own);\n"
+                                 "  I(i,c) <+ V(i,c); I(k) <+ V(k);\n"
+                                 "  f = V(one) > 1 ? 3 : 4;\n"
+                                 "  if (r > 0) I(one) <+ f*V(one)/r; else V(one) <+ 0.5*I(one);\n"
+                                 "  if (r > 0) I(own) <+ V(own)/r + I(own)/2; else V(own) <+ 0;\n"
+                                 "end endmodule\n");
+    const int32_t one = unknown(m, "flow(one)"), own = unknown(m, "flow(own)");
+    const int32_t sum = row1(m, "r", 2), pot = row1(m, "r", 0);
+    ck_assert_int_eq(mdl_row_topology(m, sum)[one], -2);
+    ck_assert_int_eq(mdl_row_topology(m, sum)[own], own);
+    ck_assert_int_eq(mdl_row_topology(m, pot)[one], one);
+    const int32_t at_i = unknown(m, "i");
+    inst s;
+    for (int high = 0; high < 2; high++) {
+        const double v = high ? 4 : 0.5, flow = (high ? 3 : 4) * v / 2;
+        inst_open(&s, m, sum, MDL_DC);
+        s.x[1] = v, s.x[1 + own] = 7;
+        inst_eval(&s);
+        NEAR(inst_out(&s, IR_OUT_RES, 0, 0), flow, 1e-15);
+        NEAR(inst_out(&s, IR_OUT_RES, 2, 0), flow * v + 7, 1e-15);
+        NEAR(inst_out(&s, IR_OUT_G, 2, 0), 2 * flow, 1e-15);
+        ck_assert(!inst_has(&s, IR_OUT_RES, one, 0));
+        inst_close(&s);
+    }
+    inst_open(&s, m, pot, MDL_DC);
+    s.x[1] = 4, s.x[1 + at_i] = 1, s.x[1 + one] = 5, s.x[1 + own] = 7;
+    inst_eval(&s);
+    NEAR(inst_out(&s, IR_OUT_RES, 0, 0), 5.0, 1e-15);
+    NEAR(inst_out(&s, IR_OUT_RES, 2, 0), 5.0 * 3 + 7, 1e-15);
+    NEAR(inst_out(&s, IR_OUT_RES, one, 0), 3 - 2.5, 1e-15);
+    inst_close(&s);
+}
+END_TEST
+
 /* A state that a flag switches off: node, both branch currents and the integral stand alone. */
 START_TEST(unknowns_that_nothing_drives_leave_the_matrix)
 {
@@ -454,6 +530,41 @@ START_TEST(unknowns_that_nothing_drives_leave_the_matrix)
     inst_eval(&s);
     NEAR(inst_out(&s, IR_OUT_RES, 0, 0), 2e-3, 1e-15);
     ck_assert_int_eq(s.v->lay.n_out, 6); /* two currents and their four derivatives */
+    inst_close(&s);
+}
+END_TEST
+
+/* A port that is no voltage and has a node of its own is held at 0 where nothing heats it. */
+START_TEST(port_that_is_alone_is_held_where_nothing_drives_it)
+{
+    mdl_model *m = model("warm", "module warm(a, c, t); inout a, c, t; electrical a, c;\n"
+                                 "thermal t; parameter real rth = 0; real g;\n"
+                                 "analog begin\n"
+                                 "  g = 1e-3*(1 + 0.1*Temp(t));\n"
+                                 "  I(a,c) <+ g*V(a,c);\n"
+                                 "  if (rth > 0) Pwr(t) <+ Temp(t)/rth - g*V(a,c)*V(a,c);\n"
+                                 "  else Pwr(t) <+ 2*Temp(t);\n"
+                                 "  Pwr(t) <+ ddt(3*Temp(t));\n"
+                                 "end endmodule\n");
+    const char *const name = "rth";
+    const double cold = 0, hot = 10;
+    mdl_env env = standard_env();
+    env.portconn = (const uint8_t[]){MDL_ALONE, 1, MDL_ALONE};
+    ck_assert(mdl_may_hold(m, 2) && !mdl_may_hold(m, 0));
+    const int32_t alone = row_with(&b, m, env, 1, &name, &cold),
+                  heated = row_with(&b, m, env, 1, &name, &hot), shared = row1(m, "rth", 0);
+    ck_assert_int_eq(mdl_row_topology(m, alone)[2], MDL_HELD);
+    ck_assert_int_eq(mdl_row_topology(m, alone)[0], 0);
+    ck_assert_int_eq(mdl_row_topology(m, heated)[2], 2);
+    ck_assert_int_eq(mdl_row_topology(m, shared)[2], 2);
+    inst s;
+    inst_open(&s, m, alone, MDL_TRAN);
+    s.x[1] = 2, s.dyn[IR_DYN_ALPHA] = 100;
+    inst_eval(&s);
+    NEAR(inst_out(&s, IR_OUT_RES, 0, 0), 2e-3, 1e-15);
+    ck_assert(!inst_has(&s, IR_OUT_RES, 2, 0) && !inst_has(&s, IR_OUT_REACT, 2, 0));
+    ck_assert(!inst_has(&s, IR_OUT_J, 0, 2) && !inst_has(&s, IR_OUT_J, 2, 0));
+    NEAR(inst_out(&s, IR_OUT_J, 2, 2), 302.0, 1e-15); /* the matrix is regular */
     inst_close(&s);
 }
 END_TEST
@@ -604,7 +715,10 @@ int main(void)
     tcase_add_test(t, index_finds_modules_without_compiling_files);
     tcase_add_test(t, correlated_noise_has_one_source_and_two_gains);
     tcase_add_test(t, noise_node_is_in_use_only_for_noise);
+    tcase_add_test(t, charge_beside_noise_that_voltages_switch_stays_a_charge);
+    tcase_add_test(t, flow_of_a_switch_branch_is_a_sum_where_parameters_decide);
     tcase_add_test(t, unknowns_that_nothing_drives_leave_the_matrix);
+    tcase_add_test(t, port_that_is_alone_is_held_where_nothing_drives_it);
     tcase_add_test(t, without_code_generator_models_are_interpreted_with_a_warning);
     tcase_add_test(t, given_value_must_be_a_number);
     tcase_add_test(t, rows_of_a_kin_are_the_rows_that_they_stand_for);
