@@ -267,7 +267,7 @@ typedef struct ckt_firm { /* a firm shunt of a part into which a current may flo
     int32_t node, part;
     bool by_devices; /* not from independent sources alone */
 } ckt_firm;
-/* The next of them that is not loose, from the i-th on; NULL: there are no more. *i moves behind. */
+/* The next of them that is not loose, from the i-th on; NULL: there is none. *i moves behind it. */
 const ckt_firm *ckt_next_firm(const ckt *c, size_t *i);
 /* The part with a firm shunt in which the unknown is a node; 0: none. */
 int32_t ckt_part(const ckt *c, int32_t unknown);

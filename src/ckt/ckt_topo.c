@@ -220,7 +220,8 @@ static void add_returns(const mdl_model *model, const nets *net, const int32_t *
 }
 
 /* Joins pairs G(a,b), G(b,a) of a device, and with ground the nodes where a device has G(a,a) but
- * no pair, and where its current returns is in another set. *apart, if not NULL, gets pairs that join nothing. */
+ * no pair, and where its current returns is in another set. *apart, if not NULL, gets pairs that
+ * join nothing. */
 static void join_devices(const ckt *c, mdl_form_kind form, int32_t *up, csc_entry **apart)
 {
     bool *has_diag = NULL, *has_pair = NULL;
