@@ -246,10 +246,13 @@ VS_MUST_USE vs_status op_solve(ana *a, double *x, bool warm, bool tran_op);
 /* Like op_solve for a transient, without an initial guess. The transient takes over x and the state
  * of devices, not the pivots. */
 VS_MUST_USE vs_status op_of_tran(ana *a, double *x);
+#define OP_GMIN_LOOK 10      /* times abstol: gmin currents from which on a node is looked at */
 #define OP_GMIN_CURRENT 1e-9 /* A; gmin carries no more than this where there is nothing better */
 /* The node that gmin carries with the largest current, 0: none. x [n+1] solves the equations of
  * `base`; f and q are those of x again afterwards. */
 int32_t op_carried_by_gmin(ana *a, const newton_eq *base, const double *x);
+/* f, q and what devices remember at x, in the equations of `base`. false: not finite. */
+bool op_load_at(ana *a, const newton_eq *base, const double *x);
 double op_most_gmin(const ana *a);                                   /* S, at any node */
 double op_gmin_current(const ana *a, const double *x, int32_t node); /* A, of such a node */
 /* The node with the largest contribution (size [n+1] ampere: a->fmax at the last load, or the

@@ -4,6 +4,7 @@
  *   pseudo-transient    a capacitor at every node, backward Euler with growing steps
  * Large circuits first get a start that follows their logic (op_levels.c).
  * Source: ngspice manual ch. "Convergence"; Kelley & Keyes, SIAM J. Numer. Anal. 35(2), 1998. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -45,6 +46,7 @@ typedef struct op_progress {
     int32_t doubtful;        /* node that makes a->x_doubtful no point of the circuit, 0: none */
     bool by_gmin;            /* it is carried by gmin; else by an absurd current */
     double doubtful_current; /* A, there */
+    double doubtful_v;       /* V, there */
     const char *doubtful_method; /* that found it */
 } op_progress;
 
@@ -54,7 +56,6 @@ typedef struct op_progress {
  * solution at -1e10 V, where gmin carries the current of the sources; such voltages are
  * proportional to 1/gmin. Models continue their exponentials as straight lines above some current,
  * and a loop may have a solution there too. */
-#define GMIN_LOOK 10     /* times abstol: gmin currents from which on a node is looked at */
 #define GMIN_SHARE 0.5   /* -d ln v / d ln gmin of a node that gmin carries */
 #define FAR_GMIN 1e-12   /* S; OSDI devices may have a gmin of their own, that no option changes: */
 #define FAR_SHARE 0.1    /* a node of theirs moves by so much of itself for FAR_GMIN to ground, */
@@ -90,6 +91,11 @@ static bool load_at(ana *a, const newton_eq *base, double gmin, const double *x)
     return ckt_load(a->c, &env, x, a->f, a->q, a->fmax, a->qmax, &limited) == VS_OK;
 }
 
+bool op_load_at(ana *a, const newton_eq *base, const double *x)
+{
+    return load_at(a, base, base->env.gmin, x);
+}
+
 /* Loads at x; r gets what another gmin adds to the currents of nodes there: x moves by -J^-1 r for
  * it. Without gmin there are only the shunts of nodes that have no other path. */
 static bool load_gmin_currents(ana *a, const newton_eq *base, const double *x)
@@ -112,7 +118,7 @@ int32_t op_carried_by_gmin(ana *a, const newton_eq *base, const double *x)
     int32_t node = 0;
     bool look = false;
     for (int32_t i = 1; i <= a->n && !look; i++)
-        look = gmin_current(a, x, i) > GMIN_LOOK * a->opt.abstol;
+        look = gmin_current(a, x, i) > OP_GMIN_LOOK * a->opt.abstol;
     for (size_t k = 0; k < vec_len(a->far) && !look; k++)
         look = far_current(a, x, a->far[k]) > OP_GMIN_CURRENT;
     if (!look || !load_gmin_currents(a, base, x))
@@ -135,7 +141,7 @@ int32_t op_carried_by_gmin(ana *a, const newton_eq *base, const double *x)
         return 0;
     lu_solve(&a->lu, a->r + 1, a->dx + 1);
     for (int32_t i = 1; i <= a->n; i++)
-        if (gmin_current(a, x, i) > GMIN_LOOK * a->opt.abstol &&
+        if (gmin_current(a, x, i) > OP_GMIN_LOOK * a->opt.abstol &&
             fabs(a->dx[i]) > GMIN_SHARE * fabs(x[i]) &&
             (!node || gmin_current(a, x, i) > gmin_current(a, x, node)))
             node = i;
@@ -499,11 +505,21 @@ double op_gmin_current(const ana *a, const double *x, int32_t node)
     return gmin_current(a, x, node);
 }
 
+/* A node whose firm shunt carries, at rest, a current that only gmin could carry; 0: none. */
+static int32_t carried_by_stiff(const ana *a, const double *x)
+{
+    enum { ROUNDINGS = 1000 };
+    const int32_t node = ckt_most_stiff(a->c, x);
+    const double rounding = ROUNDINGS * DBL_EPSILON * a->fmax[node];
+    return CKT_FIRM_SIEMENS * fabs(x[node]) > OP_GMIN_CURRENT + rounding ? node : 0;
+}
+
 /* Is the solution x one of the circuit? If not, the best one such is kept (rather a large current
  * than gmin's), and the status is VS_NOCONV: another solution is looked for. */
 static vs_status judge(ana *a, const newton_eq *eq, const double *x, op_progress *p)
 {
-    const int32_t carried = op_carried_by_gmin(a, eq, x);
+    const int32_t stiff = carried_by_stiff(a, x);
+    const int32_t carried = stiff ? stiff : op_carried_by_gmin(a, eq, x);
     const int32_t node = carried ? carried : op_node_of_absurd_current(a, a->fmax);
     if (!node)
         return VS_OK;
@@ -511,7 +527,10 @@ static vs_status judge(ana *a, const newton_eq *eq, const double *x, op_progress
         p->doubtful = node;
         p->by_gmin = carried;
         p->doubtful_method = a->st.op_method;
-        p->doubtful_current = carried ? op_gmin_current(a, x, node) : a->fmax[node];
+        p->doubtful_current = stiff     ? CKT_FIRM_SIEMENS * fabs(x[node])
+                              : carried ? op_gmin_current(a, x, node)
+                                        : a->fmax[node];
+        p->doubtful_v = stiff ? CKT_FIRM_SIEMENS / ckt_shunt(a->opt.gmin) * x[node] : x[node];
         copy(a, a->x_doubtful, x);
     }
     return VS_NOCONV;
@@ -534,7 +553,7 @@ static vs_status settle(ana *a, const op_progress *p, double *x)
         diag_error(a->d, DIAG_NOWHERE,
                    "no operating point found: %s would be at %.3g V, where gmin alone carries the "
                    "current (%.3g A)",
-                   who, a->x_doubtful[i], p->doubtful_current);
+                   who, p->doubtful_v, p->doubtful_current);
         diag_note(a->d, DIAG_NOWHERE,
                   "perhaps a current source or a loop of gain has no path for its current there; "
                   ".nodeset names a point nearby");
@@ -669,7 +688,11 @@ static vs_status search(ana *a, double *x, bool warm, bool tran_op)
     a->stopped = false;
     a->inside = INFINITY; /* a run that found no memory did not come to set these */
     a->lu.opt.refuse_fill = false;
+    if (!warm)
+        (void)ckt_stiffen(a->c, false);
     vs_status st = first_newton(a, &eq, x, warm, &p.first);
+    if (st == VS_NOCONV && p.first.singular && ckt_stiffen(a->c, true))
+        st = first_newton(a, &eq, x, false, &p.first);
     if (st == VS_OK)
         st = judge(a, &eq, x, &p);
     a->homotopy = st == VS_NOCONV;

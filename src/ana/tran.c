@@ -191,8 +191,10 @@ static vs_status initial_point(tran *t)
         vs_status st = op_of_tran(a, x);
         if (st == VS_OK)
             watch_step(a->watch, &done);
+        ckt_begin_shunts(a->c, x, a->opt.gmin, OP_GMIN_LOOK * a->opt.abstol);
         return st;
     }
+    ckt_begin_shunts(a->c, NULL, a->opt.gmin, INFINITY);
     a->st.op_method = "uic";
     ckt_reset_limits(a->c);
     ckt_uic(a->c, x);
@@ -682,7 +684,7 @@ static vs_status newton_failed(tran *t)
     double h = CUT_NEWTON * t->h;
     tell(t, ANA_STEP_NEWTON, h);
     if (h < t->hmin) {
-        if (finds_jump(t))
+        if (!(t->refused.node && t->refused.fed) && finds_jump(t))
             return accept_jump(t, t->h, true);
         if (t->refused.node)
             tran_tell_refused(t);
@@ -777,7 +779,8 @@ static vs_status judge(tran *t)
         reject(t, asked);
         return VS_OK;
     }
-    if (!t->unseen && vop_is_far(t->x[0], t->far, t->a->m) && tran_refuses(t))
+    const bool is_far = !t->unseen && vop_is_far(t->x[0], t->far, t->a->m);
+    if ((t->fed && tran_feeds_firm(t)) || (is_far && tran_refuses(t)))
         return newton_failed(t);
     watch_phase(t->a->watch, ANA_IN_LTE);
     if (t->n_piece == 0 && is_given_too_long(t))
@@ -907,7 +910,9 @@ VS_HOT vs_status ana_tran_go(ana *a, double until)
     vs_status st = VS_OK;
     const bool first = !t->begun;
     double by;
+    size_t none = 0;
     t->plain = tran_is_plain(t);
+    t->fed = ckt_next_firm(a->c, &none) != NULL;
     t->wraps = ckt_wrapped(a->c, 0, t->x[1], &by) >= 0;
     t->mark = first_mark(t);
     if (first) {

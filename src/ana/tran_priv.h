@@ -39,6 +39,7 @@ typedef struct tran_lte {
 typedef struct tran_refused { /* a point that solves the equations and is none of the circuit */
     int32_t node;             /* whose voltage is v; */
     double v, current;        /* gmin carries this current; 0: the voltage is rounding */
+    bool fed;                 /* sources feed it: there is no other solution */
 } tran_refused;
 
 typedef struct tran_noise tran_noise;   /* tran_noise.c */
@@ -98,6 +99,7 @@ typedef struct tran {
     double factor, unseen_miss; /* integ_lte_factor, tran_unseen_miss */
     tran_lte lte;
     double far;                  /* V: tran_refuses looks at what is beyond */
+    bool fed;                    /* there are isolated parts into which a current may flow */
     tran_refused refused;        /* the last of the attempts in a row; .node 0: none was */
     int newton_fails, lte_fails; /* in a row */
     bool follows;                /* Newton has op_follow's help */
@@ -261,6 +263,8 @@ void tran_tape_row(const tran *t, const double *x, bool corner);
 double tran_far(const ana *a);
 /* Whether the attempt, with a voltage beyond t->far, is no point of the circuit: t->refused. */
 bool tran_refuses(tran *t);
+/* Whether it is none because a current flows into an isolated part, that has no path from there. */
+bool tran_feeds_firm(tran *t);
 void tran_tell_refused(const tran *t); /* the error that ends the run */
 
 /* -- tran_lte.c -- */

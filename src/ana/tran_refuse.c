@@ -1,9 +1,11 @@
 /* tran_refuse.c - points of a transient that solve its equations and are none of the circuit.
  *   gmin      a current for which there is no path but gmin, as at operating points (op.c). Where
  *             charge takes it, the voltage follows from that and is right, however large.
+ *             Isolated parts have a firm level in time (ckt_topo.c), and what feeds them is
+ *             the sum of the currents of sources, or of all devices, into their nodes.
  *   rounding  a level that next to nothing joins to ground, beside charges over a short step: such
  *             a conductance is lost in the sums of its rows, and any level solves these.
- * Only voltages beyond t->far are looked at, so that others cost a comparison. */
+ * Only voltages beyond t->far, and firm levels, are looked at: others cost a comparison. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include "tran_priv.h"
 
 #define LEAST_PART 1e-4 /* of a row's largest current, gmin's there: less is no reason for a look */
+#define MANY_ROUNDINGS 10 /* a sum of currents has at most, of all of them */
 #define LEAST_SHARE \
     1e-3 /* -d ln v / d ln gmin, by gmin to ground, that is: a node may have a
                           * thousand junctions */
@@ -62,6 +65,8 @@ static int32_t by_gmin(tran *t)
     if (!node || a->latent)
         return node;
     const int32_t sure = op_carried_by_gmin(a, &t->eq, t->x[0]);
+    if (!lu_is_ready(&a->lu)) /* next to singular: nothing else holds it */
+        return node;
     return op_gmin_current(a, t->x[0], sure) > OP_GMIN_CURRENT ? sure : 0;
 }
 
@@ -81,11 +86,76 @@ static int32_t by_rounding(const tran *t)
     return most_moved(t, far, a->opt.reltol);
 }
 
+/* -- firm levels -- */
+
+/* The sum of v [m] over the nodes of a part; *size: of |size| [m], which is what rounding is of. */
+static double part_sum(const ana *a, const ckt_firm *k, const double *v, const double *of,
+                       double *size)
+{
+    double sum = 0;
+    *size = 0;
+    for (int32_t i = 1; i <= a->n; i++) {
+        if (ckt_part(a->c, ana_unknown_at(a, i)) != k->part)
+            continue;
+        sum += v[i];
+        *size += fabs(of[i]);
+    }
+    return sum;
+}
+
+/* The current of the firm conductance; *at: the place of its node, 0: at rest. */
+static double firm_current(const tran *t, const ckt_firm *k, int32_t *at)
+{
+    const ana *a = t->a;
+    *at = a->latent ? 0 : k->node;
+    for (int32_t i = 1; i <= a->n && a->latent; i++)
+        if (ana_unknown_at(a, i) == k->node)
+            *at = i;
+    return *at ? CKT_FIRM_SIEMENS * t->x[0][*at] : 0;
+}
+
+/* What sources and devices feed into a part, A. The firm conductance also carries what Newton's
+ * method leaves in the rows of the part, so that it only tells when to ask devices. */
+static double fed_current(tran *t, const ckt_firm *k, double *size)
+{
+    ana *a = t->a;
+    int32_t at;
+    if (!k->by_devices)
+        return part_sum(a, k, t->src, t->src, size);
+    const double firm = firm_current(t, k, &at);
+    *size = 0;
+    if (fabs(firm) <= OP_GMIN_CURRENT)
+        return 0;
+    if (a->latent) {
+        *size = a->opt.reltol / DBL_EPSILON * (a->fmax[at] + t->cc.alpha * a->qmax[at]);
+        return firm;
+    }
+    return op_load_at(a, &t->eq, t->x[0]) ? part_sum(a, k, a->f, a->fmax, size) - firm : 0;
+}
+
+bool tran_feeds_firm(tran *t)
+{
+    const ckt_firm *k;
+    for (size_t i = 0; (k = ckt_next_firm(t->a->c, &i)) != NULL;) {
+        double size;
+        const double current = fabs(fed_current(t, k, &size));
+        if (current <= OP_GMIN_CURRENT + MANY_ROUNDINGS * DBL_EPSILON * size)
+            continue;
+        t->refused = (tran_refused){.node = k->node,
+                                    .v = current / ckt_shunt(t->a->opt.gmin),
+                                    .current = current,
+                                    .fed = true};
+        return true;
+    }
+    return false;
+}
+
 bool tran_refuses(tran *t)
 {
     const double *x = t->x[0];
     tran_refused *r = &t->refused;
     r->current = 0;
+    r->fed = false;
     r->node = by_rounding(t);
     if (!r->node && (r->node = by_gmin(t)) != 0)
         r->current = op_gmin_current(t->a, x, r->node);

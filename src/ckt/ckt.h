@@ -251,6 +251,26 @@ int32_t ckt_n_osdi(const ckt *c); /* devices of OSDI libraries */
 void ckt_osdi_nodes(const ckt *c, int32_t **node);
 /* S, of what is put from a node without a dc path to ground where option gmin is this. */
 static inline double ckt_shunt(double gmin) { return gmin > 0 ? gmin : 1e-12; }
+/* In time, from a node of a part that nothing joins to ground: no current flows there, and gmin
+ * beside C/h would be rounding. */
+#define CKT_FIRM_SIEMENS 1.0
+/* A transient begins, at x [n+1], an operating point with this gmin, or NULL: parts from which its
+ * shunts carry more than `most` amperes there keep gmin in time. */
+void ckt_begin_shunts(ckt *c, const double *x, double gmin, double most);
+/* Static loads have firm shunts, too, from now on, or no more: beside micro-ohms gmin is rounding,
+ * and the matrix singular. false: nothing has changed. */
+bool ckt_stiffen(ckt *c, bool stiff);
+/* The node of such a shunt, which must carry no current, that carries most of them at x [n+1]; 0:
+ * none carries any. */
+int32_t ckt_most_stiff(const ckt *c, const double *x);
+typedef struct ckt_firm { /* a firm shunt of a part into which a current may flow: it has no path */
+    int32_t node, part;
+    bool by_devices; /* not from independent sources alone */
+} ckt_firm;
+/* The next of them that is not loose, from the i-th on; NULL: there is none. *i moves behind it. */
+const ckt_firm *ckt_next_firm(const ckt *c, size_t *i);
+/* The part with a firm shunt in which the unknown is a node; 0: none. */
+int32_t ckt_part(const ckt *c, int32_t unknown);
 /* Adds what these carry at x [n+1], in loads of that mode, to f [n+1]; firm ones carry nothing. */
 void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f);
 /* Puts gmin from node k to ground in static loads from now on, with a warning. Needed because OSDI

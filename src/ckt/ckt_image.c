@@ -8,7 +8,7 @@
 /* Shunts that were added while the operating point was looked for (ckt_anchor) are part of it. */
 static void fixes_image(ckt *c, image *im)
 {
-    const size_t n = image_count(im, vec_len(c->fix), 5 * sizeof(int32_t));
+    const size_t n = image_count(im, vec_len(c->fix), 8 * sizeof(int32_t));
     if (n < vec_len(c->fix) || (c->small && n != vec_len(c->fix))) {
         im->wrong = im->wrong ? im->wrong : "it is of a circuit with other nodes";
         return;
@@ -17,15 +17,21 @@ static void fixes_image(ckt *c, image *im)
         vec_extend(c->fix, n - vec_len(c->fix));
     for (size_t i = 0; i < n; i++) {
         ckt_fix *k = &c->fix[i];
-        int32_t kind = (int32_t)k->kind, always = k->always, firm = k->firm;
+        int32_t kind = (int32_t)k->kind, always = k->always, firm = k->firm, fed = k->fed,
+                loose = k->loose;
         IMAGE_WITHIN(im, kind, 0, CKT_FIX_UNIT);
         IMAGE_WITHIN(im, k->unknown, 0, ckt_n(c));
         IMAGE_WITHIN(im, always, 0, 1);
         IMAGE_WITHIN(im, firm, 0, 1);
+        IMAGE_WITHIN(im, fed, 0, 1);
+        IMAGE_WITHIN(im, loose, 0, 1);
+        IMAGE_WITHIN(im, k->whole, 0, ckt_n(c));
         IMAGE_WITHIN(im, k->slot, 0, csc_nnz(&c->a));
         k->kind = kind;
         k->always = always;
         k->firm = firm;
+        k->fed = fed;
+        k->loose = loose;
     }
 }
 

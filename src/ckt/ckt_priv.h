@@ -38,12 +38,17 @@ typedef struct ckt_ic {
 typedef struct ckt_fix { /* what the topology check adds to make dc solvable */
     enum {
         CKT_FIX_SHUNT,  /* gmin from a node to ground, in static loads and, if `always`, in all: */
-                        /* firm_siemens in the others, if `firm` */
+                        /* CKT_FIRM_SIEMENS in the others, if `firm` and not `loose`, and at rest */
+                        /* if `stiff` */
         CKT_FIX_SERIES, /* loop_ohm (ckt_stamp.c) in a branch, in static loads */
         CKT_FIX_UNIT    /* x = 0 for an unknown that is not in any static equation */
     } kind;
     int32_t unknown;
     bool always, firm;
+    bool fed;      /* a current may come from outside: a firm one must not carry it */
+    bool loose;    /* at the operating point it does, by gmin: gmin in time, too */
+    bool stiff;    /* gmin is rounding beside the conductances of the part */
+    int32_t whole; /* the part: shunts of one have the same number */
     int32_t slot;
 } ckt_fix;
 
@@ -69,6 +74,8 @@ struct ckt {
     dev_group *group;  /* vec */
     double last_break; /* what ckt_next_break said last */
     ckt_fix *fix;      /* vec */
+    ckt_firm *firm;    /* vec */
+    int32_t *part;     /* vec, of the unknowns if there are any firm ones: see ckt_part */
     csc a;
     int32_t *diag_slot; /* [n+1], -1: none */
     double *out;        /* [n_buffer][out_size] outputs of batches */

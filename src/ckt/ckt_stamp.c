@@ -12,9 +12,6 @@
 #include "norm.h"
 
 static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-defined branches */
-/* In time, from a node of a part that nothing joins to ground: no current flows there, and gmin
- * beside C/h would be rounding. */
-static const double firm_siemens = 1;
 
 /* Reading the clock costs as much as evaluating a few resistors, and a load reads it three times a
  * group: in circuits of few devices one load in 16 is timed and counts for 16. */
@@ -73,7 +70,64 @@ double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
 {
     if (k->kind != CKT_FIX_SHUNT)
         return k->kind == CKT_FIX_SERIES ? -loop_ohm : 1;
-    return k->firm && env->mode != CKT_STATIC ? firm_siemens : ckt_shunt(env->gmin);
+    const bool firm =
+        env->mode == CKT_STATIC ? k->stiff : k->firm && !k->loose && !(k->fed && env->steady);
+    return firm ? CKT_FIRM_SIEMENS : ckt_shunt(env->gmin);
+}
+
+bool ckt_stiffen(ckt *c, bool stiff)
+{
+    bool any = false;
+    for (size_t i = 0; i < vec_len(c->fix); i++) {
+        ckt_fix *k = &c->fix[i];
+        const bool to = stiff && k->firm;
+        any |= to != k->stiff;
+        k->stiff = to;
+    }
+    return any;
+}
+
+int32_t ckt_most_stiff(const ckt *c, const double *x)
+{
+    int32_t node = 0;
+    for (size_t i = 0; i < vec_len(c->fix); i++)
+        if (c->fix[i].stiff && fabs(x[c->fix[i].unknown]) > fabs(x[node]))
+            node = c->fix[i].unknown;
+    return node;
+}
+
+/* What leaves the part by gmin: the sum over its shunts, of which a charge may part two. */
+static double part_current(const ckt *c, int32_t whole, const double *x, double gmin)
+{
+    double sum = 0;
+    for (size_t i = 0; i < vec_len(c->fix); i++)
+        if (c->fix[i].kind == CKT_FIX_SHUNT && c->fix[i].whole == whole)
+            sum += ckt_shunt(gmin) * x[c->fix[i].unknown];
+    return sum;
+}
+
+void ckt_begin_shunts(ckt *c, const double *x, double gmin, double most)
+{
+    for (size_t i = 0; i < vec_len(c->fix); i++) {
+        ckt_fix *k = &c->fix[i];
+        k->loose = k->firm && k->fed && x && fabs(part_current(c, k->whole, x, gmin)) > most;
+    }
+}
+
+const ckt_firm *ckt_next_firm(const ckt *c, size_t *i)
+{
+    while (*i < vec_len(c->firm)) {
+        const ckt_firm *k = &c->firm[(*i)++];
+        for (size_t j = 0; j < vec_len(c->fix); j++)
+            if (c->fix[j].firm && !c->fix[j].loose && c->fix[j].unknown == k->node)
+                return k;
+    }
+    return NULL;
+}
+
+int32_t ckt_part(const ckt *c, int32_t unknown)
+{
+    return c->part && c->unknown[unknown].node ? c->part[unknown] : 0;
 }
 
 static void stamp_fix(const ckt_fix *k, const ckt_env *env, const double *x, load *l)
@@ -89,7 +143,9 @@ void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f
 {
     for (size_t i = 0; i < vec_len(c->fix); i++) {
         const ckt_fix *k = &c->fix[i];
-        if (k->kind == CKT_FIX_SHUNT && (env->mode == CKT_STATIC || (k->always && !k->firm)))
+        const bool carries =
+            env->mode == CKT_STATIC ? !k->stiff : k->always && (!k->firm || k->loose);
+        if (k->kind == CKT_FIX_SHUNT && carries)
             f[k->unknown] += ckt_fix_value(k, env) * x[k->unknown];
     }
 }

@@ -4,10 +4,12 @@
  * join nodes, voltage-defined branches join their nodes through the branch current, a controlled
  * source does not join its output to its control. A set that does not contain ground has no dc
  * path: its level is not determined. A device whose current in a node returns through ground shows
- * as a diagonal entry without a partner and joins the node to ground. In time charges join nodes,
- * too: what neither they nor conductances join to ground, as the isolated side of a transformer
- * with its capacitors, has no level there either. Voltage-defined branches in a
- * loop: their currents are not determined (or their voltages disagree). */
+ * as a diagonal entry without a partner and joins the node to ground. (If no branch of the device
+ * ends at ground, the current returns through its other terminals, and joins nothing.) Temperatures
+ * follow voltages and these follow them, which holds no level: branches tell what flows between. In
+ * time charges join nodes, too: what neither they nor conductances join to ground, as the isolated
+ * side of a transformer with its capacitors, has no level there either. Voltage-defined branches in
+ * a loop: their currents are not determined (or their voltages disagree). */
 #include "ckt_priv.h"
 
 #include <stdio.h>
@@ -124,6 +126,53 @@ static const csc_entry *rest_entries(entries *s)
     return s->rest ? s->rest : dc;
 }
 
+/* What the branches of a module join: [unknowns of the model]. Currents within a net sum to zero if
+ * no branch of it ends at ground, and depend on differences of its voltages alone if no probe does.
+ * An unknown that is the current of a branch is in the branch's net. */
+typedef struct nets {
+    int32_t *of;    /* its net */
+    bool *grounded; /* of each net: a branch ends at ground */
+} nets;
+
+static nets find_nets(const mdl_model *model)
+{
+    const va_module *m = mdl_module(model);
+    nets s = {0};
+    vec_extend(s.of, mdl_n_unknown(model));
+    vec_extend(s.grounded, mdl_n_unknown(model));
+    for (size_t i = 0; i < vec_len(s.of); i++)
+        s.of[i] = (int32_t)i;
+    for (size_t b = 0; b < vec_len(m->branch); b++) {
+        const va_branch *br = &m->branch[b];
+        const int32_t end = br->hi < 0 ? br->lo : br->hi;
+        if (br->hi >= 0 && br->lo >= 0)
+            join(s.of, br->hi, br->lo);
+        if (end >= 0 && br->current >= 0)
+            join(s.of, end, br->current);
+    }
+    for (size_t i = 0; i < vec_len(s.of); i++)
+        s.of[i] = find(s.of, (int32_t)i);
+    for (size_t b = 0; b < vec_len(m->branch); b++) {
+        const va_branch *br = &m->branch[b];
+        if ((br->hi < 0) != (br->lo < 0))
+            s.grounded[s.of[br->hi < 0 ? br->lo : br->hi]] = true;
+    }
+    return s;
+}
+
+static void free_nets(nets *s)
+{
+    vec_free(s->of);
+    vec_free(s->grounded);
+}
+
+/* Two unknowns of which one is in a net that floats, and the other in one that ends at ground, as
+ * those of a device and its temperature. */
+static bool are_apart(const nets *s, int32_t a, int32_t b)
+{
+    return s->of[a] != s->of[b] && s->grounded[s->of[a]] != s->grounded[s->of[b]];
+}
+
 /* An entry that joins: at rest, a conductance. */
 static bool holds(const mdl_out *o, mdl_form_kind form)
 {
@@ -132,8 +181,9 @@ static bool holds(const mdl_out *o, mdl_form_kind form)
     return o->kind == IR_OUT_G || o->kind == IR_OUT_C || o->kind == IR_OUT_J;
 }
 
-/* For each output of the form: 0: holds nothing; 1: G(a,a); 2: G(a,b) without a pair; 3: with. */
-static uint8_t *kinds_of(const dev_form *f, mdl_form_kind form)
+/* For each output of the form: 0: holds nothing; 1: G(a,a); 2: G(a,b) without a pair; 3: with; 4:
+ * with one that is apart. */
+static uint8_t *kinds_of(const dev_form *f, const nets *net, mdl_form_kind form)
 {
     uint8_t *kind = NULL;
     vec_extend(kind, f->n_out);
@@ -145,7 +195,7 @@ static uint8_t *kinds_of(const dev_form *f, mdl_form_kind form)
         for (int32_t j = 0; j < f->n_out && o->a != o->b; j++) {
             const mdl_out *p = &f->variant->out[j];
             if (holds(p, form) && p->a == o->b && p->b == o->a)
-                kind[k] = 3;
+                kind[k] = are_apart(net, o->a, o->b) ? 4 : 3;
         }
     }
     return kind;
@@ -157,11 +207,25 @@ static bool are_currents(const ckt *c, int32_t a, int32_t b)
     return a && b && !c->unknown[a].node && !c->unknown[b].node;
 }
 
+/* Where the current of unknown u of an instance can return: pairs (of u, of that) to the end of
+ * *e; of u and ground if a branch of the module ends there. */
+static void add_returns(const mdl_model *model, const nets *net, const int32_t *to, int32_t u,
+                        csc_entry **e)
+{
+    if (net->grounded[net->of[u]] || mdl_unknown(model, u)->kind > VA_NODE)
+        vec_push(*e, csc_entry_of(to[u], 0));
+    for (int32_t k = 0; k < mdl_module(model)->n_port; k++)
+        if (to[k] != to[u] && net->of[k] == net->of[u])
+            vec_push(*e, csc_entry_of(to[u], to[k]));
+}
+
 /* Joins pairs G(a,b), G(b,a) of a device, and with ground the nodes where a device has G(a,a) but
- * no pair: its current returns there. */
-static void join_devices(const ckt *c, mdl_form_kind form, int32_t *up)
+ * no pair, and where its current returns is in another set. *apart, if not NULL, gets pairs that
+ * join nothing. */
+static void join_devices(const ckt *c, mdl_form_kind form, int32_t *up, csc_entry **apart)
 {
     bool *has_diag = NULL, *has_pair = NULL;
+    csc_entry *returns = NULL;
     vec_extend(has_diag, vec_len(c->unknown));
     vec_extend(has_pair, vec_len(c->unknown));
     for (size_t gi = 0; gi < vec_len(c->group); gi++) {
@@ -169,13 +233,16 @@ static void join_devices(const ckt *c, mdl_form_kind form, int32_t *up)
         const dev_form *f = &g->form[form];
         if (!f->variant)
             continue;
-        uint8_t *kind = kinds_of(f, form);
+        nets net = find_nets(g->model);
+        uint8_t *kind = kinds_of(f, &net, form);
         for (int32_t i = 0; i < g->nb; i++) {
             const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
             for (int32_t k = 0; k < f->n_out; k++) {
                 const int32_t a = to[f->variant->out[k].a], b = to[f->variant->out[k].b];
                 if (kind[k] == 1)
                     has_diag[a] = true;
+                if (kind[k] == 4 && apart)
+                    vec_push(*apart, csc_entry_of(a, b));
                 if (kind[k] == 3 && (form == MDL_DC || !are_currents(c, a, b))) {
                     has_pair[a] = true;
                     join(up, a, b);
@@ -183,15 +250,20 @@ static void join_devices(const ckt *c, mdl_form_kind form, int32_t *up)
             }
             for (int32_t u = 0; u < f->n_u; u++) {
                 if (has_diag[to[u]] && !has_pair[to[u]])
-                    join(up, to[u], 0);
+                    add_returns(g->model, &net, to, u, &returns);
             }
             for (int32_t u = 0; u < f->n_u; u++)
                 has_diag[to[u]] = has_pair[to[u]] = false;
         }
         vec_free(kind);
+        free_nets(&net);
     }
+    for (size_t i = 0; i < vec_len(returns); i++)
+        if (find(up, csc_entry_row(returns[i])) != find(up, csc_entry_col(returns[i])))
+            join(up, csc_entry_row(returns[i]), 0);
     vec_free(has_diag);
     vec_free(has_pair);
+    vec_free(returns);
 }
 
 /* A branch current that only one node has: V(a) <+ ... with the other end at ground, which is no
@@ -272,12 +344,14 @@ static bool *open_sets(const ckt *c, int32_t *up)
     return open;
 }
 
-/* Pairs of which one entry is of a device and the other of another. */
-static void join_entries(const csc_entry *e, int32_t *up)
+/* Pairs of which one entry is of a device and the other of another. The currents of the two ends of
+ * a line do not join its ports. */
+static void join_entries(const ckt *c, const csc_entry *e, const csc_entry *apart, int32_t *up)
 {
     for (size_t i = 0; i < vec_len(e); i++) {
         const int32_t a = csc_entry_row(e[i]), b = csc_entry_col(e[i]);
-        if (a < b && find(up, a) != find(up, b) && ckt_has_entry(e, b, a))
+        if (a < b && find(up, a) != find(up, b) && !are_currents(c, a, b) &&
+            ckt_has_entry(e, b, a) && !ckt_has_entry(apart, a, b))
             join(up, a, b);
     }
 }
@@ -287,7 +361,7 @@ static void join_natives(const ckt *c, bool reactive, int32_t *up)
     csc_entry *e = NULL;
     nat_entries(&c->nat, reactive, &e);
     ckt_sort_entries(c, e);
-    join_entries(e, up);
+    join_entries(c, e, NULL, up);
     vec_free(e);
 }
 
@@ -299,103 +373,193 @@ static bool are_joined(int32_t *up)
     return k == vec_len(up);
 }
 
-/* Sets of which a device takes current and gives it to another: fed[root]. */
+/* Sets of which a device takes current and gives it to another: fed[root]; where that current
+ * depends on an unknown, driven[root], too. sensed[root]: a device looks at the voltage from the
+ * set to another. */
 typedef struct feeds {
+    const ckt *c;
     int32_t *up;
-    bool *fed;
+    bool *fed, *by_devices, *driven, *sensed;
 } feeds;
 
-static void note_feed(feeds *s, int32_t a, int32_t b)
+static bool note_feed(feeds *s, int32_t a, int32_t b)
 {
     const int32_t x = find(s->up, a), y = find(s->up, b);
     if (x != y)
         s->fed[x] = s->fed[y] = true;
+    return x != y;
 }
 
+/* The same by a device; a charge that it gives is not among the currents of a point. */
+static void note_drive(feeds *s, int32_t a, int32_t b, bool driven, bool charge)
+{
+    if (!note_feed(s, a, b))
+        return;
+    const int32_t at[2] = {find(s->up, a), find(s->up, b)};
+    for (int k = 0; k < 2; k++) {
+        s->by_devices[at[k]] = true;
+        s->driven[at[k]] |= driven || charge;
+        s->sensed[at[k]] |= charge;
+    }
+}
+
+/* A source's current is given; between the ports of a line none flows. */
 static void note_native(void *user, const nat_device *d)
 {
+    feeds *s = user;
     for (int32_t k = 1; k < d->n_node; k++)
-        note_feed(user, d->node[0], d->node[k]);
+        if (!d->ports)
+            note_drive(s, d->node[0], d->node[k], true, true);
+        else if (k % 2)
+            note_feed(s, d->node[k - 1], d->node[k]);
+    if (!d->ports) /* nothing is known of what it looks at */
+        for (int32_t k = 0; k < d->n_node; k++)
+            s->sensed[find(s->up, d->node[k])] = true;
 }
 
-static void note_devices(const ckt *c, const dev_group *g, const dev_form *f, feeds *s)
+enum { FLOWS = 1, STORES = 2, DEPENDS = 4 };
+
+/* Rows to which the form adds a current or a charge, and whether that depends on an unknown. */
+static void mark_rows(const dev_form *f, uint8_t *row)
 {
-    for (int32_t i = 0; f->variant && i < g->nb; i++) {
+    for (int32_t k = 0; k < f->n_out; k++) {
+        const mdl_out *o = &f->variant->out[k];
+        if (o->kind == IR_OUT_RES)
+            row[o->a] |= FLOWS;
+        if (o->kind == IR_OUT_REACT)
+            row[o->a] |= STORES;
+        if (o->kind == IR_OUT_G || o->kind == IR_OUT_C || o->kind == IR_OUT_J)
+            row[o->a] |= DEPENDS;
+    }
+}
+
+/* Currents within a net flow between its nodes, and to ground if a branch ends there. */
+static void note_devices(const dev_group *g, const dev_form *f, const nets *net, feeds *s)
+{
+    const int32_t n = mdl_n_unknown(g->model);
+    uint8_t *row = NULL;
+    int32_t *first = NULL;
+    vec_extend(row, n);
+    vec_extend(first, n);
+    mark_rows(f, row);
+    for (int32_t i = 0; i < g->nb; i++) {
         const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
-        int32_t first = -1;
-        for (int32_t k = 0; k < f->n_out; k++) {
-            const mdl_out *o = &f->variant->out[k];
-            const int32_t row = to[o->a];
-            if ((o->kind != IR_OUT_RES && o->kind != IR_OUT_REACT) ||
-                (row && !c->unknown[row].node))
+        for (int32_t u = 0; u < n; u++)
+            first[u] = -1;
+        for (int32_t u = 0; u < f->n_u; u++) {
+            const int32_t own = net->of[u];
+            if (!(row[u] & (FLOWS | STORES)) || (to[u] && !s->c->unknown[to[u]].node))
                 continue;
-            if (first >= 0)
-                note_feed(s, first, row);
-            first = row;
+            const uint8_t both = row[u] | (first[own] < 0 ? 0 : row[first[own]]);
+            if (net->grounded[own])
+                note_drive(s, to[u], 0, row[u] & DEPENDS, row[u] & STORES);
+            if (first[own] >= 0)
+                note_drive(s, to[first[own]], to[u], both & DEPENDS, both & STORES);
+            first[own] = u;
+        }
+    }
+    vec_free(row);
+    vec_free(first);
+}
+
+static void note_probes(const dev_group *g, const dev_form *f, feeds *s)
+{
+    const va_module *m = mdl_module(g->model);
+    for (int32_t i = 0; i < g->nb; i++) {
+        const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
+        for (size_t k = 0; k < vec_len(m->probe); k++) {
+            const va_probe *p = &m->probe[k];
+            const int32_t hi = p->hi < 0 ? 0 : to[p->hi], lo = p->lo < 0 ? 0 : to[p->lo];
+            const bool volts = (!hi || s->c->unknown[hi].node) && (!lo || s->c->unknown[lo].node);
+            if (volts && find(s->up, hi) != find(s->up, lo))
+                s->sensed[find(s->up, hi)] = s->sensed[find(s->up, lo)] = true;
         }
     }
 }
 
-/* Branches of devices to ground itself, as those of temperatures; nothing is known of the branches
- * of OSDI libraries. */
-static void note_ground(const ckt *c, feeds *s)
+/* Nothing is known of the branches of OSDI libraries. */
+static void note_osdi(const ckt *c, feeds *s)
 {
     int32_t *node = NULL;
-    for (size_t i = 0; i < vec_len(c->inst); i++) {
-        const va_module *m = mdl_module(c->inst[i].model);
-        const int32_t *unk = &c->unk[c->inst[i].first];
-        for (size_t b = 0; b < vec_len(m->branch); b++) {
-            const va_branch *br = &m->branch[b];
-            const int32_t end = br->hi < 0 ? br->lo : br->hi;
-            if ((br->hi < 0 || br->lo < 0) && end >= 0 && c->unknown[unk[end]].node)
-                note_feed(s, unk[end], 0);
-        }
-    }
     ckt_osdi_nodes(c, &node);
-    for (size_t i = 0; i < vec_len(node); i++)
-        note_feed(s, node[i], 0);
+    for (size_t i = 0; i < vec_len(node); i++) {
+        note_drive(s, node[i], 0, true, true);
+    }
     vec_free(node);
 }
 
+static void note_all(const ckt *c, feeds *s)
+{
+    nat_each(&c->nat, false, note_native, s);
+    nat_each(&c->nat, true, note_native, s);
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        const dev_group *g = &c->group[gi];
+        nets net = find_nets(g->model);
+        for (int form = 0; form < MDL_N_FORM; form++)
+            if (g->form[form].variant && (form == MDL_DC || form == MDL_TRAN))
+                note_devices(g, &g->form[form], &net, s);
+        if (g->form[MDL_TRAN].variant)
+            note_probes(g, &g->form[MDL_TRAN], s);
+        free_nets(&net);
+    }
+    note_osdi(c, s);
+}
+
 /* What shunts do in time. Sets that charges join are one there: if these do not reach ground, the
- * first of them keeps its shunt, which may be a firm one where no current can come from outside. */
+ * first of them keeps its shunt. It may be a firm one where no current can come from outside, or
+ * none that the level of the set could change. */
 typedef struct shunts {
-    bool *always, *firm; /* [unknowns], of each root of a set */
+    bool *always, *firm, *fed, *by_devices; /* [unknowns], of each root of a set */
+    int32_t *whole; /* vec, [unknowns] the set that charges make of each one's; 0: with ground */
 } shunts;
 
 static shunts find_shunts(const ckt *c, int32_t *up)
 {
     const int32_t n = (int32_t)vec_len(up);
     shunts s = {.always = charged_sets(c, up)};
-    feeds in = {.up = new_sets(c)};
+    feeds in = {.c = c, .up = new_sets(c)};
     bool *kept = NULL;
     vec_extend(s.firm, n);
+    vec_extend(s.fed, n);
+    vec_extend(s.by_devices, n);
+    vec_extend(s.whole, n);
+    vec_extend(in.by_devices, n);
     vec_extend(in.fed, n);
+    vec_extend(in.driven, n);
+    vec_extend(in.sensed, n);
     vec_extend(kept, n);
     for (int32_t k = 1; k < n; k++)
         join(in.up, k, find(up, k));
     join_natives(c, true, in.up);
     for (int form = MDL_DC + 1; form < MDL_N_FORM; form++)
-        join_devices(c, (mdl_form_kind)form, in.up);
-    nat_each(&c->nat, false, note_native, &in);
-    nat_each(&c->nat, true, note_native, &in);
-    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
-        note_devices(c, &c->group[gi], &c->group[gi].form[MDL_DC], &in);
-        note_devices(c, &c->group[gi], &c->group[gi].form[MDL_TRAN], &in);
-    }
-    note_ground(c, &in);
+        join_devices(c, (mdl_form_kind)form, in.up, NULL);
+    note_all(c, &in);
     for (int32_t k = 1; k < n; k++) {
-        const int32_t whole = find(in.up, k);
+        const int32_t whole = s.whole[k] = find(in.up, k);
         if (up[k] != k || !c->unknown[k].node)
             continue;
         s.always[k] = !s.always[k] || (whole && !kept[whole]);
-        s.firm[k] = whole && !in.fed[whole];
+        s.firm[k] = whole && (!in.fed[whole] || !(in.driven[whole] && in.sensed[whole]));
+        s.fed[k] = in.fed[whole];
+        s.by_devices[k] = in.by_devices[whole];
         kept[whole] = true;
     }
     vec_free(in.up);
     vec_free(in.fed);
+    vec_free(in.by_devices);
+    vec_free(in.driven);
+    vec_free(in.sensed);
     vec_free(kept);
     return s;
+}
+
+static void free_shunts(shunts *s)
+{
+    vec_free(s->always);
+    vec_free(s->firm);
+    vec_free(s->fed);
+    vec_free(s->by_devices);
+    vec_free(s->whole);
 }
 
 /* The node of a set with the most terminals: mostly what the others refer to. Of an isolated side
@@ -413,11 +577,14 @@ static int32_t most_touched(const ckt *c, int32_t *up, int32_t root, const touch
 static void check_floating(ckt *c, entries *s, const touch *t, bool *floating)
 {
     int32_t *up = new_sets(c);
+    csc_entry *apart = NULL;
     join_natives(c, false, up);
-    join_devices(c, MDL_DC, up);
+    join_devices(c, MDL_DC, up, &apart);
     join_branches(c, up);
+    ckt_sort_entries(c, apart);
     if (!are_joined(up))
-        join_entries(rest_entries(s), up);
+        join_entries(c, rest_entries(s), apart, up);
+    vec_free(apart);
     if (are_joined(up)) {
         vec_free(up);
         return;
@@ -430,7 +597,14 @@ static void check_floating(ckt *c, entries *s, const touch *t, bool *floating)
         if (up[k] != k || !c->unknown[k].node)
             continue;
         const int32_t at = in_time.firm[k] ? most_touched(c, up, k, t) : k;
-        vec_push(c->fix, (ckt_fix){CKT_FIX_SHUNT, at, in_time.always[k], in_time.firm[k], 0});
+        vec_push(c->fix, (ckt_fix){.kind = CKT_FIX_SHUNT,
+                                   .unknown = at,
+                                   .always = in_time.always[k],
+                                   .firm = in_time.firm[k],
+                                   .fed = in_time.fed[k],
+                                   .whole = in_time.whole[k]});
+        if (in_time.always[k] && in_time.firm[k] && in_time.fed[k])
+            vec_push(c->firm, (ckt_firm){at, in_time.whole[k], in_time.by_devices[k]});
         if (!open[k])
             continue;
         if (n++ < MAX_WARNINGS)
@@ -439,8 +613,11 @@ static void check_floating(ckt *c, entries *s, const touch *t, bool *floating)
     if (n > MAX_WARNINGS)
         diag_warning(c->d, DIAG_NOWHERE, "%d more groups of nodes without a dc path to ground",
                      n - MAX_WARNINGS);
-    vec_free(in_time.always);
-    vec_free(in_time.firm);
+    if (vec_len(c->firm)) {
+        c->part = in_time.whole;
+        in_time.whole = NULL;
+    }
+    free_shunts(&in_time);
     vec_free(open);
     vec_free(up);
 }
@@ -479,7 +656,10 @@ bool ckt_anchor(ckt *c, int32_t k)
         "no dc path to ground from node '%s': the OSDI devices there conduct nothing; gmin "
         "to ground is added",
         c->unknown[k].name);
-    vec_push(c->fix, (ckt_fix){CKT_FIX_SHUNT, k, !c->unknown[k].has_q, false, c->diag_slot[k]});
+    vec_push(c->fix, (ckt_fix){.kind = CKT_FIX_SHUNT,
+                               .unknown = k,
+                               .always = !c->unknown[k].has_q,
+                               .slot = c->diag_slot[k]});
     ckt_small_drop(c);
     return true;
 }
@@ -510,7 +690,7 @@ static void check_unused(ckt *c, entries *s)
     if (next_unused(c, in, 1) < n)
         mark_entries(all_entries(s), in);
     for (int32_t k = next_unused(c, in, 1); k < n; k = next_unused(c, in, k + 1))
-        vec_push(c->fix, (ckt_fix){CKT_FIX_UNIT, k, false, false, 0});
+        vec_push(c->fix, (ckt_fix){.kind = CKT_FIX_UNIT, .unknown = k});
     vec_free(in);
     vec_free(native);
 }
@@ -664,7 +844,7 @@ static vs_status report_loop(ckt *c, const edge *e, const edge *const *path)
                      "'%s' closes a loop of inductors and voltage sources, whose dc current is not "
                      "determined; '%s' gets 1 micro-ohm in dc",
                      e->name, coil->name);
-        vec_push(c->fix, (ckt_fix){CKT_FIX_SERIES, coil->k, false, false, 0});
+        vec_push(c->fix, (ckt_fix){.kind = CKT_FIX_SERIES, .unknown = coil->k});
     } else {
         diag_warning(c->d, e->span,
                      "'%s' closes a loop of voltage-defined branches; "

@@ -109,6 +109,8 @@ typedef struct nat_device { /* facts about one device */
     diag_span span;
     const int32_t *node; /* [n_node] unknowns of its terminals */
     int32_t n_node;
+    bool ports; /* they are pairs: what flows into the first of one leaves through the second, and
+                 * depends on their difference, and on what other devices do, alone */
 } nat_device;
 
 struct nat_kind {

@@ -539,6 +539,8 @@ void lu_solve_part(lu_solver *lu, lu_part *p, const double *b, double *x)
         solve_all(lu, p, b, x, p->n_column);
 }
 
+bool lu_is_ready(const lu_solver *lu) { return lu->fac && lu->fac->have; }
+
 int32_t lu_weakest(const lu_solver *lu)
 {
     const lu_fac *f = lu->fac;

@@ -164,6 +164,8 @@ VS_MUST_USE vs_status lu_refactor_part(lu_solver *lu, const csc *a, const lu_par
  * `drop` are taken as 0, with all their effects (those of the part may be). Allocates nothing. */
 void lu_solve_part(lu_solver *lu, lu_part *p, const double *b, double *x);
 
+bool lu_is_ready(const lu_solver *lu); /* there are factors: the last ones did not fail */
+
 /* The column whose pivot is smallest, the unknown to name when a matrix is nearly singular; -1
  * none. */
 int32_t lu_weakest(const lu_solver *lu);

@@ -811,6 +811,30 @@ bool ckt_anchor(ckt *c, int32_t k)
     (void)c, (void)k;
     return false;
 }
+void ckt_begin_shunts(ckt *c, const double *x, double gmin, double most)
+{
+    (void)c, (void)x, (void)gmin, (void)most;
+}
+bool ckt_stiffen(ckt *c, bool stiff)
+{
+    (void)c, (void)stiff;
+    return false;
+}
+int32_t ckt_most_stiff(const ckt *c, const double *x)
+{
+    (void)c, (void)x;
+    return 0;
+}
+const ckt_firm *ckt_next_firm(const ckt *c, size_t *i)
+{
+    (void)c, (void)i;
+    return NULL;
+}
+int32_t ckt_part(const ckt *c, int32_t unknown)
+{
+    (void)c, (void)unknown;
+    return 0;
+}
 void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f)
 {
     (void)c, (void)env, (void)x, (void)f;

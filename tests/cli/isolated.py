@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Isolated parts: differences of voltages within them are those of the same deck with a node of the part at ground.
+
+    isolated.py VSIM [unittest arguments]
+
+Not all parts must be driven. Currents that only gmin could carry are refused, with node, current and time."""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import folder
+
+VSIM = ''
+WINDING = 'v1 p 0 %s\nrp p p1 1\nl1 p1 0 10m\nl2 s1 r 10m\nk1 l1 l2 0.99\n'
+SINE = WINDING % 'sin(0 10 1k)'
+PULSE = WINDING % 'pulse(0 5 1u 1u 1u 200u 500u)'
+UP = 'pulse(0 1m 10u 1u 1u 200u 500u)'
+SHORT = 'pulse(0 1m 1n 1n 1n 5n 20n)'
+STAGE = 'rg s1 g %s\n%s\nvd d0 r 5\nrd d0 d 1k\n'  # its input behind a resistor, its output across another
+VBIC = 'vb npn level=4 is=1e-16 ibei=1e-18 ibci=2e-17 cje=1p cjc=1p rci=60 rbi=40 re=2 tf=10p'
+VDMOS = 'vd vdmos vto=2 kp=10 cgdmax=1n cgdmin=0.2n cgs=1n cjo=1n is=1e-12'
+LINE = 'z0=50 td=1n'
+
+
+def fed(a, b, wave):
+    """The current from ground into node a and from node b to ground."""
+    return 'if1 0 %s %s\nif2 %s 0 %s\n' % (a, wave, b, wave)
+
+
+# name: cards, pairs of nodes whose differences count, last time; the node that goes to ground is r
+DECKS = {
+    'rectifier': (SINE + 'd1 s1 o dm\nc1 o r 10u\nrl o r 1k\n.model dm d cjo=1p', 'o r', 1e-3),
+    'centre tap': (SINE + 'l3 r s2 10m\nk2 l1 l3 0.99\nk3 l2 l3 0.99\nd1 s1 o dm\nd2 s2 o dm\nc1 o r 10u\nrl o r 1k\n'
+                   '.model dm d cjo=1p', 'o r', 1e-3),
+    'rectifier, fed': (SINE + 'd1 s1 o dm\nc1 o r 10u\nrl o r 1k\n.model dm d cjo=1p\n' + fed('o', 'r', 'sin(0 1m 1k)'), 'o r', 1.2e-3),
+    'r': ('r1 a r 1k\n' + fed('a', 'r', UP), 'a r', 1e-4),
+    'r, at rest': ('r1 a r 1k\n' + fed('a', 'r', '1m'), 'a r', 1e-4),
+    'rc': ('r1 a r 1k\nc1 a r 1u\n' + fed('a', 'r', UP), 'a r', 1e-3),
+    'rc from a wave': ('v1 a r sin(0 5 1k)\nr1 a o 1k\nc1 o r 1u', 'a r o r', 1.2e-3),
+    'rc from a wave, fed': ('v1 a r sin(0 5 1k)\nr1 a o 1k\nc1 o r 1u\n' + fed('o', 'r', UP), 'a r o r', 1.2e-3),
+    '10 mF': ('c1 a r 10m\n' + fed('a', 'r', UP), 'a r', 1e-3),
+    '10 mF, a sine': ('c1 a r 10m\nr1 a r 10\n' + fed('a', 'r', 'sin(0 1m 1k)'), 'a r', 1.2e-3),
+    '10 mF, sum of three': ('c1 a r 10m\nr1 a r 10\ni1 0 a sin(0 1m 1k)\ni2 r 0 sin(0 0.3m 1k)\ni3 r 0 sin(0 0.7m 1k)', 'a r', 1.2e-3),
+    '10 mF, expressions': ('c1 a r 10m\nr1 a r 10\nb1 0 a i=1m*sin(6283*time)\nb2 r 0 i=1m*sin(6283*time)', 'a r', 1.2e-3),
+    '1 F': ('v1 a r pulse(0 5 1u 1n 1n 200u 500u)\nr1 a o 1m\nc1 o r 1', 'a r o r', 1e-4),
+    'charge of an expression': ('v1 a r sin(0 5 1k)\nr1 a o 1k\nc1 o r q=1u*tanh(v(o,r))', 'a r o r', 1.2e-3),
+    'l': ('l1 a b 1m\nr1 b r 10\n' + fed('a', 'r', 'sin(0 1m 1k)'), 'a r b r', 1.2e-3),
+    'lc': ('l1 a r 1m\nc1 a r 1u\nr1 a r 1k\n' + fed('a', 'r', UP), 'a r', 1e-3),
+    'ring of l': ('l1 a b 1m\nl2 b r 1m\nl3 r a 1m', 'a r b r', 1e-3),
+    'ring of c': ('c1 a b 1u ic=1\nc2 b r 1u\nr1 a r 1k\n' + fed('a', 'r', UP), 'a r b r', 1e-3),
+    'ring of micro-ohms': ('v1 p 0 1\nr1 a r 1u\nr2 r b 1u\nr3 b a 1u\ng1 r a p 0 1', 'a r b r', 1e-3),
+    'two parts': ('c1 a r 1u\nr1 a r 1k\nc2 d e 1u\nr2 d e 1k\ni1 a d sin(0 1m 1k)\ni2 e r sin(0 1m 1k)', 'a r d e', 1.2e-3),
+    'diodes': ('d1 a b dm\nd2 b r dm\n.model dm d cjo=1p tt=1n\n' + fed('a', 'r', UP), 'a r b r', 1e-4),
+    'mos': (PULSE + STAGE % (100, 'm1 d g r r nm') + '.model nm nmos vto=1 kp=1m cgso=1n cgdo=1n', 'd r', 1e-4),
+    'vdmos': (PULSE + STAGE % (100, 'm1 d g r vd') + '.model ' + VDMOS, 'd r', 1e-4),
+    'vdmos that heats itself': (PULSE + STAGE % (100, 'm1 d g r vd thermal') + '.model ' + VDMOS + ' rthjc=1 cthj=1m rthca=10', 'd r', 1e-4),
+    'vdmos with its temperatures': (PULSE + STAGE % (100, 'm1 d g r tj tc vd thermal') + '.model ' + VDMOS + ' rthjc=1 cthj=1m rthca=10',
+                                    'd r', 1e-4),
+    'bjt with its substrate': (PULSE + STAGE % ('10k', 'q1 d g r r qn') + '.model qn npn bf=100 cje=1p cjc=1p', 'd r', 1e-4),
+    'bjt on a substrate': (PULSE + STAGE % ('10k', 'q1 d g r 0 qn') + '.model qn npn bf=100 cje=1p cjc=1p cjs=1p iss=1e-16', 'd r', 1e-4),
+    'vbic': (PULSE + STAGE % ('10k', 'q1 d g r r vb') + '.model ' + VBIC, 'd r', 1e-4),
+    'vbic that heats itself': (PULSE + STAGE % ('10k', 'q1 d g r r vb') + '.model ' + VBIC + ' rth=300 cth=1n', 'd r', 1e-4),
+    'vbic with its temperature': (PULSE + STAGE % ('10k', 'q1 d g r r t vb') + '.model ' + VBIC + ' rth=300 cth=1n', 'd r', 1e-4),
+    'vbic with a heat sink': (PULSE + STAGE % ('10k', 'q1 d g r r t vb') + 'rt t 0 100\nct t 0 1n\n.model ' + VBIC + ' rth=300 cth=1n', 'd r', 1e-4),
+    'switch': (PULSE + 's1 d r s1 r sw\nvd d0 r 5\nrd d0 d 1k\nc1 d r 1n\n.model sw sw vt=1 vh=0.1 ron=1 roff=1g', 'd r', 1e-4),
+    'bridge of switches': ('v1 p 0 pulse(0 5 1u 1u 1u 200u 500u)\nrp p 0 1k\nvd d r 5\ns1 d a p 0 on\ns2 a r 0 p off\ns3 d b 0 p off\n'
+                           's4 b r p 0 on\nl1 a b 1m\nl2 o 0 1m\nk1 l1 l2 0.99\nrl o 0 100\n'
+                           '.model on sw vt=1 vh=0.1 ron=1 roff=1e12\n.model off sw vt=-1 vh=0.1 ron=1 roff=1e12', 'd r a b', 1e-4),
+    'line': (SINE + 'rs s1 a 50\nt1 a r c d ' + LINE + '\nr2 c d 50', 'a r c d', 2e-7),
+    'line, both ends': ('v1 p 0 pulse(0 5 1n 1n 1n 20n 50n)\nrp p 0 1k\nt1 a r c d ' + LINE + '\ne1 x r p 0 1\nr1 x a 50\nr2 c d 50', 'a r c d', 8e-8),
+    'line, both ends fed': ('t1 a r c d ' + LINE + '\nr1 a r 50\nr2 c d 50\n' + fed('a', 'r', SHORT), 'a r c d', 5e-8),
+    'line, far end': ('t1 a 0 c r ' + LINE + '\nv1 v 0 pulse(0 1 1n 1n 1n 5n 20n)\nr1 v a 50\nr2 c r 50\nc2 c r 1p', 'c r', 5e-8),
+    'line, far end fed': ('t1 a 0 c r ' + LINE + '\nv1 v 0 1\nr1 v a 50\nr2 c r 50\n' + fed('c', 'r', SHORT), 'c r', 5e-8),
+    'lossy line': ('v1 p 0 pulse(0 5 1n 1n 1n 20n 50n)\nrp p 0 1k\no1 a r c d lm\ne1 x r p 0 1\nr1 x a 50\nr2 c d 50\n'
+                   '.model lm ltra r=1 l=250n g=0 c=100p len=1', 'a r c d', 8e-8),
+    'line of r and c': ('v1 p 0 pulse(0 5 1n 1n 1n 20n 50n)\nrp p 0 1k\no1 a r c d lm\ne1 x r p 0 1\nr1 x a 50\nr2 c d 50\n'
+                        '.model lm ltra r=100 l=0 g=0 c=100p len=1', 'a r c d', 8e-8),
+    'b, volts': (SINE + 'b1 o r v=v(s1,r)*v(s1,r)\nr1 o r 1k\nc1 o r 1n', 'o r', 1.2e-3),
+    'b, amperes': (SINE + 'b1 r o i=1m*v(s1,r)\nr1 o r 1k\nc1 o r 1n', 'o r', 1.2e-3),
+    'b, amperes from ground': ('v1 p 0 sin(0 1 1k)\nrp p 0 1k\nb1 0 o i=1m*v(p)\nb2 r 0 i=1m*v(p)\nr1 o r 1k\nc1 o r 1u', 'o r', 1.2e-3),
+    'e': (SINE + 'e1 o r s1 r 2\nr1 o r 1k\nc1 o r 1u', 'o r', 1.2e-3),
+    'f': (SINE + 'vm s1 s3 0\nrs s3 r 1k\nf1 r o vm 2\nr1 o r 1k\nc1 o r 1u', 'o r', 1.2e-3),
+    'g': (SINE + 'g1 0 o s1 r 1m\ng2 r 0 s1 r 1m\nr1 o r 1k\nc1 o r 1u', 'o r', 1.2e-3),
+    'h': (SINE + 'vm s1 s3 0\nrs s3 r 1k\nh1 o r vm 1k\nr1 o r 1k\nc1 o r 1u', 'o r', 1.2e-3),
+    'opto-coupler': ('v1 p 0 pulse(0 5 1u 1u 1u 200u 500u)\nrp p q 1k\nvm q 0 0\nf1 o r vm 0.5\nvc c r 5\nr1 c o 1k\nc1 o r 1n', 'o r', 1e-4),
+    'code model, volts': (SINE + 'a1 %vd(s1 r) %vd(o r) g\nr1 o r 1k\nc1 o r 1u\n.model g gain(gain=2)', 'o r', 1.2e-3),
+    'code model, amperes': (SINE + 'a1 %vd(s1 r) %id(o r) g\nr1 o r 1k\nc1 o r 1u\n'
+                            '.model g limit(gain=2m out_lower_limit=-5m out_upper_limit=5m)', 'o r', 1.2e-3),
+}
+
+
+class Isolated(folder.Folder):
+    def rows(self, cards):
+        """Exit code, rows by name, and what was said."""
+        self.write('deck.sp', 'isolated\n' + cards + '\n.end\n')
+        done = subprocess.run([VSIM, '-n', '--csv', '-r', 'out.csv', 'deck.sp'], cwd=self.tmp.name, capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL, timeout=300)
+        with open(self.path('out.csv')) as f:
+            names, *rows = [line.strip().split(',') for line in f]
+        return done.returncode, [dict(zip(names, map(float, row))) for row in rows], done.stderr
+
+    def compare(self, name, card):
+        cards, nodes, _ = DECKS[name]
+        names = ['v(%s)' % node for node in nodes.split()]
+        code, rows, said = self.rows(cards + '\n' + card)
+        self.assertEqual(code, 0, '%s, %s: %s' % (name, card, said))
+        if name != 'bjt on a substrate':  # whose junction joins it to ground
+            self.assertIn('no dc path to ground', said, name)
+        code, tied, said = self.rows(cards + '\nvtie r 0 0\n' + card)
+        self.assertEqual(code, 0, said)
+        for a, b in zip(names[::2], names[1::2]):
+            size = max(abs(row.get(a, 0) - row.get(b, 0)) for row in tied)
+            self.assertAlmostEqual(rows[-1][a] - rows[-1][b], tied[-1][a] - tied[-1][b], delta=0.01 * size + 1e-6,
+                                   msg='%s, %s, %s' % (name, card, a))
+        for row in rows:
+            self.assertTrue(all(abs(v) < 1e3 for k, v in row.items() if k.startswith('v(')), (name, card, row))
+
+    def test_differences_at_rest(self):
+        for name in DECKS:
+            self.compare(name, '.op')
+
+    def test_differences_in_time(self):
+        for name, (_, _, stop) in DECKS.items():
+            self.compare(name, '.tran %g %g' % (stop / 100, stop))
+
+    def test_differences_from_given_values(self):
+        for name, (_, _, stop) in DECKS.items():
+            self.compare(name, '.tran %g %g uic' % (stop / 100, stop))
+
+    def refused(self, cards, at, amps, stop=1e-3):
+        for uic in '', ' uic':
+            code, rows, said = self.rows(cards + '\n.tran %g %g%s' % (stop / 100, stop, uic))
+            self.assertEqual(code, 3, said)
+            found = re.search(r"just after t = (\S+) s: node '(.*)' would be at .* V, where gmin alone carries the current \((\S+) A\)", said)
+            self.assertTrue(found, said)
+            self.assertAlmostEqual(float(found[1]), at, delta=1e-3 * at)
+            self.assertIn(found[2], 'a b')
+            self.assertTrue(1e-9 <= float(found[3]) <= amps, said)
+            self.assertAlmostEqual(rows[-1]['time'], at, delta=1e-3 * at)
+            self.assertTrue(all(abs(row['v(%s)' % k]) < 1e3 for row in rows for k in 'ab'))
+
+    def test_a_current_without_a_way_back_is_refused(self):
+        for part in 'r1 a b 1k', 'c1 a b 1u', 'c1 a b 1u\nr1 a b 1k', 'c1 a b 10m', 'l1 a b 1m\nc1 a b 1u':
+            self.refused(part + '\ni1 0 a ' + UP, 1e-5, 1e-3)
+            self.refused(part + '\ni1 0 a %s\ni2 b 0 pulse(0 0.9m 10u 1u 1u 200u 500u)' % UP, 1e-5, 1e-4)
+            self.refused(part + '\ni1 0 a %s\ni2 b 0 pulse(0 1m 20u 1u 1u 200u 500u)' % UP, 1e-5, 1e-3)
+
+    def test_so_is_one_of_devices(self):
+        for feed in 'b1 0 a i=1m*v(p)*v(p)', 'g1 0 a p 0 1m':
+            self.refused('v1 p 0 pulse(0 1 10u 1u 1u 200u 500u)\nrp p 0 1k\nc1 a b 1u\nr1 a b 1k\n' + feed, 1e-5, 1e-3)
+
+    def test_a_loop_of_gain_through_a_part_is_no_isolated_one(self):
+        """A gyrator with a capacitor is an inductor: its node has a level, which no conductance gives it."""
+        code, rows, said = self.rows('v1 p 0 pulse(0 1 10u 1u 1u 1 1)\nr1 p a 1k\ng1 0 b a 0 1m\ng2 a 0 b 0 1m\nc1 b 0 1u\n.tran 10u 2m')
+        self.assertEqual(code, 0, said)
+        right = self.rows('v1 p 0 pulse(0 1 10u 1u 1u 1 1)\nr1 p a 1k\nl1 a 0 1\n.tran 10u 2m')[1]
+        self.assertAlmostEqual(rows[-1]['v(a)'], right[-1]['v(a)'], delta=0.01)
+
+    def test_leakage_keeps_the_level_that_gmin_gives_it(self):
+        code, rows, said = self.rows('r1 a b 1k\nc1 a b 1n\ni1 0 a 100p\n.tran 1u 100u')
+        self.assertEqual(code, 0, said)
+        self.assertIn('because gmin carries', said)
+        self.assertTrue(all(abs(row['v(a)'] - 100) < 1 for row in rows), rows[-1])
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
