@@ -49,10 +49,13 @@ static double natural_log(double x)
         m *= 2;
         e--;
     }
+    static const double inverse[] = {1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17,
+                                     1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9,  1.0 / 7,
+                                     1.0 / 5,  1.0 / 3,  1};
     const double z = (m - 1) / (m + 1), z2 = z * z;
     double sum = 0;
-    for (int k = 25; k >= 1; k -= 2)
-        sum = sum * z2 + 1.0 / k;
+    for (size_t k = 0; k < VS_COUNT(inverse); k++)
+        sum = sum * z2 + inverse[k];
     return 2 * z * sum + e * 0.69314718055994531;
 }
 

@@ -377,6 +377,44 @@ START_TEST(open_ports_are_told_to_the_module)
 }
 END_TEST
 
+/* The current of x by its temperature: 0 where the node of the temperature is its own, and where
+ * something else of the deck is there an entry. */
+static bool follows_heat(const char *a, const char *t)
+{
+    const csc *m = ckt_pattern(c);
+    const int32_t row = ckt_find(c, a) - 1, col = ckt_find(c, t) - 1;
+    for (int32_t k = m->colptr[col]; k < m->colptr[col + 1]; k++)
+        if (m->row[k] == row)
+            return true;
+    return false;
+}
+
+START_TEST(temperature_that_nothing_heats_is_a_constant)
+{
+    ck_assert_int_eq(mdl_load_text(lib, "warm.va",
+                                   "`include \"disciplines.vams\"\n"
+                                   "module warm(a, t);\ninout a, t;\nelectrical a;\nthermal t;\n"
+                                   "parameter real rth = 0;\nreal g;\nanalog begin\n"
+                                   "g = 1m*(1 + 0.1*Temp(t));\nI(a) <+ g*V(a);\n"
+                                   "if (rth > 0) Pwr(t) <+ Temp(t)/rth - g*V(a)*V(a);\n"
+                                   "else Pwr(t) <+ 2*Temp(t);\nend\nendmodule\n"),
+                     VS_OK);
+    must("v1 a 0 1\n.model w warm\n.subckt s a\nn1 a dt w\n.ends\nx1 a s\nx2 a s\n"
+         "n1 a own w\nn2 a both w\nn3 a both w\nn4 a fed w\ni4 0 fed 4\n"
+         "n5 a named w\n.nodeset v(named)=3\nn6 a hot w rth=10\n");
+    solve_op();
+    ck_assert(!follows_heat("a", "x1.dt") && !follows_heat("a", "x2.dt"));
+    ck_assert(!follows_heat("a", "own"));
+    ck_assert(follows_heat("a", "both") && follows_heat("a", "fed"));
+    ck_assert(follows_heat("a", "named") && follows_heat("a", "hot"));
+    near(v("fed"), 2, 1e-12);
+    near(v("own"), 0, 1e-12);
+    const double hot = v("hot"); /* hot/rth = g: 0.1 hot = 1m (1 + 0.1 hot) */
+    near(hot, 1e-3 / (0.1 - 1e-4), 1e-9);
+    near(v("v1#branch"), -1e-3 * (8 + 0.1 * (2 + hot)), 1e-12);
+}
+END_TEST
+
 START_TEST(currents_and_charges_of_devices_sum_to_zero)
 {
     must("m1 d g s b nm w=10u l=1u\nd1 d s dm\nq1 d g s qn\nr1 g s 1k\nc1 g b 1p\nj1 d g b jm\n"
@@ -620,6 +658,7 @@ int main(void)
     tcase_add_test(t, capacitance_may_be_an_expression);
     tcase_add_test(t, coupled_inductors_transform);
     tcase_add_test(t, open_ports_are_told_to_the_module);
+    tcase_add_test(t, temperature_that_nothing_heats_is_a_constant);
     tcase_add_test(t, currents_and_charges_of_devices_sum_to_zero);
     tcase_add_test(t, roots_and_quotients_start_at_zero);
     tcase_add_test(t, inductor_loop_is_seen_without_the_transient_form);
