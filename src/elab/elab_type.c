@@ -13,29 +13,66 @@
 #include "io.h"
 #include "stream.h"
 
+/* VBIC of three terminals and Shockley's JFET, which no deck can ask for by these numbers; above
+ * all that one can. */
+enum { MOST_LEVEL = 1000, LEVEL_VBIC_3T, LEVEL_SHOCKLEY };
+
 static const elab_type types[] = {
-    {"r", 0, "resistor", 0, 2},      {"res", 0, "resistor", 0, 2},  {"c", 0, "capacitor", 0, 2},
-    {"cap", 0, "capacitor", 0, 2},   {"l", 0, "inductor", 0, 2},    {"ind", 0, "inductor", 0, 2},
-    {"d", 0, "diode", 0, 2},         {"nmos", 1, "mos1", 1, 4},     {"pmos", 1, "mos1", -1, 4},
-    {"nmos", 2, "mos2", 1, 4},       {"pmos", 2, "mos2", -1, 4},    {"nmos", 3, "mos3", 1, 4},
-    {"pmos", 3, "mos3", -1, 4},      {"nmos", 6, "mos6", 1, 4},     {"pmos", 6, "mos6", -1, 4},
-    {"vdmos", 0, "vdmos", 1, 3},     {"vdmosn", 0, "vdmos", 1, 3},  {"vdmosp", 0, "vdmos", -1, 3},
-    {"npn", 1, "bjt", 1, 3},         {"pnp", 1, "bjt", -1, 3},      {"njf", 1, "jfet", 1, 3},
-    {"pjf", 1, "jfet", -1, 3},       {"njf", 2, "jfet2", 1, 3},     {"pjf", 2, "jfet2", -1, 3},
-    {"nmf", 1, "mesfet", 1, 3},      {"pmf", 1, "mesfet", -1, 3},   {"nmf", 2, "mesa", 1, 3},
-    {"pmf", 2, "mesa", -1, 3},       {"nmf", 3, "mesa", 1, 3},      {"pmf", 3, "mesa", -1, 3},
-    {"nmf", 4, "mesa", 1, 3},        {"pmf", 4, "mesa", -1, 3},     {"nmf", 5, "hfet1", 1, 3},
-    {"pmf", 5, "hfet1", -1, 3},      {"nmf", 6, "hfet2", 1, 3},     {"pmf", 6, "hfet2", -1, 3},
-    {"nhfet", 1, "mesfet", 1, 3},    {"phfet", 1, "mesfet", -1, 3}, {"nhfet", 2, "mesa", 1, 3},
-    {"phfet", 2, "mesa", -1, 3},     {"nhfet", 3, "mesa", 1, 3},    {"phfet", 3, "mesa", -1, 3},
-    {"nhfet", 4, "mesa", 1, 3},      {"phfet", 4, "mesa", -1, 3},   {"nhfet", 5, "hfet1", 1, 3},
-    {"phfet", 5, "hfet1", -1, 3},    {"nhfet", 6, "hfet2", 1, 3},   {"phfet", 6, "hfet2", -1, 3},
-    {"sw", 0, "sw", 0, 4},           {"csw", 0, "csw", 0, 2},       {"vswitch", 0, "vswitch", 0, 4},
+    {"r", 0, "resistor", 0, 2},
+    {"res", 0, "resistor", 0, 2},
+    {"c", 0, "capacitor", 0, 2},
+    {"cap", 0, "capacitor", 0, 2},
+    {"l", 0, "inductor", 0, 2},
+    {"ind", 0, "inductor", 0, 2},
+    {"d", 0, "diode", 0, 2},
+    {"nmos", 1, "mos1", 1, 4},
+    {"pmos", 1, "mos1", -1, 4},
+    {"nmos", 2, "mos2", 1, 4},
+    {"pmos", 2, "mos2", -1, 4},
+    {"nmos", 3, "mos3", 1, 4},
+    {"pmos", 3, "mos3", -1, 4},
+    {"nmos", 6, "mos6", 1, 4},
+    {"pmos", 6, "mos6", -1, 4},
+    {"vdmos", 0, "vdmos", 1, 3},
+    {"vdmosn", 0, "vdmos", 1, 3},
+    {"vdmosp", 0, "vdmos", -1, 3},
+    {"npn", 1, "bjt", 1, 3},
+    {"pnp", 1, "bjt", -1, 3},
+    {"njf", 1, "jfet", 1, 3},
+    {"pjf", 1, "jfet", -1, 3},
+    {"njf", 2, "jfet2", 1, 3},
+    {"pjf", 2, "jfet2", -1, 3},
+    {"njf", LEVEL_SHOCKLEY, "jfet_shockley", 1, 3},
+    {"pjf", LEVEL_SHOCKLEY, "jfet_shockley", -1, 3},
+    {"nmf", 1, "mesfet", 1, 3},
+    {"pmf", 1, "mesfet", -1, 3},
+    {"nmf", 2, "mesa", 1, 3},
+    {"pmf", 2, "mesa", -1, 3},
+    {"nmf", 3, "mesa", 1, 3},
+    {"pmf", 3, "mesa", -1, 3},
+    {"nmf", 4, "mesa", 1, 3},
+    {"pmf", 4, "mesa", -1, 3},
+    {"nmf", 5, "hfet1", 1, 3},
+    {"pmf", 5, "hfet1", -1, 3},
+    {"nmf", 6, "hfet2", 1, 3},
+    {"pmf", 6, "hfet2", -1, 3},
+    {"nhfet", 1, "mesfet", 1, 3},
+    {"phfet", 1, "mesfet", -1, 3},
+    {"nhfet", 2, "mesa", 1, 3},
+    {"phfet", 2, "mesa", -1, 3},
+    {"nhfet", 3, "mesa", 1, 3},
+    {"phfet", 3, "mesa", -1, 3},
+    {"nhfet", 4, "mesa", 1, 3},
+    {"phfet", 4, "mesa", -1, 3},
+    {"nhfet", 5, "hfet1", 1, 3},
+    {"phfet", 5, "hfet1", -1, 3},
+    {"nhfet", 6, "hfet2", 1, 3},
+    {"phfet", 6, "hfet2", -1, 3},
+    {"sw", 0, "sw", 0, 4},
+    {"csw", 0, "csw", 0, 2},
+    {"vswitch", 0, "vswitch", 0, 4},
     {"iswitch", 0, "iswitch", 0, 2},
 };
-
-/* VBIC of three terminals, which no deck can ask for by this number; above all that one can. */
-enum { MOST_LEVEL = 1000, LEVEL_VBIC_3T };
 
 /* Levels by which programs know a model. `own` comes with vsim if models/ has it; the other names
  * are those of published Verilog-A sources and compiled libraries, which the user loads. */
@@ -204,24 +241,19 @@ static const tell_tale bsim3 = {"BSIM3", {"vth0", "nch", "dvt0", "nlx"}}, /* and
 
 /* Levels that Xyce counts otherwise than the table above. */
 typedef struct xyce_level {
-    char letter;           /* of nmos and pmos, npn and pnp, njf and pjf: the second one */
-    int xyce, level;       /* level: -1: not here */
+    char letter; /* of nmos and pmos, npn and pnp, njf and pjf: the second one */
+    int xyce, level;
     const tell_tale *told; /* a card with one of these means it in any deck; NULL: none does */
     bool heats;            /* itself, without a thermal node */
 } xyce_level;
 
-static const xyce_level by_xyce[] = {{'m', 9, 49, &bsim3, false},
-                                     {'m', 107, 72, NULL, false},
-                                     {'m', 108, 72, NULL, false},
-                                     {'m', 110, 72, NULL, false},
-                                     {'m', 111, 72, NULL, false},
-                                     {'m', 301, 44, NULL, false},
-                                     {'j', 2, -1, NULL, false},
-                                     {'p', 10, LEVEL_VBIC_3T, &vbic, true},
-                                     {'p', 11, LEVEL_VBIC_3T, &vbic, true},
-                                     {'p', 12, 9, &vbic, true},
-                                     {'p', 230, 13, NULL, false},
-                                     {'p', 505, 504, NULL, false}};
+static const xyce_level by_xyce[] = {
+    {'m', 9, 49, &bsim3, false},           {'m', 107, 72, NULL, false},
+    {'m', 108, 72, NULL, false},           {'m', 110, 72, NULL, false},
+    {'m', 111, 72, NULL, false},           {'m', 301, 44, NULL, false},
+    {'j', 2, LEVEL_SHOCKLEY, NULL, false}, {'p', 10, LEVEL_VBIC_3T, &vbic, true},
+    {'p', 11, LEVEL_VBIC_3T, &vbic, true}, {'p', 12, 9, &vbic, true},
+    {'p', 230, 13, NULL, false},           {'p', 505, 504, NULL, false}};
 
 static bool has_one_of(const flat_model *c, const tell_tale *t)
 {
@@ -384,8 +416,7 @@ static const char *level_list(elab *e, const char *type)
     int32_t known[64];
     size_t n = 0;
     for (size_t i = 0; i < VS_COUNT(types); i++)
-        if (!strcmp(types[i].type, type) && n < VS_COUNT(known) &&
-            !(e->f->xyce && !strcmp(types[i].module, "jfet2")))
+        if (!strcmp(types[i].type, type) && types[i].level < MOST_LEVEL && n < VS_COUNT(known))
             known[n++] = types[i].level;
     for (size_t i = 0; i < VS_COUNT(levels); i++)
         for (size_t k = 0; k < VS_COUNT(levels[i].level) && levels[i].own; k++)

@@ -331,10 +331,36 @@ class Dialects(Folder):
         r = subprocess.run([VSIM, 'check', 'bad.sp'], cwd=self.tmp.name, capture_output=True, text=True)
         self.assertEqual(r.returncode, 1)
         self.assertIn('bad.sp:2:17: error: tables in files are not read', r.stderr)
-        self.write('bad.sp', 'jfet\n.preprocess replaceground true\nv1 d 0 1\nj1 d 0 0 jm\n.model jm njf level=2\n.op\n.end\n')
+        self.write('bad.sp', 'jfet\n.preprocess replaceground true\nv1 d 0 1\nj1 d 0 0 jm\n.model jm njf level=3\n.op\n.end\n')
         r = subprocess.run([VSIM, 'check', 'bad.sp'], cwd=self.tmp.name, capture_output=True, text=True)
         self.assertEqual(r.returncode, 1)
-        self.assertIn("level 2 of type 'njf' is not supported; 1 is", r.stderr)
+        self.assertIn("level 3 of type 'njf' is not supported; 1, 2 are", r.stderr)
+
+    def test_xyce_jfet_level(self):
+        """Level 2 is Shockley's channel, depletion layers of width sqrt(V / (pb - vto)), saturated where they meet, or with
+        delta beyond; elsewhere it is another model. Also turned round, and of the p type."""
+        def channel(vgst, vds, beta, vto, pb, lam, theta, delta):
+            a, sat = pb - vto, vgst + delta
+            v = vgst if vds >= sat else vds * vgst / sat
+            layers = max(1 + (v - vgst) / a, 0) ** 1.5 - max(1 - vgst / a, 0) ** 1.5
+            return beta * (1 + lam * vds) / (1 + theta * vgst) * (v - 2 / 3 * a * layers) if vgst > 0 else 0
+
+        for more, (lam, theta, delta) in (('', (0, 0, 0)), ('lambda=0.02 theta=0.05 delta=0.3', (0.02, 0.05, 0.3))):
+            for kind, sign in (('njf', 1), ('pjf', -1)):
+                deck = (f'channel\nvd d 0 1\nvg g 0 {-sign}\nvs s 0 0\nj1 d g s jm\n.model jm {kind} level=2 vto=-2 beta=1m pb=0.9 is=0 {more}\n'
+                        '.dc vd -1 4 0.25 vg -2.5 2.5 0.5\n.option reltol=1e-10\n%s.end\n')
+                v, said = self.run_deck(deck % '.preprocess replaceground true\n')
+                self.assertIn("this card is Xyce's", said)
+                n = 0
+                for vd, vg, i in zip(v['v-sweep'], v['v(g)'], v['i(vd)']):
+                    vds, vgs = sign * vd, sign * vg
+                    a = (vgs + 2, vds, 1) if vds >= 0 else (vgs - vds + 2, -vds, -1)
+                    want = a[2] * channel(a[0], a[1], 1e-3, -2, 0.9, lam, theta, delta)
+                    self.assertAlmostEqual(-sign * i, want, delta=1e-9 + 1e-9 * abs(want), msg=(kind, vd, vg))
+                    n += abs(want) > 1e-5
+                self.assertGreater(n, 100)
+                other, _ = self.run_deck(deck % '')
+                self.assertNotEqual(other['i(vd)'], v['i(vd)'])
 
     def test_forms_in_front(self):
         """.dc lin name start end step; .dc dec name start end points; .step element:parameter."""
