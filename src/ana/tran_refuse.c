@@ -88,17 +88,21 @@ static int32_t by_rounding(const tran *t)
 
 /* -- firm levels -- */
 
-/* The sum of v [m] over the nodes of a part; *size: of |size| [m], which is what rounding is of. */
-static double part_sum(const ana *a, const ckt_firm *k, const double *v, const double *of,
+/* The sum of v [m] over the nodes of a part that are awake; *size: of |of| [m], of which rounding
+ * is a part. */
+static double part_sum(const tran *t, const ckt_firm *k, const double *v, const double *of,
                        double *size)
 {
+    int32_t n;
+    const int32_t *node = ckt_part(t->a->c, k, &n);
     double sum = 0;
     *size = 0;
-    for (int32_t i = 1; i <= a->n; i++) {
-        if (ckt_part(a->c, ana_unknown_at(a, i)) != k->part)
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t at = tran_place(t, node[i]);
+        if (at > t->a->n)
             continue;
-        sum += v[i];
-        *size += fabs(of[i]);
+        sum += v[at];
+        *size += fabs(of[at]);
     }
     return sum;
 }
@@ -106,11 +110,9 @@ static double part_sum(const ana *a, const ckt_firm *k, const double *v, const d
 /* The current of the firm conductance; *at: the place of its node, 0: at rest. */
 static double firm_current(const tran *t, const ckt_firm *k, int32_t *at)
 {
-    const ana *a = t->a;
-    *at = a->latent ? 0 : k->node;
-    for (int32_t i = 1; i <= a->n && a->latent; i++)
-        if (ana_unknown_at(a, i) == k->node)
-            *at = i;
+    *at = tran_place(t, k->node);
+    if (*at > t->a->n)
+        *at = 0;
     return *at ? CKT_FIRM_SIEMENS * t->x[0][*at] : 0;
 }
 
@@ -121,7 +123,7 @@ static double fed_current(tran *t, const ckt_firm *k, double *size)
     ana *a = t->a;
     int32_t at;
     if (!k->by_devices)
-        return part_sum(a, k, t->src, t->src, size);
+        return part_sum(t, k, t->src, t->src, size);
     const double firm = firm_current(t, k, &at);
     *size = 0;
     if (fabs(firm) <= OP_GMIN_CURRENT)
@@ -130,7 +132,7 @@ static double fed_current(tran *t, const ckt_firm *k, double *size)
         *size = a->opt.reltol / DBL_EPSILON * (a->fmax[at] + t->cc.alpha * a->qmax[at]);
         return firm;
     }
-    return op_load_at(a, &t->eq, t->x[0]) ? part_sum(a, k, a->f, a->fmax, size) - firm : 0;
+    return op_load_at(a, &t->eq, t->x[0]) ? part_sum(t, k, a->f, a->fmax, size) - firm : 0;
 }
 
 bool tran_feeds_firm(tran *t)

@@ -158,7 +158,8 @@ void ckt_free(ckt **pc)
     vec_free(c->ic);
     vec_free(c->fix);
     vec_free(c->firm);
-    vec_free(c->part);
+    vec_free(c->of_part);
+    vec_free(c->part_at);
     vec_free(c->noise);
     vec_free(c->said);
     vec_free(c->noise_gain);

@@ -265,12 +265,13 @@ bool ckt_stiffen(ckt *c, bool stiff);
 int32_t ckt_most_stiff(const ckt *c, const double *x);
 typedef struct ckt_firm { /* a firm shunt of a part into which a current may flow: it has no path */
     int32_t node, part;
+    int32_t fix;     /* what is put there */
     bool by_devices; /* not from independent sources alone */
 } ckt_firm;
 /* The next of them that is not loose, from the i-th on; NULL: there is none. *i moves behind it. */
 const ckt_firm *ckt_next_firm(const ckt *c, size_t *i);
-/* The part with a firm shunt in which the unknown is a node; 0: none. */
-int32_t ckt_part(const ckt *c, int32_t unknown);
+/* The nodes of its part, as unknowns: [*n], owned by c. */
+const int32_t *ckt_part(const ckt *c, const ckt_firm *k, int32_t *n);
 /* Adds what these carry at x [n+1], in loads of that mode, to f [n+1]; firm ones carry nothing. */
 void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f);
 /* Puts gmin from node k to ground in static loads from now on, with a warning. Needed because OSDI

@@ -75,7 +75,8 @@ struct ckt {
     double last_break; /* what ckt_next_break said last */
     ckt_fix *fix;      /* vec */
     ckt_firm *firm;    /* vec */
-    int32_t *part;     /* vec, of the unknowns if there are any firm ones: see ckt_part */
+    int32_t *of_part;  /* vec: nodes part by part, if there are any firm ones; those of part k */
+    int32_t *part_at;  /* vec: from part_at[k] to part_at[k + 1] - 1 */
     csc a;
     int32_t *diag_slot; /* [n+1], -1: none */
     double *out;        /* [n_buffer][out_size] outputs of batches */

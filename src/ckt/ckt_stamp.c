@@ -118,16 +118,17 @@ const ckt_firm *ckt_next_firm(const ckt *c, size_t *i)
 {
     while (*i < vec_len(c->firm)) {
         const ckt_firm *k = &c->firm[(*i)++];
-        for (size_t j = 0; j < vec_len(c->fix); j++)
-            if (c->fix[j].firm && !c->fix[j].loose && c->fix[j].unknown == k->node)
-                return k;
+        if (!c->fix[k->fix].loose)
+            return k;
     }
     return NULL;
 }
 
-int32_t ckt_part(const ckt *c, int32_t unknown)
+const int32_t *ckt_part(const ckt *c, const ckt_firm *k, int32_t *n)
 {
-    return c->part && c->unknown[unknown].node ? c->part[unknown] : 0;
+    const int32_t from = c->part_at[k->part];
+    *n = c->part_at[k->part + 1] - from;
+    return c->of_part + from;
 }
 
 static void stamp_fix(const ckt_fix *k, const ckt_env *env, const double *x, load *l)

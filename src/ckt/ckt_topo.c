@@ -574,6 +574,20 @@ static int32_t most_touched(const ckt *c, int32_t *up, int32_t root, const touch
 }
 
 /* One shunt per floating set; also in the transient, if nothing else holds its level there. */
+/* whole [unknowns]: the part of each, 0: none. */
+static void list_parts(ckt *c, const int32_t *whole)
+{
+    const int32_t n = (int32_t)vec_len(whole);
+    vec_extend(c->part_at, n + 1);
+    for (int32_t k = 1; k < n; k++)
+        c->part_at[whole[k]] += c->unknown[k].node;
+    vec_extend(c->of_part, csc_begins(c->part_at, n));
+    for (int32_t k = 1; k < n; k++)
+        if (c->unknown[k].node)
+            c->of_part[c->part_at[whole[k]]++] = k;
+    csc_ends_to_begins(c->part_at, n);
+}
+
 static void check_floating(ckt *c, entries *s, const touch *t, bool *floating)
 {
     int32_t *up = new_sets(c);
@@ -604,7 +618,10 @@ static void check_floating(ckt *c, entries *s, const touch *t, bool *floating)
                                    .fed = in_time.fed[k],
                                    .whole = in_time.whole[k]});
         if (in_time.always[k] && in_time.firm[k] && in_time.fed[k])
-            vec_push(c->firm, (ckt_firm){at, in_time.whole[k], in_time.by_devices[k]});
+            vec_push(c->firm, (ckt_firm){.node = at,
+                                         .part = in_time.whole[k],
+                                         .fix = (int32_t)vec_len(c->fix) - 1,
+                                         .by_devices = in_time.by_devices[k]});
         if (!open[k])
             continue;
         if (n++ < MAX_WARNINGS)
@@ -613,10 +630,8 @@ static void check_floating(ckt *c, entries *s, const touch *t, bool *floating)
     if (n > MAX_WARNINGS)
         diag_warning(c->d, DIAG_NOWHERE, "%d more groups of nodes without a dc path to ground",
                      n - MAX_WARNINGS);
-    if (vec_len(c->firm)) {
-        c->part = in_time.whole;
-        in_time.whole = NULL;
-    }
+    if (vec_len(c->firm))
+        list_parts(c, in_time.whole);
     free_shunts(&in_time);
     vec_free(open);
     vec_free(up);

@@ -830,10 +830,11 @@ const ckt_firm *ckt_next_firm(const ckt *c, size_t *i)
     (void)c, (void)i;
     return NULL;
 }
-int32_t ckt_part(const ckt *c, int32_t unknown)
+const int32_t *ckt_part(const ckt *c, const ckt_firm *k, int32_t *n)
 {
-    (void)c, (void)unknown;
-    return 0;
+    (void)c, (void)k;
+    *n = 0;
+    return NULL;
 }
 void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f)
 {
