@@ -45,26 +45,26 @@ static double measure_clock(void)
  * of which latent parts of a circuit may use little. */
 void ana_vectors(ana *a, double **const *v, size_t n)
 {
-    enum { LINE = 64, STEP = 5, STEPS = 16, BLOCK = 1 << 10, LARGE = 1 << 20 };
+    enum { STEP = 5, STEPS = 16, BLOCK = 1 << 10, LARGE = 1 << 20 };
     const size_t one = (size_t)CKT_SEATS(a->n), bytes = one * sizeof(double);
     if (bytes < BLOCK) {
         for (size_t i = 0; i < n; i++)
             *v[i] = arena_array(&a->mem, double, one);
         return;
     }
-    size_t lines = (bytes + LINE - 1) / LINE;
+    size_t lines = (bytes + VS_LINE - 1) / VS_LINE;
     lines += (STEPS + STEP - lines % STEPS) % STEPS;
-    const size_t all = n * lines * LINE;
+    const size_t all = n * lines * VS_LINE;
     double *at = NULL;
     if (bytes < LARGE) {
         at = arena_lines(&a->mem, all);
     } else {
-        char *block = vs_sparse(all + LINE, 1);
-        arena_adopt(&a->mem, block, all + LINE);
-        at = (double *)(void *)(block + (-(uintptr_t)block & (LINE - 1)));
+        void *block = vs_sparse(all + VS_LINE, 1);
+        arena_adopt(&a->mem, block, all + VS_LINE);
+        at = vs_at_line(block);
     }
     for (size_t i = 0; i < n; i++)
-        *v[i] = at + i * lines * (LINE / sizeof(double));
+        *v[i] = at + i * lines * (VS_LINE / sizeof(double));
 }
 
 double *ana_vector(ana *a)
