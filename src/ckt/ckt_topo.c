@@ -482,9 +482,8 @@ static void note_osdi(const ckt *c, feeds *s)
 {
     int32_t *node = NULL;
     ckt_osdi_nodes(c, &node);
-    for (size_t i = 0; i < vec_len(node); i++) {
+    for (size_t i = 0; i < vec_len(node); i++)
         note_drive(s, node[i], 0, true, true);
-    }
     vec_free(node);
 }
 
@@ -495,11 +494,12 @@ static void note_all(const ckt *c, feeds *s)
     for (size_t gi = 0; gi < vec_len(c->group); gi++) {
         const dev_group *g = &c->group[gi];
         nets net = find_nets(g->model);
-        for (int form = 0; form < MDL_N_FORM; form++)
-            if (g->form[form].variant && (form == MDL_DC || form == MDL_TRAN))
-                note_devices(g, &g->form[form], &net, s);
-        if (g->form[MDL_TRAN].variant)
+        if (g->form[MDL_DC].variant)
+            note_devices(g, &g->form[MDL_DC], &net, s);
+        if (g->form[MDL_TRAN].variant) {
+            note_devices(g, &g->form[MDL_TRAN], &net, s);
             note_probes(g, &g->form[MDL_TRAN], s);
+        }
         free_nets(&net);
     }
     note_osdi(c, s);
@@ -539,7 +539,7 @@ static shunts find_shunts(const ckt *c, int32_t *up)
         if (up[k] != k || !c->unknown[k].node)
             continue;
         s.always[k] = !s.always[k] || (whole && !kept[whole]);
-        s.firm[k] = whole && (!in.fed[whole] || !(in.driven[whole] && in.sensed[whole]));
+        s.firm[k] = whole && !(in.driven[whole] && in.sensed[whole]);
         s.fed[k] = in.fed[whole];
         s.by_devices[k] = in.by_devices[whole];
         kept[whole] = true;
@@ -573,7 +573,6 @@ static int32_t most_touched(const ckt *c, int32_t *up, int32_t root, const touch
     return best;
 }
 
-/* One shunt per floating set; also in the transient, if nothing else holds its level there. */
 /* whole [unknowns]: the part of each, 0: none. */
 static void list_parts(ckt *c, const int32_t *whole)
 {
@@ -588,6 +587,7 @@ static void list_parts(ckt *c, const int32_t *whole)
     csc_ends_to_begins(c->part_at, n);
 }
 
+/* One shunt per floating set; also in the transient, if nothing else holds its level there. */
 static void check_floating(ckt *c, entries *s, const touch *t, bool *floating)
 {
     int32_t *up = new_sets(c);
