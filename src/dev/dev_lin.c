@@ -466,8 +466,8 @@ int32_t dev_lin_gather(dev_group *g)
 
 static size_t place(const dev_group *g, int32_t code, int32_t n)
 {
-    const size_t w = (size_t)g->lanes;
-    return (size_t)(code / g->lanes) * (size_t)n * w + (size_t)(code % g->lanes);
+    return (size_t)dev_lin_pack_in(g, code) * (size_t)n * (size_t)g->lanes +
+           (size_t)dev_lin_lane_in(g, code);
 }
 
 static int32_t item_in(int32_t lane) { return lane < 0 ? -1 - lane : lane; }
@@ -520,47 +520,45 @@ static void arrange(const dev_group *g, int32_t p, const int32_t *has, int32_t *
             lane[k] = copy_for(g, p, has ? has[k] : -1);
 }
 
-static void fill_map(const dev_group *g, int32_t begin, int32_t end, struct dev_lin_buffer *b)
-{
-    const struct dev_lin *l = g->lin;
-    const int32_t w = g->lanes, n_u = l->apart->n_u;
-    for (int32_t p = begin; p < end; p++) {
-        int32_t *to = &b->map[(size_t)(p - begin) * (size_t)(n_u * w)];
-        int32_t *lane = &b->lane[(p - begin) * w];
-        arrange(g, p, g->row_per_lane ? &b->has[(p - begin) * w] : NULL, lane);
-        for (int32_t k = 0; k < w; k++) {
-            const int32_t code = l->item[item_in(lane[k])];
-            const int32_t *from = &l->at[place(g, code, l->n_col)];
-            if (lane[k] >= 0 && !l->whole)
-                ask_for_item(g, code);
-            for (int32_t j = 0; j < l->n_probed; j++)
-                to[l->probed[j] * w + k] = l->probed_col[j] < 0 ? 0 : from[l->probed_col[j] * w];
-        }
-        b->row[p - begin] = g->pack_row[l->item[l->first[p]] / w];
-    }
-}
-
-/* Setup values of the instances in the lanes that fill_map chose, where each lane has a row. Lanes
- * mostly find those that they had before. */
-static void fill_rows(const dev_group *g, int32_t begin, int32_t end, struct dev_lin_buffer *b)
+void dev_lin_seat(const dev_group *g, struct dev_lin_buffer *b, int32_t lane, int32_t code)
 {
     const struct dev_lin *l = g->lin;
     const int32_t w = g->lanes, n_cache = l->apart->n_cache;
-    for (int32_t p = begin; p < end; p++) {
-        double *to = &b->cache[(size_t)(p - begin) * (size_t)(n_cache * w)];
-        int32_t *has = &b->has[(p - begin) * w];
-        const int32_t *lane = &b->lane[(p - begin) * w];
-        for (int32_t k = 0; k < w; k++) {
-            const int32_t row = g->row_of[dev_lin_instance_of(g, l->item[item_in(lane[k])])];
-            const double *from = &l->apart->rows[(size_t)row * (size_t)n_cache];
-            for (int32_t j = 0; j < n_cache && has[k] != row; j++)
-                to[j * w + k] = from[j];
-            has[k] = row;
+    int32_t *x = &b->map[place(g, lane, l->apart->n_u)];
+    const int32_t *at = &l->at[place(g, code, l->n_col)];
+    for (int32_t j = 0; j < l->n_probed; j++)
+        x[l->probed[j] * w] = l->probed_col[j] < 0 ? 0 : at[l->probed_col[j] * w];
+    if (!g->row_per_lane)
+        return;
+    const int32_t row = g->row_of[dev_lin_instance_of(g, code)];
+    if (b->has[lane] == row)
+        return;
+    double *cache = &b->cache[place(g, lane, n_cache)];
+    const double *of = &l->apart->rows[(size_t)row * (size_t)n_cache];
+    for (int32_t j = 0; j < n_cache; j++)
+        cache[j * w] = of[j];
+    b->has[lane] = row;
+}
+
+/* Gives the items of packs [begin, end), as l->first has them, lanes of the buffer. Where each lane
+ * has a row, they mostly find their setup values there. */
+static void seat_items(const dev_group *g, int32_t begin, int32_t end, struct dev_lin_buffer *b)
+{
+    const struct dev_lin *l = g->lin;
+    const int32_t w = g->lanes;
+    for (int32_t p = begin, at = 0; p < end; p++, at += w) {
+        arrange(g, p, g->row_per_lane ? &b->has[at] : NULL, &b->lane[at]);
+        for (int32_t k = at; k < at + w; k++) {
+            const int32_t code = l->item[item_in(b->lane[k])];
+            if (b->lane[k] >= 0)
+                ask_for_item(g, code);
+            dev_lin_seat(g, b, k, code);
         }
+        b->row[p - begin] = g->pack_row[dev_lin_pack_in(g, l->item[l->first[p]])];
     }
 }
 
-/* Limited voltages of the instances in the lanes that fill_map chose. */
+/* Limited voltages of the instances in the buffer's lanes. */
 static void fill_limits(const dev_group *g, int32_t begin, int32_t end,
                         const struct dev_lin_buffer *b)
 {
@@ -568,7 +566,7 @@ static void fill_limits(const dev_group *g, int32_t begin, int32_t end,
     const int32_t w = g->lanes, n_lim = g->n_lim, n = (end - begin) * w;
     for (int32_t k = 0; k < n && n_lim; k++) {
         const double *from = &g->lim[DEV_LIM_OLD][place(g, l->item[item_in(b->lane[k])], n_lim)];
-        double *to = b->lim[0] + k / w * n_lim * w + k % w;
+        double *to = b->lim[0] + place(g, k, n_lim);
         for (int32_t j = 0; j < n_lim; j++)
             to[j * w] = from[j * w];
     }
@@ -584,13 +582,13 @@ static void keep_limits(const dev_group *g, int32_t begin, int32_t end,
         if (b->lane[k] < 0)
             continue;
         double *to = &g->lim[DEV_LIM_OLD][place(g, l->item[b->lane[k]], n_lim)];
-        const double *from = b->lim[1] + k / w * n_lim * w + k % w;
+        const double *from = b->lim[1] + place(g, k, n_lim);
         for (int32_t j = 0; j < n_lim; j++)
             to[j * w] = from[j * w];
     }
 }
 
-/* With --check-kernels: compares the new packs, whose lanes fill_map chose, with the
+/* With --check-kernels: compares the new packs, of the buffer's lanes, with the
  * interpreter. */
 static void compare_items(const dev_group *g, int32_t begin, int32_t end, const jit_batch *batch,
                           const struct dev_lin_buffer *b)
@@ -600,13 +598,6 @@ static void compare_items(const dev_group *g, int32_t begin, int32_t end, const 
         vec_push(item, g->lin->item[item_in(b->lane[k])]);
     dev_compare(g, MDL_APART, batch, begin, end - begin, item);
     vec_free(item);
-}
-
-void dev_lin_arrange(const dev_group *g, int32_t begin, int32_t end, struct dev_lin_buffer *b)
-{
-    fill_map(g, begin, end, b);
-    if (g->row_per_lane)
-        fill_rows(g, begin, end, b);
 }
 
 vs_status dev_lin_run(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end,
@@ -902,7 +893,7 @@ vs_status dev_lin_eval(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t
     const struct dev_lin *l = g->lin;
     struct dev_lin_buffer *b = &l->buffer[buffer];
     const size_t n_out = (size_t)l->apart->n_out;
-    dev_lin_arrange(g, begin, end, b);
+    seat_items(g, begin, end, b);
     const vs_status st = dev_lin_run(g, a, begin, end, b);
     lin_pack k;
     for (int32_t p = begin; p < end && st == VS_OK; p++) {

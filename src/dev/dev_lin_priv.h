@@ -95,10 +95,20 @@ static inline void dev_lin_raise_common(double *max, double v)
     }
 }
 
-/* The number in the group of an item (pack * W + lane). */
+/* Pack and lane of an item (pack * W + lane), W being a power of two; its number in the group. */
+static inline int32_t dev_lin_pack_in(const dev_group *g, int32_t code)
+{
+    return code >> __builtin_ctz((unsigned)g->lanes);
+}
+
+static inline int32_t dev_lin_lane_in(const dev_group *g, int32_t code)
+{
+    return code & (g->lanes - 1);
+}
+
 static inline int32_t dev_lin_instance_of(const dev_group *g, int32_t code)
 {
-    return g->first[code / g->lanes] + code % g->lanes;
+    return g->first[dev_lin_pack_in(g, code)] + dev_lin_lane_in(g, code);
 }
 
 /* The circuit's unknowns that are unknown u of the instances in a pack's lanes: to [W]. */
@@ -136,9 +146,10 @@ int32_t *dev_lin_columns(const dev_group *g, arena *mem, int32_t stride);
 /* Makes what lists them, and a buffer of so many packs, in `mem`. */
 void dev_lin_init_items(const dev_group *g, arena *mem);
 void dev_lin_init_buffer(const dev_group *g, arena *mem, struct dev_lin_buffer *b, int32_t packs);
-/* Gives the items of packs [begin, end), as l->first has them, their lanes: b->lane. */
-void dev_lin_arrange(const dev_group *g, int32_t begin, int32_t end, struct dev_lin_buffer *b);
-/* Evaluates these packs into b->out. */
+/* Makes a lane of the buffer, of b->n_lane, that of an item: its unknowns and setup values. */
+void dev_lin_seat(const dev_group *g, struct dev_lin_buffer *b, int32_t lane, int32_t code);
+/* Evaluates packs [begin, end) into b->out, the first into its lanes from 0; b->lane and l->item
+ * tell whom. */
 VS_MUST_USE vs_status dev_lin_run(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end,
                                   struct dev_lin_buffer *b);
 

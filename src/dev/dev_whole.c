@@ -11,7 +11,6 @@
 typedef struct row {    /* a current or charge, an output of the form TRAN */
     int32_t to, at;     /* there, and in what is held */
     int32_t begin, end; /* terms */
-    int32_t charge;     /* 0, 1 */
 } row;
 
 typedef struct term { /* + held[at] * dv[col] */
@@ -25,10 +24,18 @@ typedef struct entry { /* J: out[to] = held[g] + alpha held[c] */
 
 #define MASK(p) (*(wide_mask *)(p))
 
+/* Which lane of a buffer evaluates an item. Items stay in their lanes from load to load: those that
+ * move are mostly the ones of the load before. */
+typedef struct seats {
+    int32_t *item; /* [n_lane] pack * W + lane; -1: of nobody yet */
+    int32_t *lane; /* [n_pack * W] by items, where they were last */
+} seats;
+
 struct dev_whole {
     int32_t stride;            /* S */
     int32_t limited;           /* LIMITED's place in the load's array, -1: none */
-    int32_t n_row, n_entry[3]; /* entries with both parts, then with G alone, then with C alone */
+    int32_t n_row, n_current;  /* currents, then charges */
+    int32_t n_entry[3];        /* entries with both parts, then with G alone, then with C alone */
     row *row;
     term *term;
     entry *entry;
@@ -42,9 +49,10 @@ struct dev_whole {
         *dv;        /* [n_pack][n_col][S] voltages at the last evaluation, in this load, v - v0 */
     int64_t *moved; /* [n_pack][S] -1: its bound does not hold in this load; 0 */
     int64_t *real;  /* [n_pack][S] -1: the lane has an instance of its own; 0 */
-    int32_t *order; /* [nb] pack * W + lane of the instances, as the circuit has them in a row, */
+    int32_t *order; /* [nb] items, pack * W + lane, as the circuit has the instances in a row, */
     int32_t *look;  /* [nb] and their places in `moved`; NULL: they are never evaluated apart */
-    int32_t *list;  /* [n_buffer][1 + nb] how many items a buffer is arranged for, and which */
+    int32_t *list;  /* [nb] items that moved */
+    seats *seat;    /* [n_buffer] */
     const double **from; /* [n_pack][S] where outputs of those that are evaluated apart stand */
     bool nothing;        /* no bound holds */
     int32_t n_x;         /* unknowns up to the last that an instance has */
@@ -66,26 +74,32 @@ static size_t pack_of(const struct dev_whole *w, int32_t p, int32_t n)
 
 int32_t dev_whole_stride(const dev_group *g) { return g->lanes < WIDE ? WIDE : g->lanes; }
 
-static void list_rows(const dev_group *g, struct dev_whole *w)
+/* The rows of currents, or those of charges, and their terms. */
+static void list_rows(const dev_group *g, struct dev_whole *w, bool charges)
 {
     const struct dev_lin *l = g->lin;
-    const dev_form *f = &g->form[MDL_TRAN];
     const int32_t s = w->stride;
-    int32_t n = 0;
-    w->limited = -1;
-    for (int32_t r = 0; r < f->n_out; r++) {
+    int32_t n = w->n_row ? w->row[w->n_row - 1].end : 0;
+    for (int32_t r = 0; r < g->form[MDL_TRAN].n_out; r++) {
         const dev_lin_out *o = &l->out[r];
-        if (o->kind == IR_OUT_LIMITED)
-            w->limited = r * s;
-        if (!dev_lin_is_row(o))
+        if (!dev_lin_is_row(o) || (o->kind == IR_OUT_REACT) != charges)
             continue;
         row *to = &w->row[w->n_row++];
-        *to = (row){.to = r * s, .at = o->at * s, .begin = n, .charge = o->kind == IR_OUT_REACT};
+        *to = (row){.to = r * s, .at = o->at * s, .begin = n};
         for (int32_t t = o->begin; t < o->end; t++)
             w->term[n++] = (term){l->term[t].at * s, l->term[t].col * s,
                                   l->term[t].fixed < 0 ? -1 : l->term[t].fixed * s};
         to->end = n;
     }
+}
+
+static int32_t place_of_limited(const dev_group *g, int32_t s)
+{
+    int32_t at = -1;
+    for (int32_t r = 0; r < g->form[MDL_TRAN].n_out; r++)
+        if (g->lin->out[r].kind == IR_OUT_LIMITED)
+            at = r * s;
+    return at;
 }
 
 static void list_entries(const dev_group *g, struct dev_whole *w)
@@ -114,6 +128,12 @@ static void place_rows(const dev_group *g, struct dev_whole *w)
         }
 }
 
+static void leave_seats(const struct dev_lin_buffer *b, const seats *at)
+{
+    for (int32_t k = 0; k < b->n_lane; k++)
+        at->item[k] = -1;
+}
+
 void dev_whole_fix(dev_group *g)
 {
     const struct dev_lin *l = g->lin;
@@ -127,7 +147,7 @@ void dev_whole_fix(dev_group *g)
                 to[k * w->stride] = l->fixed[(size_t)r * (size_t)l->n_fixed + (size_t)k];
         }
     for (int i = 0; w->order && i < l->n_buffer; i++) /* setup values have changed */
-        w->list[i * (g->nb + 1)] = 0;
+        leave_seats(&l->buffer[i], &w->seat[i]);
 }
 
 static int32_t packs_for(int32_t n) { return (n + DEV_WHOLE_PACK - 1) / DEV_WHOLE_PACK; }
@@ -151,12 +171,21 @@ static void prepare_items(dev_group *g, arena *mem)
         w->look[k] = (int32_t)pack_of(w, p, 1) + lane;
     }
     w->from = arena_array(mem, const double *, pack_of(w, g->n_pack, 1));
-    dev_lin_init_items(g, mem);
+    w->list = arena_array(mem, int32_t, g->nb);
     l->n_buffer = packs_for(g->nb) - 1;
     l->buffer = arena_array(mem, struct dev_lin_buffer, l->n_buffer);
-    w->list = arena_array(mem, int32_t, l->n_buffer *(g->nb + 1));
-    for (int i = 0; i < l->n_buffer; i++)
-        dev_lin_init_buffer(g, mem, &l->buffer[i], (g->nb + g->lanes - 1) / g->lanes);
+    w->seat = arena_array(mem, seats, l->n_buffer);
+    for (int i = 0; i < l->n_buffer; i++) {
+        struct dev_lin_buffer *b = &l->buffer[i];
+        dev_lin_init_buffer(g, mem, b, (i + 1) * DEV_WHOLE_PACK / g->lanes);
+        for (int32_t k = 0; k < b->n_lane / g->lanes; k++)
+            b->row[k] = g->pack_row[0]; /* without a row per lane there is one row */
+        w->seat[i].item = arena_array(mem, int32_t, b->n_lane);
+        w->seat[i].lane = arena_array(mem, int32_t, g->n_pack *g->lanes);
+        leave_seats(b, &w->seat[i]);
+    }
+    for (size_t k = 0; k < pack_of(w, g->n_pack, 1); k++)
+        w->from[k] = l->buffer[0].out; /* of lanes that have not moved: read, not taken */
 }
 
 void dev_whole_init(dev_group *g, arena *mem)
@@ -168,7 +197,10 @@ void dev_whole_init(dev_group *g, arena *mem)
     w->row = arena_array(mem, row, n_tran);
     w->term = arena_array(mem, term, f->n_out);
     w->entry = arena_array(mem, entry, n_tran);
-    list_rows(g, w);
+    list_rows(g, w, false);
+    w->n_current = w->n_row;
+    list_rows(g, w, true);
+    w->limited = place_of_limited(g, s);
     list_entries(g, w);
     w->row_at = arena_array(mem, int32_t, pack_of(w, g->n_pack, w->n_row));
     place_rows(g, w);
@@ -250,21 +282,15 @@ VS_CLONES static void find_moved(const dev_group *g, const dev_lin_at *a)
         }
 }
 
-/* Puts the instances that moved into packs, in the circuit's order: neighbours move together, so
- * that lanes mostly keep their setup values. Returns how many there are. */
+/* Lists the items that moved. Returns how many there are. */
 static int32_t list_moved(const dev_group *g)
 {
-    struct dev_lin *l = g->lin;
-    const struct dev_whole *w = l->whole;
+    const struct dev_whole *w = g->lin->whole;
     int32_t n = 0;
     for (int32_t k = 0; k < g->nb; k++) {
-        l->item[n] = w->order[k];
+        w->list[n] = w->order[k];
         n -= (int32_t)w->moved[w->look[k]];
     }
-    l->n_pack = 0;
-    for (int32_t k = 0; k < n; k += g->lanes)
-        l->first[l->n_pack++] = k;
-    l->first[l->n_pack] = n;
     return n;
 }
 
@@ -283,47 +309,69 @@ static int32_t count_moved(const dev_group *g, const dev_lin_at *a)
     return any ? g->nb : 0;
 }
 
-/* What the prediction was off by, and the bounds that follow from it, in lanes that are -1 in
- * `which`. p: pack, i: its lanes from i on. */
+/* Of a wide lane: what the linearisations are measured by. */
+typedef struct lane_view {
+    const double *now, *was, *dv, *fixed;
+    const int32_t *row_at;
+} lane_view;
+
+typedef struct missed { /* by rows of one kind, in parts of tolerances */
+    wide off, steep;    /* the largest error of the prediction; the largest change of slopes */
+    wide zero;          /* 0 unless something new is not finite */
+} missed;
+
+static inline __attribute__((always_inline)) missed miss_of(const struct dev_whole *w,
+                                                            const lane_view *x, int32_t from,
+                                                            int32_t end, const double *weight)
+{
+    missed m = {{0}, {0}, {0}};
+    const int32_t *u = x->row_at + from * w->stride;
+    for (const row *r = w->row + from, *last_row = w->row + end; r < last_row; r++) {
+        const wide unit = {weight[u[0]], weight[u[1]], weight[u[2]], weight[u[3]]},
+                   value = GET(x->now + r->at);
+        wide miss = value - GET(x->was + r->at), slope = {0};
+        for (const term *t = w->term + r->begin, *last = w->term + r->end; t < last; t++) {
+            miss -= GET(x->was + t->at) * GET(x->dv + t->col);
+            wide curved = GET(x->now + t->at);
+            if (t->fixed >= 0)
+                curved -= GET(x->fixed + t->fixed);
+            slope += MAGNITUDE(curved);
+        }
+        m.zero += 0 * value + 0 * slope;
+        miss = unit * MAGNITUDE(miss);
+        slope = unit * slope;
+        m.off = LARGER(miss, m.off);
+        m.steep = LARGER(slope, m.steep);
+        u += w->stride;
+    }
+    return m;
+}
+
+/* What the prediction from `was`, an array of the lane's pack, was off by, and the bounds that
+ * follow from it, in lanes that are -1 in `which`. p: pack, i: its lanes from i on. */
 static inline __attribute__((always_inline)) void
-measure(const struct dev_lin *l, const double *weight, int32_t p, int32_t i, wide_mask which)
+measure(const struct dev_lin *l, const double *weight, int32_t p, int32_t i, wide_mask which,
+        const double *was)
 {
     const struct dev_whole *w = l->whole;
     const int32_t s = w->stride;
-    const size_t place = pack_of(w, p, l->apart->n_out) + (size_t)i;
-    const double *now = &w->now[place], *was = &w->was[place],
-                 *dv = &w->dv[pack_of(w, p, l->n_col) + (size_t)i],
-                 *fixed = &w->fixed[pack_of(w, p, l->n_fixed) + (size_t)i];
-    const int32_t *u = &w->row_at[pack_of(w, p, w->n_row) + (size_t)i];
+    const lane_view x = {&w->now[pack_of(w, p, l->apart->n_out) + (size_t)i], was,
+                         &w->dv[pack_of(w, p, l->n_col) + (size_t)i],
+                         &w->fixed[pack_of(w, p, l->n_fixed) + (size_t)i],
+                         &w->row_at[pack_of(w, p, w->n_row) + (size_t)i]};
+    const missed by[2] = {miss_of(w, &x, 0, w->n_current, weight),
+                          miss_of(w, &x, w->n_current, w->n_row, weight)};
     double *bound = &l->bound[pack_of(w, p, 2) + (size_t)i];
     const wide none = {INFINITY, INFINITY, INFINITY, INFINITY};
-    wide off[2] = {0}, steep[2] = {0}, d = {0},
-         zero = {0}; /* 0 unless something new is not finite, or limiting acted */
+    wide d = {0}, zero = by[0].zero + by[1].zero; /* 0 also where limiting did not act */
     for (int32_t c = 0; c < l->n_col; c++)
-        d = LARGER(MAGNITUDE(GET(dv + c * s)), d);
-    for (const row *r = w->row, *end = r + w->n_row; r < end; r++, u += s) {
-        const wide unit = {weight[u[0]], weight[u[1]], weight[u[2]], weight[u[3]]},
-                   value = GET(now + r->at);
-        wide miss = value - GET(was + r->at), slope = {0};
-        for (const term *t = w->term + r->begin, *last = w->term + r->end; t < last; t++) {
-            miss -= GET(was + t->at) * GET(dv + t->col);
-            wide curved = GET(now + t->at);
-            if (t->fixed >= 0)
-                curved -= GET(fixed + t->fixed);
-            slope += MAGNITUDE(curved);
-        }
-        zero += 0 * value + 0 * slope;
-        miss = unit * MAGNITUDE(miss);
-        slope = unit * slope;
-        off[r->charge] = LARGER(miss, off[r->charge]);
-        steep[r->charge] = LARGER(slope, steep[r->charge]);
-    }
+        d = LARGER(MAGNITUDE(GET(x.dv + c * s)), d);
     if (l->limited >= 0)
-        zero += GET(now + l->limited * s);
+        zero += GET(x.now + l->limited * s);
     for (int b = 0; b < 2; b++) {
-        const wide old = GET(bound + b * s), most = STEEPEST * steep[b], least = LEAST_PART * most,
-                   held = LARGER(old, least);
-        const wide fading = LARGER(FADING * old, least), seen = SAFETY * off[b] / (d * d),
+        const wide old = GET(bound + b * s), most = STEEPEST * by[b].steep,
+                   least = LEAST_PART * most, held = LARGER(old, least);
+        const wide fading = LARGER(FADING * old, least), seen = SAFETY * by[b].off / (d * d),
                    measured = LARGER(seen, fading);
         const wide from_old = CHOOSE(d < MEASURABLE, held, measured);
         const wide next = CHOOSE(MAGNITUDE(old) < INFINITY, from_old, most);
@@ -336,7 +384,9 @@ VS_CLONES static void measure_all(const dev_group *g, const double *weight)
 {
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE)
-            measure(g->lin, weight, p, i, (wide_mask){-1, -1, -1, -1});
+            measure(g->lin, weight, p, i, (wide_mask){-1, -1, -1, -1},
+                    &g->lin->whole->was[pack_of(g->lin->whole, p, g->lin->apart->n_out) +
+                                        (size_t)i]);
     g->lin->whole->nothing = false;
 }
 
@@ -463,38 +513,66 @@ static vs_status evaluate_all(dev_group *g, const dev_lin_at *a)
     return st;
 }
 
-/* The buffer for the n instances that moved, arranged for them. */
-static struct dev_lin_buffer *arranged(const dev_group *g, int32_t n)
+/* A lane that no item of this load has; if there is one, with setup values that the item needs. */
+static int32_t free_lane(const dev_group *g, const struct dev_lin_buffer *b, int32_t n_lane,
+                         int32_t code)
 {
-    const struct dev_lin *l = g->lin;
-    const int32_t k = packs_for(n) - 1;
-    int32_t *list = l->whole->list + k * (g->nb + 1);
-    const size_t size = (size_t)n * sizeof *l->item;
-    if (*list != n || memcmp(list + 1, l->item, size) != 0) {
-        dev_lin_arrange(g, 0, l->n_pack, &l->buffer[k]);
-        *list = n;
-        memcpy(list + 1, l->item, size);
+    const int32_t wanted = g->row_per_lane ? g->row_of[dev_lin_instance_of(g, code)] : -1;
+    int32_t at = -1;
+    for (int32_t k = n_lane - 1; k >= 0; k--) {
+        if (b->lane[k] >= 0)
+            continue;
+        at = k;
+        if (wanted >= 0 && b->has[k] == wanted)
+            break;
     }
-    return &l->buffer[k];
+    return at;
 }
 
-/* Where the outputs of each instance stand that a buffer was arranged for. */
-static void find_outputs(const dev_group *g, const struct dev_lin_buffer *b)
+/* Lane k of the buffer evaluates the item in this load. */
+static void give_lane(const dev_group *g, struct dev_lin_buffer *b, const seats *at, int32_t k,
+                      int32_t code)
 {
-    const struct dev_lin *l = g->lin;
+    const struct dev_whole *w = g->lin->whole;
+    const int32_t pack = dev_lin_pack_in(g, k) * g->lin->apart->n_out * g->lanes;
+    b->lane[k] = at->lane[code] = k;
+    w->from[dev_lin_pack_in(g, code) * w->stride + dev_lin_lane_in(g, code)] =
+        b->out + pack + dev_lin_lane_in(g, k);
+}
+
+/* Seats the n items that moved in the lanes of as few packs. Lanes without an item evaluate who was
+ * there last. */
+static struct dev_lin_buffer *seat_moved(const dev_group *g, int32_t n)
+{
+    struct dev_lin *l = g->lin;
     const struct dev_whole *w = l->whole;
-    const int32_t lanes = g->lanes, n = l->n_pack * lanes;
-    const double *from = b->out;
-    for (int32_t k = 0; k < g->n_pack * w->stride; k++)
-        w->from[k] = from;
-    for (int32_t k = 0, lane = 0; k < n; k++) {
-        if (b->lane[k] >= 0) {
-            const int32_t code = l->item[b->lane[k]];
-            w->from[code / lanes * w->stride + code % lanes] = from + lane;
-        }
-        if (++lane == lanes)
-            from += lanes * l->apart->n_out, lane = 0;
+    struct dev_lin_buffer *b = &l->buffer[packs_for(n) - 1];
+    const seats *at = &w->seat[packs_for(n) - 1];
+    int32_t n_new = 0;
+    l->item = at->item;
+    l->n_pack = dev_lin_pack_in(g, n + g->lanes - 1);
+    const int32_t n_lane = l->n_pack * g->lanes;
+    for (int32_t k = 0; k < n_lane; k++)
+        b->lane[k] = -1 - k;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t code = w->list[i], k = at->lane[code];
+        if (k < n_lane && at->item[k] == code)
+            give_lane(g, b, at, k, code);
+        else
+            w->list[n_new++] = code;
     }
+    for (int32_t i = 0; i < n_new; i++) {
+        const int32_t code = w->list[i], k = free_lane(g, b, n_lane, code);
+        dev_lin_seat(g, b, k, code);
+        at->item[k] = code;
+        give_lane(g, b, at, k, code);
+    }
+    for (int32_t k = 0; k < n_lane && n_new; k++)
+        if (at->item[k] < 0) { /* of nobody yet */
+            at->item[k] = w->list[0];
+            dev_lin_seat(g, b, k, w->list[0]);
+        }
+    return b;
 }
 
 /* Takes the outputs of those that were evaluated apart to their own lanes, measures, and makes
@@ -514,14 +592,14 @@ VS_CLONES static void take_moved(const dev_group *g, const double *weight)
             const double *const *from = &w->from[lane];
             const double *f0 = from[0], *f1 = from[1], *f2 = from[2], *f3 = from[3];
             double *now = &w->now[pack_of(w, p, n_out) + (size_t)i];
-            double *was = &w->was[pack_of(w, p, n_out) + (size_t)i];
+            double *was = w->was; /* of any pack: until the next lanes come */
             for (ptrdiff_t j = 0; j < n_out; j++, now += s, was += s) {
                 const wide old = GET(now),
                            next = {f0[j * lanes], f1[j * lanes], f2[j * lanes], f3[j * lanes]};
                 PUT(was, old);
                 PUT(now, CHOOSE(which, next, old));
             }
-            measure(l, weight, p, i, which);
+            measure(l, weight, p, i, which, w->was);
             size_t k = pack_of(w, p, n_col) + (size_t)i;
             for (int32_t c = 0; c < n_col; c++, k += (size_t)s) {
                 PUT(&w->v0[k], CHOOSE(which, GET(&w->v[k]), GET(&w->v0[k])));
@@ -532,13 +610,12 @@ VS_CLONES static void take_moved(const dev_group *g, const double *weight)
 
 static vs_status evaluate_moved(dev_group *g, const dev_lin_at *a)
 {
-    struct dev_lin *l = g->lin;
-    struct dev_lin_buffer *b = arranged(g, l->n_item);
+    const struct dev_lin *l = g->lin;
+    struct dev_lin_buffer *b = seat_moved(g, l->n_item);
     dev_begin(g, MDL_APART, a->x);
     const vs_status st = dev_lin_run(g, a, 0, l->n_pack, b);
     if (st != VS_OK)
         return st;
-    find_outputs(g, b);
     take_moved(g, a->weight);
     return VS_OK;
 }
