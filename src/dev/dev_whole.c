@@ -32,10 +32,10 @@ typedef struct seats {
 } seats;
 
 struct dev_whole {
-    int32_t stride;            /* S */
-    int32_t limited;           /* LIMITED's place in the load's array, -1: none */
-    int32_t n_row, n_current;  /* currents, then charges */
-    int32_t n_entry[3];        /* entries with both parts, then with G alone, then with C alone */
+    int32_t stride;           /* S */
+    int32_t limited;          /* LIMITED's place in the load's array, -1: none */
+    int32_t n_row, n_current; /* currents, then charges */
+    int32_t n_entry[3];       /* entries with both parts, then with G alone, then with C alone */
     row *row;
     term *term;
     entry *entry;
@@ -181,7 +181,7 @@ static void prepare_items(dev_group *g, arena *mem)
         for (int32_t k = 0; k < b->n_lane / g->lanes; k++)
             b->row[k] = g->pack_row[0]; /* without a row per lane there is one row */
         w->seat[i].item = arena_array(mem, int32_t, b->n_lane);
-        w->seat[i].lane = arena_array(mem, int32_t, g->n_pack *g->lanes);
+        w->seat[i].lane = arena_array(mem, int32_t, g->n_pack * g->lanes);
         leave_seats(b, &w->seat[i]);
     }
     for (size_t k = 0; k < pack_of(w, g->n_pack, 1); k++)
@@ -349,9 +349,10 @@ static inline __attribute__((always_inline)) missed miss_of(const struct dev_who
 
 /* What the prediction from `was`, an array of the lane's pack, was off by, and the bounds that
  * follow from it, in lanes that are -1 in `which`. p: pack, i: its lanes from i on. */
-static inline __attribute__((always_inline)) void
-measure(const struct dev_lin *l, const double *weight, int32_t p, int32_t i, wide_mask which,
-        const double *was)
+static inline __attribute__((always_inline)) void measure(const struct dev_lin *l,
+                                                          const double *weight, int32_t p,
+                                                          int32_t i, wide_mask which,
+                                                          const double *was)
 {
     const struct dev_whole *w = l->whole;
     const int32_t s = w->stride;
@@ -384,9 +385,9 @@ VS_CLONES static void measure_all(const dev_group *g, const double *weight)
 {
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE)
-            measure(g->lin, weight, p, i, (wide_mask){-1, -1, -1, -1},
-                    &g->lin->whole->was[pack_of(g->lin->whole, p, g->lin->apart->n_out) +
-                                        (size_t)i]);
+            measure(
+                g->lin, weight, p, i, (wide_mask){-1, -1, -1, -1},
+                &g->lin->whole->was[pack_of(g->lin->whole, p, g->lin->apart->n_out) + (size_t)i]);
     g->lin->whole->nothing = false;
 }
 
