@@ -520,7 +520,7 @@ static void arrange(const dev_group *g, int32_t p, const int32_t *has, int32_t *
             lane[k] = copy_for(g, p, has ? has[k] : -1);
 }
 
-void dev_lin_seat(const dev_group *g, struct dev_lin_buffer *b, int32_t lane, int32_t code)
+static inline void seat(const dev_group *g, struct dev_lin_buffer *b, int32_t lane, int32_t code)
 {
     const struct dev_lin *l = g->lin;
     const int32_t w = g->lanes, n_cache = l->apart->n_cache;
@@ -540,6 +540,11 @@ void dev_lin_seat(const dev_group *g, struct dev_lin_buffer *b, int32_t lane, in
     b->has[lane] = row;
 }
 
+void dev_lin_seat(const dev_group *g, struct dev_lin_buffer *b, int32_t lane, int32_t code)
+{
+    seat(g, b, lane, code);
+}
+
 /* Gives the items of packs [begin, end), as l->first has them, lanes of the buffer. Where each lane
  * has a row, they mostly find their setup values there. */
 static void seat_items(const dev_group *g, int32_t begin, int32_t end, struct dev_lin_buffer *b)
@@ -552,7 +557,7 @@ static void seat_items(const dev_group *g, int32_t begin, int32_t end, struct de
             const int32_t code = l->item[item_in(b->lane[k])];
             if (b->lane[k] >= 0)
                 ask_for_item(g, code);
-            dev_lin_seat(g, b, k, code);
+            seat(g, b, k, code);
         }
         b->row[p - begin] = g->pack_row[dev_lin_pack_in(g, l->item[l->first[p]])];
     }
