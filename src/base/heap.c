@@ -312,6 +312,10 @@ static block *resized(heap *h, block *b, size_t n)
     if (!to)
         return b->in_slab ? NULL : realloc(b, sizeof *b + n);
     const bool in_slab = to->in_slab;
+    if (!in_slab) { /* before it has pages, which would be small ones */
+        to->bytes = n;
+        use_large_pages(to);
+    }
     memcpy(to, b, n < b->bytes ? sizeof *b + n : had);
     to->in_slab = in_slab;
     let_go(h, b);

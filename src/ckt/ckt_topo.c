@@ -49,40 +49,79 @@ static int32_t *new_sets(const ckt *c)
 /* -- who is connected to a node -- */
 
 typedef struct touch {
-    int32_t count;
     const char *name;
     diag_span span;
 } touch;
 
-static void touch_node(touch *t, int32_t node, const char *name, diag_span span)
+/* Terminals at each unknown; the last of them, when somebody asks: most circuits have nothing to
+ * tell of. */
+typedef struct touches {
+    const ckt *c;
+    int32_t *count; /* vec */
+    touch *last;    /* vec; NULL: nobody has asked */
+} touches;
+
+static void count_native(void *user, const nat_device *d)
 {
-    t[node].count++;
-    t[node].name = name;
-    t[node].span = span;
+    for (int32_t j = 0; j < d->n_node; j++)
+        ((int32_t *)user)[d->node[j]]++;
+}
+
+/* What a port counts: a temperature may be left to itself. */
+static int32_t weight_of(const va_unknown *port)
+{
+    return port->discipline && strcmp(port->discipline, "electrical") != 0 ? 2 : 1;
+}
+
+static touches count_touches(const ckt *c)
+{
+    touches t = {.c = c};
+    int32_t *weight = NULL; /* vec, of the ports of `last` */
+    const mdl_model *last = NULL;
+    vec_extend(t.count, vec_len(c->unknown));
+    for (size_t i = 0; i < vec_len(c->inst); i++) {
+        const ckt_inst *in = &c->inst[i];
+        if (in->model != last) {
+            const va_module *m = mdl_module(last = in->model);
+            vec_clear(weight);
+            for (int32_t u = 0; u < m->n_port; u++)
+                vec_push(weight, weight_of(&m->unknown[u]));
+        }
+        for (size_t u = 0; u < vec_len(weight); u++)
+            t.count[c->unk[in->first + (int32_t)u]] += weight[u];
+    }
+    vec_free(weight);
+    nat_each(&c->nat, false, count_native, t.count);
+    nat_each(&c->nat, true, count_native, t.count);
+    return t;
+}
+
+static void free_touches(touches *t)
+{
+    vec_free(t->count);
+    vec_free(t->last);
 }
 
 static void touch_native(void *user, const nat_device *d)
 {
     for (int32_t j = 0; j < d->n_node; j++)
-        touch_node(user, d->node[j], d->name, d->span);
+        ((touch *)user)[d->node[j]] = (touch){d->name, d->span};
 }
 
-static touch *find_touches(const ckt *c)
+static const touch *last_touch(touches *t, int32_t unknown)
 {
-    touch *t = NULL;
-    vec_extend(t, vec_len(c->unknown));
+    const ckt *c = t->c;
+    if (t->last)
+        return &t->last[unknown];
+    vec_extend(t->last, vec_len(c->unknown));
     for (size_t i = 0; i < vec_len(c->inst); i++) {
         const ckt_inst *in = &c->inst[i];
-        const va_module *m = mdl_module(in->model);
-        for (int32_t u = 0; u < m->n_port; u++) {
-            touch_node(t, c->unk[in->first + u], in->name, ckt_inst_span(in));
-            if (m->unknown[u].discipline && strcmp(m->unknown[u].discipline, "electrical") != 0)
-                t[c->unk[in->first + u]].count++; /* a temperature may be left to itself */
-        }
+        for (int32_t u = 0; u < mdl_module(in->model)->n_port; u++)
+            t->last[c->unk[in->first + u]] = (touch){in->name, ckt_inst_span(in)};
     }
-    nat_each(&c->nat, false, touch_native, t);
-    nat_each(&c->nat, true, touch_native, t);
-    return t;
+    nat_each(&c->nat, false, touch_native, t->last);
+    nat_each(&c->nat, true, touch_native, t->last);
+    return &t->last[unknown];
 }
 
 /* -- paths to ground -- */
@@ -181,24 +220,30 @@ static bool holds(const mdl_out *o, mdl_form_kind form)
     return o->kind == IR_OUT_G || o->kind == IR_OUT_C || o->kind == IR_OUT_J;
 }
 
-/* For each output of the form: 0: holds nothing; 1: G(a,a); 2: G(a,b) without a pair; 3: with; 4:
- * with one that is apart. */
-static uint8_t *kinds_of(const dev_form *f, const nets *net, mdl_form_kind form)
+/* An output of a form that holds something: G(a,a), G(a,b) with a pair, or with one that is apart.
+ * Others join nothing. */
+typedef struct hold {
+    enum { OWN, PAIR, APART } kind;
+    int32_t a, b;
+} hold;
+
+static hold *holds_of(const dev_form *f, const nets *net, mdl_form_kind form)
 {
-    uint8_t *kind = NULL;
-    vec_extend(kind, f->n_out);
+    hold *list = NULL;
     for (int32_t k = 0; k < f->n_out; k++) {
         const mdl_out *o = &f->variant->out[k];
-        if (!holds(o, form))
-            continue;
-        kind[k] = o->a == o->b ? 1 : 2;
-        for (int32_t j = 0; j < f->n_out && o->a != o->b; j++) {
+        bool paired = o->a == o->b;
+        for (int32_t j = 0; j < f->n_out && !paired; j++) {
             const mdl_out *p = &f->variant->out[j];
-            if (holds(p, form) && p->a == o->b && p->b == o->a)
-                kind[k] = are_apart(net, o->a, o->b) ? 4 : 3;
+            paired = holds(p, form) && p->a == o->b && p->b == o->a;
         }
+        if (holds(o, form) && paired)
+            vec_push(list, ((hold){o->a == o->b                 ? OWN
+                                   : are_apart(net, o->a, o->b) ? APART
+                                                                : PAIR,
+                                   o->a, o->b}));
     }
-    return kind;
+    return list;
 }
 
 /* Currents of two branches, as those of coupled windings: they say nothing of voltages. */
@@ -234,16 +279,16 @@ static void join_devices(const ckt *c, mdl_form_kind form, int32_t *up, csc_entr
         if (!f->variant)
             continue;
         nets net = find_nets(g->model);
-        uint8_t *kind = kinds_of(f, &net, form);
+        hold *list = holds_of(f, &net, form);
         for (int32_t i = 0; i < g->nb; i++) {
             const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
-            for (int32_t k = 0; k < f->n_out; k++) {
-                const int32_t a = to[f->variant->out[k].a], b = to[f->variant->out[k].b];
-                if (kind[k] == 1)
+            for (size_t k = 0; k < vec_len(list); k++) {
+                const int32_t a = to[list[k].a], b = to[list[k].b];
+                if (list[k].kind == OWN)
                     has_diag[a] = true;
-                if (kind[k] == 4 && apart)
+                if (list[k].kind == APART && apart)
                     vec_push(*apart, csc_entry_of(a, b));
-                if (kind[k] == 3 && (form == MDL_DC || !are_currents(c, a, b))) {
+                if (list[k].kind == PAIR && (form == MDL_DC || !are_currents(c, a, b))) {
                     has_pair[a] = true;
                     join(up, a, b);
                 }
@@ -255,7 +300,7 @@ static void join_devices(const ckt *c, mdl_form_kind form, int32_t *up, csc_entr
             for (int32_t u = 0; u < f->n_u; u++)
                 has_diag[to[u]] = has_pair[to[u]] = false;
         }
-        vec_free(kind);
+        vec_free(list);
         free_nets(&net);
     }
     for (size_t i = 0; i < vec_len(returns); i++)
@@ -564,11 +609,11 @@ static void free_shunts(shunts *s)
 
 /* The node of a set with the most terminals: mostly what the others refer to. Of an isolated side
  * of a converter it is the return of its supply, not the end of a winding, which moves. */
-static int32_t most_touched(const ckt *c, int32_t *up, int32_t root, const touch *t)
+static int32_t most_touched(const ckt *c, int32_t *up, int32_t root, const touches *t)
 {
     int32_t best = root;
     for (int32_t k = root; k < (int32_t)vec_len(up); k++)
-        if (find(up, k) == root && c->unknown[k].node && t[k].count > t[best].count)
+        if (find(up, k) == root && c->unknown[k].node && t->count[k] > t->count[best])
             best = k;
     return best;
 }
@@ -588,7 +633,7 @@ static void list_parts(ckt *c, const int32_t *whole)
 }
 
 /* One shunt per floating set; also in the transient, if nothing else holds its level there. */
-static void check_floating(ckt *c, entries *s, const touch *t, bool *floating)
+static void check_floating(ckt *c, entries *s, touches *t, bool *floating)
 {
     int32_t *up = new_sets(c);
     csc_entry *apart = NULL;
@@ -625,7 +670,7 @@ static void check_floating(ckt *c, entries *s, const touch *t, bool *floating)
         if (!open[k])
             continue;
         if (n++ < MAX_WARNINGS)
-            warn_floating(c, up, k, t[k].count ? t[k].span : DIAG_NOWHERE);
+            warn_floating(c, up, k, t->count[k] ? last_touch(t, k)->span : DIAG_NOWHERE);
     }
     if (n > MAX_WARNINGS)
         diag_warning(c->d, DIAG_NOWHERE, "%d more groups of nodes without a dc path to ground",
@@ -722,17 +767,19 @@ static int of_element(const touch *t)
     return (int)(is_part ? (size_t)(own - t->name) + n : strlen(t->name));
 }
 
-static void check_single(const ckt *c, const touch *t, const bool *floating)
+static void check_single(const ckt *c, touches *t, const bool *floating)
 {
     int n = 0;
-    for (size_t k = 1; k < vec_len(c->unknown); k++) {
+    for (int32_t k = 1; k < (int32_t)vec_len(c->unknown); k++) {
         const ckt_unknown *u = &c->unknown[k];
-        if (!u->node || u->internal || floating[k] || t[k].count != 1 ||
-            !strncmp(t[k].name, "row#", 4))
+        if (t->count[k] != 1 || !u->node || u->internal || floating[k])
+            continue;
+        const touch *by = last_touch(t, k);
+        if (!strncmp(by->name, "row#", 4))
             continue; /* the row of an expression is all that its unknown needs */
         if (n++ < MAX_WARNINGS)
-            diag_warning(c->d, t[k].span, "node '%s' is connected to one terminal only, of '%.*s'",
-                         u->name, of_element(&t[k]), t[k].name);
+            diag_warning(c->d, by->span, "node '%s' is connected to one terminal only, of '%.*s'",
+                         u->name, of_element(by), by->name);
     }
     if (n > MAX_WARNINGS)
         diag_warning(c->d, DIAG_NOWHERE, "%d more nodes are connected to one terminal only",
@@ -766,9 +813,21 @@ static bool only_columns(const csc_entry *dc, int32_t k, int32_t hi, int32_t lo)
     return true;
 }
 
+/* Branches of a model whose current is an unknown. */
+static void list_currents(const mdl_model *model, const va_branch ***list)
+{
+    const va_module *m = mdl_module(model);
+    vec_clear(*list);
+    for (size_t b = 0; b < vec_len(m->branch); b++)
+        if (m->branch[b].current >= 0)
+            vec_push(*list, &m->branch[b]);
+}
+
 static edge *voltage_edges(const ckt *c, entries *all)
 {
     edge *e = NULL;
+    const va_branch **branch = NULL; /* vec, of `last` */
+    const mdl_model *last = NULL;
     for (size_t i = 0; i < vec_len(c->sources->all); i++) {
         const nat_source *s = &c->sources->all[i];
         if (s->is_v)
@@ -776,17 +835,19 @@ static edge *voltage_edges(const ckt *c, entries *all)
     }
     for (size_t i = 0; i < vec_len(c->inst); i++) {
         const ckt_inst *in = &c->inst[i];
-        const va_module *m = mdl_module(in->model);
         const int32_t *unk = &c->unk[in->first];
-        for (size_t b = 0; b < vec_len(m->branch); b++) {
-            const va_branch *br = &m->branch[b];
-            const int32_t k = br->current >= 0 ? unk[br->current] : 0;
+        if (in->model != last)
+            list_currents(last = in->model, &branch);
+        for (size_t b = 0; b < vec_len(branch); b++) {
+            const va_branch *br = branch[b];
+            const int32_t k = unk[br->current];
             const int32_t hi = br->hi >= 0 ? unk[br->hi] : 0, lo = br->lo >= 0 ? unk[br->lo] : 0;
             if (k && !ckt_has_entry(all_entries(all), k, k))
                 vec_push(e, (edge){hi, lo, k, false, only_columns(all_entries(all), k, hi, lo),
                                    in->name, ckt_inst_span(in)});
         }
     }
+    vec_free(branch);
     return e;
 }
 
@@ -893,13 +954,13 @@ vs_status ckt_check_topology(ckt *c)
 {
     entries all = {.c = c};
     bool *floating = NULL;
-    touch *t = find_touches(c);
+    touches t = count_touches(c);
     vec_extend(floating, vec_len(c->unknown));
-    check_floating(c, &all, t, floating);
+    check_floating(c, &all, &t, floating);
     check_unused(c, &all);
-    check_single(c, t, floating);
+    check_single(c, &t, floating);
     vec_free(floating);
-    vec_free(t);
+    free_touches(&t);
     const vs_status st = check_loops(c, &all);
     vec_free(all.dc);
     vec_free(all.rest);

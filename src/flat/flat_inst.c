@@ -10,20 +10,23 @@ static const double max_weight = 1e7; /* instances, terminals counted in; about 
 
 /* -- names -- */
 
-const char *flat_join(flat_ctx *c, const scope *s, const char *name)
+const char *flat_join_path(flat_ctx *c, const char *path, size_t path_len, const char *name)
 {
-    if (!s->path_len)
-        return name;
     char buf[256], *p = buf;
-    size_t n = strlen(name), all = s->path_len + n;
+    size_t n = strlen(name), all = path_len + n;
     arena_pos mark = arena_mark(&c->scratch);
     if (all > sizeof buf)
         p = arena_alloc(&c->scratch, all);
-    memcpy(p, s->path, s->path_len);
-    memcpy(p + s->path_len, name, n);
+    memcpy(p, path, path_len);
+    memcpy(p + path_len, name, n);
     const char *r = str_intern(c->names, p, all);
     arena_release(&c->scratch, mark);
     return r;
+}
+
+const char *flat_join(flat_ctx *c, const scope *s, const char *name)
+{
+    return s->path_len ? flat_join_path(c, s->path, s->path_len, name) : name;
 }
 
 static int32_t new_node(flat_ctx *c, const char *name)
@@ -68,8 +71,10 @@ int32_t flat_node(flat_ctx *c, scope *s, int32_t slot)
     const char *name = s->b->slot_name[slot];
     int32_t n;
     for (size_t i = 0; i < vec_len(s->b->optional); i++)
-        if (s->b->optional[i].slot == slot)
+        if (s->b->optional[i].slot == slot) {
+            c->n_apart++;
             return s->node[slot] = find_top_node(c, s->b->optional[i].node);
+        }
     if (s == c->root || is_ground(name) || flat_is_global(c, name))
         n = find_top_node(c, name);
     else
@@ -181,7 +186,7 @@ static bool coded_ohms(flat_ctx *c, const scope *s, const flat_param *p, double 
 
 const flat_rare flat_no_rare = {.model_span = {-1, 0, 0}, .shared = true};
 
-static flat_param *copy_params(arena *mem, const flat_param *p)
+flat_param *flat_copy_params(arena *mem, const flat_param *p)
 {
     flat_param *own = vec_fixed(mem, flat_param, vec_len(p));
     if (own)
@@ -209,9 +214,9 @@ flat_rare *flat_own_rare(arena *mem, flat_inst *x)
         own->shared = false;
         own->plain = NULL;
         if (x->rare->plain)
-            x->param = copy_params(mem, flat_params(x, &room));
+            x->param = flat_copy_params(mem, flat_params(x, &room));
         else if (x->rare != &flat_no_rare)
-            x->param = copy_params(mem, x->param);
+            x->param = flat_copy_params(mem, x->param);
         x->rare = own;
     }
     return (flat_rare *)(uintptr_t)x->rare;
@@ -607,7 +612,7 @@ static void store_inst(flat_ctx *c, const elem *e, flat_inst *x, const few_param
     *own = *x->rare;
     x->rare = own;
     if (x->param == few->param)
-        x->param = copy_params(c->mem, x->param);
+        x->param = flat_copy_params(c->mem, x->param);
     if (may)
         *last = (elem_made){own, x->param};
 }
@@ -668,7 +673,7 @@ static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
 }
 
 /* Many come one after the other: they have no use for the alignment of arena_alloc. */
-static flat_plain *new_plain(flat_ctx *c)
+flat_plain *flat_new_plain(flat_ctx *c)
 {
     enum { FIRST = 8, MOST = 512 };
     if (!c->plain_rare) {
@@ -689,7 +694,7 @@ static flat_plain *new_plain(flat_ctx *c)
 static void make_plain(flat_ctx *c, scope *s, const item *i)
 {
     static const rhs no_m = {0};
-    flat_plain *own = new_plain(c);
+    flat_plain *own = flat_new_plain(c);
     flat_inst x = {.name = flat_join(c, s, i->line->name),
                    .letter = i->line->name[0],
                    .span = net_line_span(i->line),
@@ -882,6 +887,14 @@ static void tell_all_hidden(flat_ctx *c, scope *in)
 
 static bool is_number(const keyval *k) { return k->v.e && k->v.e->op == NET_NUM; }
 
+static bool gives_numbers(const elem *e)
+{
+    bool numbers = true;
+    for (size_t i = 0; i < vec_len(e->kv); i++)
+        numbers &= is_number(&e->kv[i]);
+    return numbers;
+}
+
 static bool same_given(const keyval *a, const keyval *b)
 {
     bool same = vec_len(a) == vec_len(b);
@@ -893,30 +906,31 @@ static bool same_given(const keyval *a, const keyval *b)
 
 /* The kind of an instance of e in s: names are found in it, in those that called it, and at the top
  * level. Where values are random, or instances are expanded again, each is evaluated for itself.
- *   first  out  none of its kind was expanded before */
-static const flat_kin *find_kin(flat_ctx *c, const scope *s, const elem *e, const scope *in,
-                                bool *first)
+ * Returns its number in b->kin, where there may be none yet; FLAT_N_KIN: none. */
+static int find_kin(const flat_ctx *c, const scope *s, const elem *e, const body *b,
+                    const scope *lex)
 {
-    *first = true;
-    body *b = in->b;
     int k = 0;
-    if (!s->kin || in->lex != c->root || vec_len(b->model) || c->plan || c->n_altered ||
+    if (!s->kin || lex != c->root || vec_len(b->model) || c->plan || c->n_altered ||
         c->deck->vary || c->deck->draws || vec_len(c->f->correlate))
-        return NULL;
-    bool numbers = true;
-    for (size_t i = 0; i < vec_len(e->kv); i++)
-        numbers &= is_number(&e->kv[i]);
+        return FLAT_N_KIN;
+    const bool numbers = gives_numbers(e);
     for (; k < FLAT_N_KIN && b->kin[k]; k++)
         if (b->kin[k]->caller == s->kin &&
-            (numbers ? !b->kin[k]->e && same_given(b->kin[k]->given, e->kv) : b->kin[k]->e == e)) {
-            *first = false;
-            return b->kin[k];
-        }
-    if (k == FLAT_N_KIN)
-        return NULL;
+            (numbers ? !b->kin[k]->e && same_given(b->kin[k]->given, e->kv) : b->kin[k]->e == e))
+            break;
+    return k;
+}
+
+/* first  out  none of its kind was expanded before */
+static flat_kin *take_kin(flat_ctx *c, const scope *s, const elem *e, body *b, int k, bool *first)
+{
+    *first = k == FLAT_N_KIN || !b->kin[k];
+    if (k == FLAT_N_KIN || b->kin[k])
+        return k == FLAT_N_KIN ? NULL : b->kin[k];
     b->kin[k] = arena_new(c->mem, flat_kin);
     *b->kin[k] = (flat_kin){.caller = s->kin,
-                            .e = numbers ? NULL : e,
+                            .e = gives_numbers(e) ? NULL : e,
                             .given = e->kv,
                             .made = arena_array(c->mem, elem_made, vec_len(b->elem))};
     return b->kin[k];
@@ -949,6 +963,9 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
     body *b = flat_body(c, sub);
     if (!check_recursion(c, s, e, b) || !check_ports(c, s, e, b))
         return;
+    const int k = find_kin(c, s, e, b, lex);
+    if (k < FLAT_N_KIN && b->kin[k] && b->kin[k]->like && flat_like_copy(c, s, e, b->kin[k]->like))
+        return;
     arena_pos mark = arena_mark(&c->scratch);
     scope *in = new_scope(c, b, lex, s);
     set_path(c, s, e, in);
@@ -958,8 +975,10 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
             in->node[b->port[i]] = flat_node(c, s, e->slot[i]);
         flat_put_pins(c, s, e, b, in->node);
         bool first;
-        in->kin = find_kin(c, s, e, in, &first);
+        flat_kin *kin = take_kin(c, s, e, b, k, &first);
+        in->kin = kin;
         b->in_progress = true;
+        const flat_before before = flat_like_begin(c);
         const int32_t made = flat_extent_begin(c, in, e);
         flat_expand(c, in);
         flat_extent_end(c, made);
@@ -967,11 +986,15 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
         for (size_t i = 0; first && i < in->n_extra; i++)
             if (!in->extra[i].p.used)
                 unknown_key(c, s, in->extra[i].kv, b);
+        if (kin)
+            flat_like_end(c, in, e, kin, before);
         b->in_progress = was;
     }
     if (!c->plan) /* whose slots evaluate in these scopes again */
         arena_release(&c->scratch, mark);
 }
+
+bool flat_may_make(const flat_ctx *c, int64_t n) { return c->n_made + n <= (int64_t)max_weight; }
 
 static void begin_elem(flat_ctx *c, const scope *s, const net_line *line)
 {
@@ -1043,6 +1066,7 @@ void flat_expand(flat_ctx *c, scope *s)
     for (size_t i = 0; i < vec_len(s->b->other) && s != c->root && !c->stop; i++)
         if (flat_on(s, s->b->other[i].guard)) {
             c->mask = 0;
+            c->n_apart++;
             flat_local_card(c, s, s->b->other[i].card);
             flat_structural(c);
         }

@@ -11,6 +11,7 @@
  *     flat_eval.c   parameters, evaluation and folding of expressions
  *     flat_model.c  values of model cards, bins
  *     flat_inst.c   expansion
+ *     flat_like.c   instances that are copies of one before
  *     flat_share.c  heavy expressions of several elements become unknowns
  *     flat_correlate.c  random numbers that vary together
  *     flat_card.c   dc and transient, options, saves, initial conditions
@@ -74,8 +75,10 @@ typedef struct flat_kin {
     const struct flat_kin *caller;
     const struct elem
         *e; /* the element of all of them; NULL: of any whose parameters are `given` */
-    struct keyval *given; /* vec of e or of the first one: numbers */
-    elem_made *made;      /* [elements] */
+    struct keyval *given;         /* vec of e or of the first one: numbers */
+    elem_made *made;              /* [elements] */
+    const struct flat_like *like; /* NULL: others are no copies, or none was expanded yet */
+    int n_try;
 } flat_kin;
 
 typedef struct elem {
@@ -320,6 +323,7 @@ typedef struct flat_ctx {
     bool all_pins;     /* those of all of the top level */
     pin *pin;          /* vec */
     int64_t n_made;
+    int64_t n_apart;   /* what was expanded that says more than elements and nodes */
     int n_error;       /* errors in d before this expansion */
     bool stop;         /* give up: the circuit is too large, or d is full of errors */
     bool declarations; /* read no elements: for the options alone */
@@ -519,8 +523,24 @@ scope *flat_root(flat_ctx *c);
 void flat_expand(flat_ctx *c, scope *s);
 void flat_expand_elem(flat_ctx *c, scope *s, const elem *e);
 int32_t flat_node(flat_ctx *c, scope *s, int32_t slot);
+/* Whether n more elements are not too many. */
+bool flat_may_make(const flat_ctx *c, int64_t n);
+flat_plain *flat_new_plain(flat_ctx *c);
+flat_param *flat_copy_params(arena *mem, const flat_param *p); /* a vec; NULL for NULL */
+/* flat_like.c: around the expansion of an instance e: it becomes what others of its kind are copied
+ * from, unless it said anything else or there is one already. */
+typedef struct flat_before {
+    int32_t inst, node; /* in flat->inst, flat->node */
+    int64_t n_made;
+    size_t others;
+} flat_before;
+flat_before flat_like_begin(const flat_ctx *c);
+void flat_like_end(flat_ctx *c, const scope *in, const elem *e, flat_kin *kin, flat_before before);
+/* An instance e in s as a copy; false: it is to be expanded. */
+bool flat_like_copy(flat_ctx *c, scope *s, const elem *e, const struct flat_like *like);
 bool flat_is_global(const flat_ctx *c, const char *name);
-const char *flat_join(flat_ctx *c, const scope *s, const char *name); /* path and name, interned */
+const char *flat_join(flat_ctx *c, const scope *s, const char *name);
+const char *flat_join_path(flat_ctx *c, const char *path, size_t path_len, const char *name);
 void flat_resolve_pending(flat_ctx *c);
 void flat_fill_maps(flat_ctx *c); /* names of all nodes and elements */
 /* A name with the colons that Xyce has between levels of hierarchy as dots, interned. */

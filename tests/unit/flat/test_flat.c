@@ -651,6 +651,78 @@ START_TEST(kinds_of_instances_differ_by_all_that_parameters_see)
 }
 END_TEST
 
+/* The same deck with a plan, where each instance is expanded for itself. */
+static void check_copies(const char *deck)
+{
+    fixture a, b;
+    flat_plan *plan = flat_plan_new();
+    deck_init(&a);
+    deck_init(&b);
+    for (int k = 0; k < 2; k++) {
+        fixture *t = k ? &b : &a;
+        ck_assert_int_eq(
+            net_read_text(&t->deck, &t->d, &t->names, &t->mem, "t.sp", deck, strlen(deck), NULL),
+            VS_OK);
+        t->build =
+            flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, NULL, 0, k ? plan : NULL);
+    }
+    char *one = deck_text(&a), *each = deck_text(&b), *say = deck_messages(&a),
+         *says = deck_messages(&b);
+    ck_assert_msg(!strcmp(one, each), "%s\ngives\n%s\nbut with a plan\n%s", deck, one, each);
+    ck_assert_str_eq(say, says);
+    ck_assert_int_eq(a.build, b.build);
+    ck_assert_uint_eq(vec_len(a.f.node), vec_len(b.f.node));
+    for (size_t i = 0; i < vec_len(a.f.node); i++)
+        ck_assert_str_eq(a.f.node[i], b.f.node[i]);
+    for (size_t i = 0; i < vec_len(a.f.inst); i++) {
+        const flat_inst *x = &a.f.inst[i], *y = &b.f.inst[i];
+        ck_assert_ptr_eq(x->name, str_intern0(&a.names, y->name));
+        ck_assert_uint_eq(x->n_node, y->n_node);
+        ck_assert_mem_eq(x->node, y->node, x->n_node * sizeof *x->node);
+    }
+    char *const text[] = {one, each, say, says};
+    for (size_t k = 0; k < VS_COUNT(text); k++)
+        vs_free(text[k]);
+    flat_plan_free(&plan);
+    deck_fini(&a);
+    deck_fini(&b);
+}
+
+/* Whatever the ports of the first instance of a kind are connected to: to each other, to ground, to
+ * a node that elements inside name themselves; and where an expansion says more than elements. */
+START_TEST(instances_are_copied_as_they_would_be_expanded)
+{
+    static const char *const gates =
+        ".subckt d a b w=1\nR1 a b 1k\nC1 a n {w}\nD1 n b d1 area={w}\n.ends\n"
+        ".subckt nand p q r\nX1 p mid d w=2\nX2 mid r d w=2\nX3 q vdd d\nR1 r 0 5\nR2 Out% mid "
+        "7\n.ends\n.subckt pair a b c\nX1 a b in nand\nX2 in b c nand m=2\nX3 b b c nand\n"
+        "X4 a in b nand m=2\n.ends\n.model d1 d is=1\n.global vdd\nV1 vdd 0 1\nD0 vdd 0 d1\n";
+    static const char *const tops[] = {
+        "X1 1 2 3 pair\nX2 2 3 4 pair\nX3 3 3 4 pair\nX4 4 0 5 pair\nX5 vdd 5 0 pair\n",
+        "X1 1 1 2 pair\nX2 1 2 3 pair\nX3 2 2 2 pair\nX4 7 8 9 nand\nX5 8 8 9 nand\n",
+        "X1 0 1 2 pair\nX2 1 0 2 pair\nX3 0 0 0 pair\nX4 0 5 6 pair\n",
+        "X1 vdd 1 2 nand\nX2 1 vdd 2 nand\nX3 vdd vdd x3.mid nand\nX4 x5.mid 1 2 nand\nX5 1 2 3 "
+        "nand\nX6 1 gnd GND nand\n",
+        ".param w=3\nX1 1 2 d\nX2 2 3 d w={w}\nX3 3 4 d w={w}\nX4 4 5 d w=3\nX5 5 6 d m={w}\n",
+        ".subckt s a\nV1 a 0 pulse(0 1 1n)\nR1 a 0 1\n.ends\nX1 1 s\nX2 2 s\nX3 3 s\n",
+        ".subckt s a\nR1 a n 1\nC1 n 0 1p\n.ic v(n)=2\n.ends\nX1 1 s\nX2 2 s\nX3 3 s\n",
+        ".subckt s a\nL1 a n 1\nL2 n 0 1\nK1 l1 l2 .5\nB1 a 0 I=v(n)\nE1 n 0 a 0 2\n.ends\n"
+        "X1 1 s\nX2 2 s\nX3 3 s\n",
+        ".subckt s a\nR1 a n q\nD1 n 0 d1 area={k}\n.ends\n.param k=2\nX1 1 s\nX2 2 s\nX3 3 s\n",
+        ".subckt s a b\nX1 a b t\n.subckt t a b\nR1 a b 1\nD1 a c d1\n.ends\n.ends\nX1 1 2 s\n"
+        "X2 2 3 s\nX3 3 4 s\n",
+        ".subckt s a f=1\n.if (f>1)\nR1 a b 1\n.else\nC1 b 0 1\n.endif\nD1 b 0 d1\n.ends\n"
+        "X1 1 s\nX2 2 s f=2\nX3 3 s\nX4 4 s f=2\nX5 5 s f=2\n",
+        "X1 1 2 pair\nX2 1 2 3 pair\nX3 3 4 pair\nX4 1 2 3 pair z=1\n"};
+    for (size_t i = 0; i < VS_COUNT(tops); i++) {
+        char deck[2000];
+        ck_assert_int_lt(snprintf(deck, sizeof deck, "title\n%s%s", gates, tops[i]),
+                         (int)sizeof deck);
+        check_copies(deck);
+    }
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {lines_become_cards,
@@ -670,6 +742,7 @@ int main(void)
                                   elements_are_the_same_with_and_without_tokens,
                                   equal_instances_share_what_they_have_until_one_is_changed,
                                   a_plain_element_has_its_parameter_when_somebody_changes_it,
-                                  kinds_of_instances_differ_by_all_that_parameters_see};
+                                  kinds_of_instances_differ_by_all_that_parameters_see,
+                                  instances_are_copied_as_they_would_be_expanded};
     return run_tests("flat/flat", tests, VS_COUNT(tests));
 }
