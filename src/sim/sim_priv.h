@@ -62,8 +62,8 @@ typedef struct sim_points { /* solutions of circuits whose size may change on th
     size_t *at;             /* vec: from here on */
 } sim_points;
 
-/* Model cards of the flat netlist, and the elements that may have them, by the cards' names. Several
- * cards may have one name: those that instances of a subcircuit evaluated apart. */
+/* Model cards of the flat netlist, and the elements that may have them, by the cards' names.
+ * Several cards may have one name: those that instances of a subcircuit evaluated apart. */
 typedef struct sim_user {
     int32_t inst, next;
 } sim_user;
