@@ -557,12 +557,13 @@ static void end_command(ctl *c, vs_status st)
     arena_init(&c->scratch);
 }
 
-/* Whether a statement does not look at the circuit, so that changes of it may wait: an alter, a let
- * or a condition without a value inside a device. */
+/* Whether a statement does not look at the circuit, so that changes of it may wait: an alter, an
+ * altermod, a let or a condition without a value inside a device. */
 static bool needs_no_circuit(const stmt *x, const char *text)
 {
     const char *rest = text;
-    const bool alter = x->kind == K_COMMAND && word_is(text, "alter", &rest);
+    const bool alter =
+        x->kind == K_COMMAND && (word_is(text, "alter", &rest) || word_is(text, "altermod", &rest));
     if (x->kind == K_COMMAND && !alter && !word_is(text, "let", &rest))
         return false;
     return !strchr(alter && *rest == '@' ? rest + 1 : rest, '@');

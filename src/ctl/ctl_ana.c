@@ -234,17 +234,13 @@ static void place_messages(ctl *c, size_t from)
             c->d->msg[i].span = c->at;
 }
 
-const flat_inst *ctl_find_instance(const ctl *c, const char *name, size_t n);
-
 /* The model that a name of altermod means: if it is an element, its model, as in ngspice. */
 static const char *model_meant(ctl *c, const char *name)
 {
-    if (sim_build(c->s) < 0)
+    if (!c->altered && sim_build(c->s) < 0)
         return name;
-    const flat *f = sim_flat(c->s);
-    for (size_t i = 0; i < vec_len(f->model); i++)
-        if (f->model[i]->name == name)
-            return name;
+    if (sim_has_card(c->s, name))
+        return name;
     const flat_inst *in = ctl_find_instance(c, name, strlen(name));
     return in && in->rare->model ? in->rare->model->name : name;
 }
@@ -275,27 +271,27 @@ static vs_status make_change(ctl *c, const sim_change *x)
 
 /* -- changes that wait: of many in a row the circuit is built once, when a command needs it -- */
 
-/* Whether a change of an element may wait: the circuit is right without it, and has the element. */
+/* Whether a change may wait: the circuit is right without it, and has the element or model. */
 static bool may_wait(ctl *c, const sim_change *x)
 {
-    if (c->run.paused || c->o.session || c->no_wait || x->model)
+    if (c->run.paused || c->o.session || c->no_wait)
         return false;
     const diag_mark before = diag_try(c->d);
     const bool ok = c->altered || sim_build(c->s) >= 0;
     if (!ok)
         diag_take_back(c->d, before);
-    return ok && sim_instance(c->s, x->name) >= 0;
+    return ok && (x->model ? sim_has_card(c->s, x->name) : sim_instance(c->s, x->name) >= 0);
 }
 
 /* *value, a vec, goes to the list. */
 static void let_wait(ctl *c, const sim_change *x, double **value)
 {
-    enum { MOST = 1000 }; /* a loop whose changes are all wrong is to end */
-    if (vec_len(c->altered) == MOST)
+    enum { FIRST = 1000 }; /* a loop whose changes are all wrong is to end */
+    if (vec_len(c->altered) >= FIRST && vec_len(c->altered) >= c->n_right)
         ctl_settle(c);
     if (!c->altered)
         c->unaltered = sim_save(c->s);
-    vec_push(c->altered, ((ctl_altered){x->name, x->param, *value, x->span}));
+    vec_push(c->altered, ((ctl_altered){x->name, x->param, x->model, *value, x->span}));
     *value = NULL;
     sim_alter(c->s, x);
 }
@@ -309,13 +305,16 @@ void ctl_settle(ctl *c)
     const diag_span at = c->at;
     const diag_mark before = diag_try(c->d);
     c->altered = NULL;
-    if (sim_build(c->s) < 0) {
+    if (sim_build(c->s) >= 0) {
+        c->n_right += vec_len(all);
+    } else {
         diag_take_back(c->d, before);
         sim_restore(c->s, c->unaltered);
         c->no_wait = true;
         for (size_t i = 0; i < vec_len(all); i++) {
             const sim_change x = {.name = all[i].name,
                                   .param = all[i].param,
+                                  .model = all[i].model,
                                   .value = all[i].value,
                                   .n = (int32_t)vec_len(all[i].value),
                                   .span = all[i].at};
@@ -541,11 +540,8 @@ vs_status ctl_save(ctl *c, const char *text)
 
 const flat_inst *ctl_find_instance(const ctl *c, const char *name, size_t n)
 {
-    for (size_t i = 0; i < vec_len(sim_flat(c->s)->inst); i++)
-        if (strlen(sim_flat(c->s)->inst[i].name) == n &&
-            !str_ncasecmp(sim_flat(c->s)->inst[i].name, name, n))
-            return &sim_flat(c->s)->inst[i];
-    return NULL;
+    const int32_t i = sim_instance(c->s, str_intern_lower(c->names, name, n));
+    return i < 0 ? NULL : &sim_flat(c->s)->inst[i];
 }
 
 static bool source_value(const flat_source *s, const char *param, double *value)
@@ -577,7 +573,8 @@ static bool is_main_value(char letter, const char *name)
 bool ctl_device_value(ctl *c, const char *name, double *value)
 {
     const char *open = strchr(name, '[');
-    if (!open)
+    const bool stands = c->run.paused || c->run.going || c->none || c->e.check;
+    if (!open || (!stands && sim_build(c->s) < 0)) /* behind reset, values are the deck's */
         return false;
     const flat_inst *in = ctl_find_instance(c, name + 1, (size_t)(open - name) - 1);
     const char *param = str_intern_lower(c->names, open + 1, strcspn(open + 1, "]"));

@@ -59,6 +59,7 @@ typedef struct ctl_frame {
 /* A change that waits. */
 typedef struct ctl_altered {
     const char *name, *param; /* interned */
+    bool model;               /* of altermod */
     double *value;            /* vec */
     diag_span at;
 } ctl_altered;
@@ -114,8 +115,9 @@ struct ctl {
     bool removed; /* a block removed it: nothing runs behind the block */
     bool esaves;  /* eprint and its like tell of some nodes only: */
     const char **esave;   /* vec of interned names */
-    ctl_altered *altered; /* vec: changes of alter that wait for who needs the circuit, */
+    ctl_altered *altered; /* vec: changes that wait for who needs the circuit, */
     sim_saved *unaltered; /* values before the first of them; */
+    size_t n_right;       /* so many waited and were right: as many more may; */
     bool no_wait;         /* one that waited was wrong: others do not wait */
     int n_source; /* circuits that mc_source read from the deck and no remcirc has removed since */
 };

@@ -68,6 +68,7 @@ void sim_drop_circuit(sim *s)
     ana_free(&s->ana);
     elab_free(&s->elab);
     ckt_free(&s->ckt);
+    sim_forget_cards(s);
 }
 
 void sim_drop_netlist(sim *s)
@@ -91,6 +92,7 @@ void sim_free(sim **at)
     vec_free(s->opt.save);
     vec_free(s->over);
     vec_free(s->change);
+    sim_forget_changes(s);
     vec_free(s->watch);
     vec_free(s->wave);
     vec_free(s->hb_from);
@@ -328,6 +330,7 @@ void sim_reset(sim *s, const flat_override *over, size_t n)
     for (size_t i = 0; i < n; i++)
         vec_push(s->over, over[i]);
     vec_clear(s->change);
+    sim_forget_changes(s);
     s->temp = s->option.temp;
     sim_deep(s, "reset");
 }
@@ -373,6 +376,7 @@ vs_status sim_flatten(sim *s)
         st = sim_apply_changes(s);
     if (!st)
         sim_reduce(s);
+    sim_forget_cards(s); /* elements are others */
     drop_repeated(s, m, st);
     s->stale = s->deep = st != VS_OK;
     s->st.expanded++;

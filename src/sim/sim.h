@@ -251,6 +251,8 @@ void sim_set_param(sim *s, const char *name, double value); /* name interned low
 VS_MUST_USE vs_status sim_set_temp(sim *s, double celsius, diag_span span);
 /* The number of an element in the flat netlist, name interned; -1: it is not there. */
 int32_t sim_instance(const sim *s, const char *name);
+/* Whether the flat netlist has a model card of this name, interned. */
+bool sim_has_card(sim *s, const char *name);
 /* The element of the netlist that is called so, also in ngspice's form "r.x1.r1"; `name` itself if
  * there is none. */
 const char *sim_element_name(sim *s, const char *name);

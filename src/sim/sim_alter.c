@@ -21,6 +21,58 @@ static flat_inst *find_instance(sim *s, const char *name)
     return k < 0 ? NULL : &s->flat.inst[k];
 }
 
+/* -- model cards by name -- */
+
+void sim_forget_cards(sim *s)
+{
+    map_free(&s->cards.first);
+    map_free(&s->cards.first_user);
+    vec_free(s->cards.next);
+    vec_free(s->cards.user);
+    s->cards = (sim_cards){0};
+}
+
+int32_t sim_card(sim *s, const char *name)
+{
+    sim_cards *c = &s->cards;
+    const size_t n = vec_len(s->flat.model);
+    if (!c->first.n && n) {
+        vec_extend(c->next, n);
+        for (size_t i = n; i-- > 0;) {
+            const uint64_t key = map_key(s->flat.model[i]->name);
+            c->next[i] = map_get(&c->first, key, -1);
+            map_set(&c->first, key, (int32_t)i);
+        }
+    }
+    return map_get(&c->first, map_key(name), -1);
+}
+
+bool sim_has_card(sim *s, const char *name) { return sim_card(s, name) >= 0; }
+
+static void add_user(sim_cards *c, const char *name, int32_t inst)
+{
+    const int32_t next = map_get(&c->first_user, map_key(name), -1);
+    if (next >= 0 && c->user[next].inst == inst)
+        return;
+    map_set(&c->first_user, map_key(name), (int32_t)vec_len(c->user));
+    vec_push(c->user, ((sim_user){inst, next}));
+}
+
+int32_t sim_card_user(sim *s, const char *name)
+{
+    sim_cards *c = &s->cards;
+    for (size_t i = c->first_user.n ? 0 : vec_len(s->flat.inst); i-- > 0;) {
+        const flat_rare *r = s->flat.inst[i].rare;
+        if (r->model)
+            add_user(c, r->model->name, (int32_t)i);
+        for (size_t k = 0; k < vec_len(r->bin); k++)
+            add_user(c, r->bin[k]->name, (int32_t)i);
+    }
+    return map_get(&c->first_user, map_key(name), -1);
+}
+
+/* -- what an alter does -- */
+
 void sim_instances(const sim *s, map *of)
 {
     for (size_t i = 0; i < vec_len(s->change); i++)
@@ -210,16 +262,13 @@ static vs_status change_instance(place to, flat_inst *in, const sim_change *c)
 static vs_status change_model(place to, const sim_change *c)
 {
     sim *s = to.s;
-    bool any = false;
     static const char *const none[] = {NULL};
-    for (size_t i = 0; i < vec_len(s->flat.model); i++)
-        if (s->flat.model[i]->name == c->name) {
-            s->flat.model[i]->param = replace_param(
-                to, s->flat.model[i]->param, none,
-                (flat_param){.name = c->param, .value = c->value[0], .span = c->span});
-            any = true;
-        }
-    if (any)
+    const int32_t first = sim_card(s, c->name);
+    for (int32_t i = first; i >= 0; i = s->cards.next[i])
+        s->flat.model[i]->param =
+            replace_param(to, s->flat.model[i]->param, none,
+                          (flat_param){.name = c->param, .value = c->value[0], .span = c->span});
+    if (first >= 0)
         return VS_OK;
     diag_error(s->d, c->span, "no model '%s' is in use", c->name);
     diag_suggest(s->d, c->name, s->flat.model_name, vec_len(s->flat.model_name));
@@ -261,30 +310,58 @@ vs_status sim_apply_changes(sim *s)
     return st;
 }
 
+/* -- the list of changes: the newest of an element or a model is the last of its own -- */
+
+void sim_forget_changes(sim *s)
+{
+    map_free(&s->places.last);
+    vec_free(s->places.before);
+    s->places = (sim_places){0};
+}
+
+static uint64_t changed_key(const sim_change *c) { return map_key(c->name) << 1 | c->model; }
+
+static void note_place(sim *s, size_t i)
+{
+    const uint64_t key = changed_key(&s->change[i]);
+    vec_push(s->places.before, map_get(&s->places.last, key, -1));
+    map_set(&s->places.last, key, (int32_t)i);
+}
+
+/* The place of the change of the same parameter, -1: none; *last that of the last change of the
+ * element or model. */
+static int32_t find_place(sim *s, const sim_change *c, int32_t *last)
+{
+    while (vec_len(s->places.before) < vec_len(s->change))
+        note_place(s, vec_len(s->places.before));
+    int32_t k = *last = map_get(&s->places.last, changed_key(c), -1);
+    while (k >= 0 && s->change[k].param != c->param)
+        k = s->places.before[k];
+    return k;
+}
+
 void sim_alter(sim *s, const sim_change *c)
 {
-    sim_change copy = *c;
-    copy.value = NULL;
-    copy.node = -1;
-    size_t n = 0; /* the newest is the last; a sweep writes into the numbers that are there */
-    for (size_t i = 0; i < vec_len(s->change); i++)
-        if (s->change[i].name == c->name && s->change[i].param == c->param &&
-            s->change[i].model == c->model && s->change[i].n == c->n) {
-            copy.value = s->change[i].value;
-            copy.node = s->change[i].node;
-        }
-    if (copy.value)
-        memcpy((double *)(uintptr_t)copy.value, c->value, (size_t)c->n * sizeof *c->value);
-    else
-        copy.value = copy_numbers(&s->mem, c->value, (size_t)c->n);
-    for (size_t i = 0; i < vec_len(s->change); i++)
-        if (s->change[i].name != c->name || s->change[i].param != c->param ||
-            s->change[i].model != c->model)
-            s->change[n++] = s->change[i];
-    if (s->change)
-        vec_head_of(s->change)->len = n;
-    vec_push(s->change, copy);
-    sim_change_changed(s, &vec_last(s->change));
+    sim_change now = *c;
+    int32_t last;
+    const int32_t same = find_place(s, c, &last);
+    now.node = -1;
+    if (same >= 0 &&
+        s->change[same].n == c->n) { /* a sweep writes into the numbers that are there */
+        now.value = s->change[same].value;
+        now.node = s->change[same].node;
+        memcpy((double *)(uintptr_t)now.value, c->value, (size_t)c->n * sizeof *c->value);
+    } else {
+        now.value = copy_numbers(&s->mem, c->value, (size_t)c->n);
+    }
+    sim_change_changed(s, &now);
+    if (same < 0)
+        vec_push(s->change, now);
+    for (int32_t k = last; same >= 0 && k >= same; k = s->places.before[k]) {
+        const sim_change was = s->change[k]; /* those behind the old one move up by one */
+        s->change[k] = now;
+        now = was;
+    }
 }
 
 /* -- beside the netlist -- */
@@ -306,9 +383,8 @@ struct sim_aside {
 static void find_reach(sim_aside *a, const sim_change *c)
 {
     sim *s = a->s;
-    for (size_t i = 0; i < vec_len(s->flat.model) && c->model; i++)
-        if (s->flat.model[i]->name == c->name)
-            vec_push(a->model, ((aside_model){s->flat.model[i], s->flat.model[i]->param}));
+    for (int32_t i = c->model ? sim_card(s, c->name) : -1; i >= 0; i = s->cards.next[i])
+        vec_push(a->model, ((aside_model){s->flat.model[i], s->flat.model[i]->param}));
     for (size_t i = 0; i < vec_len(s->flat.inst) && c->model; i++)
         if (s->flat.inst[i].rare->model && s->flat.inst[i].rare->model->name == c->name)
             vec_push(a->inst, (int32_t)i);

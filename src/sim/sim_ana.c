@@ -254,8 +254,11 @@ void sim_before_keep(sim *s, sim_before *b)
     *b = (sim_before){.temp = s->temp};
     for (size_t i = 0; i < vec_len(s->over); i++)
         vec_push(b->over, s->over[i]);
-    for (size_t i = 0; i < vec_len(s->change); i++)
+    for (size_t i = 0; i < vec_len(s->change); i++) {
         vec_push(b->change, s->change[i]);
+        for (int32_t k = 0; k < s->change[i].n; k++)
+            vec_push(b->value, s->change[i].value[k]);
+    }
 }
 
 void sim_before_restore(sim *s, sim_before *b, const char *why)
@@ -263,14 +266,21 @@ void sim_before_restore(sim *s, sim_before *b, const char *why)
     vec_clear(s->over);
     for (size_t i = 0; i < vec_len(b->over); i++)
         vec_push(s->over, b->over[i]);
+    const double *value = b->value;
     vec_clear(s->change);
-    for (size_t i = 0; i < vec_len(b->change); i++)
-        vec_push(s->change, b->change[i]);
+    sim_forget_changes(s);
+    for (size_t i = 0; i < vec_len(b->change); i++) {
+        const sim_change *c = &b->change[i];
+        memcpy((double *)(uintptr_t)c->value, value, (size_t)c->n * sizeof *value);
+        value += c->n;
+        vec_push(s->change, *c);
+    }
     s->temp = b->temp;
     if (why)
         sim_deep(s, why);
     vec_free(b->over);
     vec_free(b->change);
+    vec_free(b->value);
 }
 
 vs_status sim_row_put(sim *s, const flat_ana *a, size_t row, bool sources, bool *anew)

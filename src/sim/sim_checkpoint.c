@@ -213,6 +213,7 @@ void sim_changes_image(sim *s, image *im)
     const size_t n_change = image_count(im, vec_len(s->change), 1);
     if (im->giving) {
         vec_clear(s->change);
+        sim_forget_changes(s);
         vec_extend(s->change, n_change);
         memset(s->change, 0, n_change * sizeof *s->change);
     }

@@ -49,6 +49,7 @@ void sim_restore(sim *s, const sim_saved *k)
     for (size_t i = 0; i < vec_len(k->over); i++)
         vec_push(s->over, k->over[i]);
     vec_clear(s->change);
+    sim_forget_changes(s);
     for (size_t i = 0; i < vec_len(k->change); i++) {
         sim_change c = k->change[i];
         double *own = arena_array(&s->mem, double, c.n);

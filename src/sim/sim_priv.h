@@ -62,6 +62,24 @@ typedef struct sim_points { /* solutions of circuits whose size may change on th
     size_t *at;             /* vec: from here on */
 } sim_points;
 
+/* Model cards of the flat netlist, and the elements that may have them, by the cards' names.
+ * Several cards may have one name: those that instances of a subcircuit evaluated apart. */
+typedef struct sim_user {
+    int32_t inst, next;
+} sim_user;
+typedef struct sim_cards {
+    map first;      /* of a name the number of its first card; empty: not made yet */
+    int32_t *next;  /* vec: of each card the next of its name, -1: none */
+    map first_user; /* of a name a number in user; empty: not made yet */
+    sim_user *user; /* vec: by instances, ascending; next -1: none */
+} sim_cards;
+
+/* Where the changes of an element or a model stand in the list of changes. */
+typedef struct sim_places {
+    map last;        /* of each the place of its last change; empty: not made yet */
+    int32_t *before; /* vec: of each change the place of the one before of the same, -1: none */
+} sim_places;
+
 struct sim {
     diag *d;
     str_pool *names;
@@ -82,6 +100,7 @@ struct sim {
     double simparam[IR_N_SIMPARAM]; /* of option, for models */
     flat_override *over;            /* vec: values of .params */
     sim_change *change;             /* vec */
+    sim_places places;              /* of these */
     const char **watch;             /* vec: parameters that the next plan watches */
     sim_wave *wave;                 /* vec: of the client */
     double *linear;                 /* vec: numbers of sim_linearise */
@@ -92,7 +111,8 @@ struct sim {
     flat_plan *plan; /* NULL: dependences are not known */
     bool plan_taken; /* the plan's expansion left .dc out */
     elab *elab;      /* bindings of ckt; NULL: none are kept */
-    gen gen;         /* what is made from what, if there is a plan */
+    sim_cards cards;
+    gen gen; /* what is made from what, if there is a plan */
     int32_t knob_node[64], ambient_node, option_node, owner_node, whole[GEN_N_KIND];
     gen numbers; /* of the circuit, and what is computed from them alone (sim_memo.c) */
     int32_t number_node[SIM_N_NUMBER], op_node[2], linear_node;
@@ -168,7 +188,8 @@ VS_MUST_USE vs_status sim_dc_put(sim *s, const flat_sweep *w, double v);
  * built anew, NULL: it is not. */
 typedef struct sim_before {
     flat_override *over; /* vec */
-    sim_change *change;  /* vec */
+    sim_change *change;  /* vec; their numbers, into which the sweep writes, in `value`, */
+    double *value;       /* vec: one after the other */
     double temp;
 } sim_before;
 void sim_before_keep(sim *s, sim_before *b);
@@ -199,6 +220,12 @@ void sim_unset_param(sim *s, const char *name);
 /* -- sim_alter.c -- */
 /* The changes of alter, put into the flat netlist. Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status sim_apply_changes(sim *s);
+/* Cards of a name: for (int32_t i = sim_card(s, name); i >= 0; i = s->cards.next[i]). */
+int32_t sim_card(sim *s, const char *name);
+/* Elements that may have them: for (k = sim_card_user(s, name); k >= 0; k = user[k].next). */
+int32_t sim_card_user(sim *s, const char *name);
+void sim_forget_cards(sim *s);   /* the netlist changes */
+void sim_forget_changes(sim *s); /* called by who changes the list of changes in another way */
 /* Of each element that is altered its number in the flat netlist, by name; -1: it is not there. */
 void sim_instances(const sim *s, map *of);
 /* One more change, tried: until sim_aside_end the circuit's notes (ckt_redo_noted) say which rows

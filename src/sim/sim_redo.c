@@ -56,15 +56,6 @@ static void add_model_edge(gen *g, const map *of_model, const flat_model *m, int
         gen_edge(g, node, inst);
 }
 
-/* One of the model cards that an instance may have. */
-static bool may_have(const flat_inst *in, const char *model)
-{
-    bool may = in->rare->model && in->rare->model->name == model;
-    for (size_t i = 0; i < vec_len(in->rare->bin); i++)
-        may |= in->rare->bin[i]->name == model;
-    return may;
-}
-
 static void add_owner_edges(sim *s, const flat_owner *owner, size_t n_owner)
 {
     gen *g = &s->gen;
@@ -100,9 +91,9 @@ static void add_change_edges(sim *s)
         const int32_t own = c->model ? -1 : map_get(&of_inst, map_key(c->name), -1);
         if (own >= 0)
             gen_edge(g, c->node, own);
-        for (size_t k = 0; k < vec_len(s->flat.inst) && c->model; k++)
-            if (may_have(&s->flat.inst[k], c->name))
-                gen_edge(g, c->node, (int32_t)k);
+        for (int32_t k = c->model ? sim_card_user(s, c->name) : -1; k >= 0;
+             k = s->cards.user[k].next)
+            gen_edge(g, c->node, s->cards.user[k].inst);
     }
     map_free(&of_inst);
 }
@@ -187,16 +178,13 @@ void sim_ambient_changed(sim *s, const char *name, bool temper)
  * of date. false: there are none. */
 static bool outdate_elements(sim *s, const sim_change *c)
 {
-    bool any = false;
     const int32_t own = c->model ? -1 : sim_instance(s, c->name);
+    const int32_t user = c->model ? sim_card_user(s, c->name) : -1;
     if (own >= 0)
         gen_outdate(&s->gen, own);
-    for (size_t k = 0; k < vec_len(s->flat.inst) && c->model; k++)
-        if (may_have(&s->flat.inst[k], c->name)) {
-            gen_outdate(&s->gen, (int32_t)k);
-            any = true;
-        }
-    return any || own >= 0;
+    for (int32_t k = user; k >= 0; k = s->cards.user[k].next)
+        gen_outdate(&s->gen, s->cards.user[k].inst);
+    return own >= 0 || user >= 0;
 }
 
 void sim_change_changed(sim *s, const sim_change *c)
@@ -327,9 +315,9 @@ static vs_status redo_circuit(sim *s, const todo *t)
     for (size_t i = 0; i < vec_len(t->model); i++)
         elab_redo_model(s->elab, owner[t->model[i]].model);
     for (size_t i = 0; i < vec_len(s->change); i++)
-        for (size_t k = 0; s->change[i].model && k < vec_len(s->flat.model); k++)
-            if (s->flat.model[k]->name == s->change[i].name)
-                elab_redo_model(s->elab, s->flat.model[k]);
+        for (int32_t k = s->change[i].model ? sim_card(s, s->change[i].name) : -1; k >= 0;
+             k = s->cards.next[k])
+            elab_redo_model(s->elab, s->flat.model[k]);
     for (size_t i = 0; i < vec_len(inst); i++)
         elab_redo(s->elab, inst[i]);
     if (t->starts)

@@ -476,6 +476,11 @@ static vs_status report(swp *w, vs_status st)
         fprintf(w->o->log, "sweep: %lld of %lld points%s, %lld failed\n", (long long)b->n_done,
                 (long long)b->n_mine, w->o->n_shard > 1 ? " of this shard" : "",
                 (long long)b->n_failed);
+    if (!st && b->n_again && b->journal && !w->o->quiet)
+        fprintf(w->o->log,
+                "memory or processes failed for %lld of these; to compute them: the same command "
+                "with --resume\n",
+                (long long)b->n_again);
     if (b->n_beyond)
         diag_warning(sim_diag(w->s), DIAG_NOWHERE,
                      "devices are beyond limits of their cards at %lld points: the log tells which",

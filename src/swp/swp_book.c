@@ -137,9 +137,8 @@ static bool read_line(swp_journal *j)
     return true;
 }
 
-/* Whether a new journal may replace the file: it is a journal or the beginning of one, it is empty,
- * or there is none. */
-static bool is_ours(const char *path)
+/* Whether a new journal may replace the file. */
+bool swp_is_journal(const char *path)
 {
     char head[sizeof HEAD] = "";
     FILE *fp = stream_open(path);
@@ -320,15 +319,13 @@ static vs_status write_measures(swp_book *b, const swp_rec *r, const char *label
 
 /* -- the log of limits: lines of a point stand behind one that names it -- */
 
-#define POINT_LINE "Point "
-
 static vs_status write_limits(swp_book *b, const swp_rec *r, const char *label)
 {
     if (!r->n_limit)
         return VS_OK;
     b->n_beyond++;
     char *values = swp_label(b, label);
-    char *text = vs_text(POINT_LINE "%lld: %s\n%.*s", (long long)r->point + 1, values,
+    char *text = vs_text(SWP_POINT_LINE "%lld: %s\n%.*s", (long long)r->point + 1, values,
                          (int)r->n_limit, r->limit);
     vs_status st = VS_OK;
     if (b->lfd >= 0)
@@ -356,7 +353,7 @@ static off_t limits_end(int fd, int64_t next, int64_t *n_point)
                 continue;
             head[n_head] = 0;
             n_head = 0;
-            const bool names = sscanf(head, POINT_LINE "%lld:", &point) == 1;
+            const bool names = sscanf(head, SWP_POINT_LINE "%lld:", &point) == 1;
             if (names && point > next)
                 return begin;
             *n_point += names;
@@ -479,6 +476,7 @@ static void remember(swp_book *b, const swp_rec *r, const char *label)
 {
     b->n_done++;
     b->n_failed += r->status != VS_OK;
+    b->n_again += swp_is_again(r->status);
     if (r->status && !b->worst)
         b->worst = (vs_status)r->status;
     print_row(b, r, label);
@@ -582,8 +580,8 @@ static vs_status sync_files(swp_book *b, bool results)
     return VS_OK;
 }
 
-vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src, off_t at,
-                       const char *header)
+static vs_status put_point(swp_book *b, const swp_rec *r, const char *label, int src, off_t at,
+                           const char *header)
 {
     bool new_header = false;
     vs_status st = b->fd >= 0 ? copy_results(b, src, at, r->n_bytes, header, &new_header) : VS_OK;
@@ -595,10 +593,33 @@ vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src
         st = sync_files(b, true);
     if (!st)
         st = note_point(b, r, label, new_header);
-    if (!st)
-        st = sync_files(b, false);
+    return st ? st : sync_files(b, false);
+}
+
+vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src, off_t at,
+                       const char *header)
+{
+    const vs_status st = put_point(b, r, label, src, at, header);
     tell(b, r, label);
     remember(b, r, label);
+    return st;
+}
+
+vs_status swp_book_copy(swp_book *b, const swp_journal *j, int fd, const char *limit, size_t n,
+                        bool news)
+{
+    swp_rec r = j->rec;
+    off_t at = j->start;
+    r.limit = (char *)(uintptr_t)limit;
+    r.n_limit = (uint32_t)n;
+    if (b->csv && !j->elided && at && r.n_bytes) { /* the empty line before its header */
+        at++;
+        r.n_bytes--;
+    }
+    const vs_status st = put_point(b, &r, j->label, fd, at, b->csv ? j->elided : NULL);
+    if (news)
+        tell(b, &r, j->label);
+    remember(b, &r, j->label);
     return st;
 }
 
@@ -632,13 +653,19 @@ static void tell_damage(const swp_book *b, const char *path, int64_t n)
                 (long long)n);
 }
 
+bool swp_is_journal_of(const swp_journal *j, const swp_book *b)
+{
+    return j->id == b->id && j->total == b->total && j->shard == b->shard &&
+           j->n_shard == b->n_shard && j->format == b->format &&
+           vec_len(j->meas) == vec_len(b->meas);
+}
+
 static vs_status resume(swp_book *b, int64_t *next)
 {
     swp_journal j;
     if (!swp_journal_open(&j, b->journal, &b->mem))
         return restart(b);
-    if (j.id != b->id || j.total != b->total || j.shard != b->shard || j.n_shard != b->n_shard ||
-        j.format != b->format || vec_len(j.meas) != vec_len(b->meas)) {
+    if (!swp_is_journal_of(&j, b)) {
         swp_journal_close(&j);
         return fail(b, VS_EINPUT,
                     "'%s' belongs to another sweep: the deck or the options have changed",
@@ -693,7 +720,7 @@ static vs_status check_journal(swp_book *b)
         return VS_OK;
     if (!files_claim(b->journal, FILES_JOURNAL)) /* before it is read: it is no input */
         return fail(b, VS_EINPUT, "'%s' cannot be written: %s", b->journal, files_why(errno));
-    if (!is_ours(b->journal))
+    if (!swp_is_journal(b->journal))
         return fail(b, VS_EINPUT, "'%s' is no journal of a sweep and would be overwritten",
                     b->journal);
     return VS_OK;
@@ -716,9 +743,33 @@ static vs_status open_one(swp_book *b, const char *path, files_role role, int *f
     return fail(b, VS_EIO, "'%s' cannot be written: %s", path, files_why(errno));
 }
 
+static vs_status open_all(swp_book *b)
+{
+    vs_status st = open_one(b, b->path, FILES_RESULTS, &b->fd);
+    if (!st)
+        st = open_one(b, b->measures, FILES_MEASURES, &b->mfd);
+    if (!st && b->limits && strcmp(b->limits, "-") != 0)
+        st = open_one(b, b->limits, FILES_LIMITS, &b->lfd);
+    return st ? st : open_one(b, b->journal, FILES_JOURNAL, &b->jfd);
+}
+
+static vs_status close_all(swp_book *b)
+{
+    vs_status st = VS_OK;
+    int *fd[] = {&b->fd, &b->mfd, &b->lfd, &b->jfd};
+    for (size_t i = 0; i < VS_COUNT(fd); i++) {
+        if (*fd[i] >= 0)
+            heap_unhold(drop_fd, (void *)(intptr_t)*fd[i]);
+        if (*fd[i] >= 0 && close(*fd[i]) && !st)
+            st = fail(b, VS_EIO, "results could not be written: %s", strerror(errno));
+        *fd[i] = -1;
+    }
+    return st;
+}
+
 void swp_book_init(swp_book *b)
 {
-    b->fd = b->mfd = b->lfd = b->jfd = -1;
+    b->fd = b->mfd = b->lfd = b->jfd = b->old.fd = -1;
     arena_init(&b->mem);
 }
 
@@ -731,14 +782,18 @@ vs_status swp_book_open(swp_book *b, bool again, int64_t *next)
     if (of && (stat(of, &sb) || S_ISREG(sb.st_mode)))
         b->journal = arena_printf(&b->mem, "%s.journal", of);
     vs_status st = check_journal(b); /* first, so that no other file is made in vain */
+    if (!st && b->journal)
+        st = swp_again_find(b, again);
     if (!st)
-        st = open_one(b, b->path, FILES_RESULTS, &b->fd);
-    if (!st)
-        st = open_one(b, b->measures, FILES_MEASURES, &b->mfd);
-    if (!st && b->limits && strcmp(b->limits, "-") != 0)
-        st = open_one(b, b->limits, FILES_LIMITS, &b->lfd);
-    if (!st)
-        st = open_one(b, b->journal, FILES_JOURNAL, &b->jfd);
+        st = open_all(b);
+    if (!st && again && b->jfd >= 0 && !b->old.there && swp_again_wanted(b, b->journal)) {
+        st = swp_again_begin(b);
+        (void)close_all(b);
+        if (!st)
+            st = open_all(b);
+    }
+    if (!st && b->old.there)
+        st = swp_again_open(b);
     if (!st)
         print_head(b);
     const bool old = again && b->jfd >= 0 && !fstat(b->jfd, &sb) && sb.st_size > 0;
@@ -762,16 +817,9 @@ vs_status swp_book_open(swp_book *b, bool again, int64_t *next)
 
 vs_status swp_book_close(swp_book *b, bool finished)
 {
-    vs_status st = VS_OK;
-    int *fd[] = {&b->fd, &b->mfd, &b->lfd, &b->jfd};
-    for (size_t i = 0; i < VS_COUNT(fd); i++) {
-        if (*fd[i] >= 0)
-            heap_unhold(drop_fd, (void *)(intptr_t)*fd[i]);
-        if (*fd[i] >= 0 && close(*fd[i]) && !st)
-            st = fail(b, VS_EIO, "results could not be written: %s", strerror(errno));
-        *fd[i] = -1;
-    }
-    if (finished && !st && b->journal && b->n_shard == 1)
+    const vs_status st = close_all(b);
+    swp_again_close(b, finished && !st);
+    if (finished && !st && b->journal && b->n_shard == 1 && !b->n_again)
         unlink(b->journal);
     vec_free(b->header);
     vec_free(b->last_header);

@@ -25,6 +25,23 @@ enum { NO_MEMORY = 7, ENDED = 130 }; /* exit codes of a worker */
 static const double KEEPING = 30;    /* s, until workers that do not end are killed */
 static const double FORK = 2e-3;     /* s, to start a process, if vsim tune has not measured it */
 
+/* Computes turn k, and writes it.  half  out  a signal stopped the point */
+static vs_status compute(swp *w, int64_t k, bool *half)
+{
+    swp_rec r;
+    swp_point(w, swp_mine(w, k), &r);
+    *half = r.status == VS_STOP && swp_stopped(w);
+    vs_status st = *half ? VS_STOP : VS_OK;
+    char *label = fam_values(&w->fam, r.point);
+    if (!st)
+        st = swp_book_add(&w->book, &r, label, w->spool, 0, NULL);
+    if (!st)
+        swp_keep_done(w, r.point);
+    vs_free(label);
+    swp_rec_fini(&r);
+    return st;
+}
+
 vs_status swp_alone(swp *w, int64_t k)
 {
     vs_status st = VS_OK;
@@ -35,18 +52,7 @@ vs_status swp_alone(swp *w, int64_t k)
     }
     bool half = false;
     for (; k < w->book.n_mine && !st; k++) {
-        swp_rec r;
-        swp_point(w, swp_mine(w, k), &r);
-        half = r.status == VS_STOP && swp_stopped(w);
-        if (half)
-            st = VS_STOP;
-        char *label = fam_values(&w->fam, r.point);
-        if (!st)
-            st = swp_book_add(&w->book, &r, label, w->spool, 0, NULL);
-        if (!st)
-            swp_keep_done(w, r.point);
-        vs_free(label);
-        swp_rec_fini(&r);
+        st = swp_again_has(&w->book, k) ? swp_again_copy(&w->book, k) : compute(w, k, &half);
         if (!st && k + 1 < w->book.n_mine && swp_stopped(w))
             st = VS_STOP;
     }
@@ -236,7 +242,10 @@ int64_t swp_next(swp_crew *c)
 {
     if (vec_len(c->again))
         return vec_pop(c->again);
-    return c->next < c->w->book.n_mine && c->next < c->due + c->window ? c->next++ : -1;
+    const swp_book *b = &c->w->book;
+    while (c->next < b->n_mine && c->next < c->due + c->window && swp_again_has(b, c->next))
+        c->next++;
+    return c->next < b->n_mine && c->next < c->due + c->window ? c->next++ : -1;
 }
 
 static bool give_out(swp_crew *c, swp_worker *v)
@@ -278,11 +287,18 @@ static vs_status add(swp_crew *c, const swp_rec *r, int src)
     return st;
 }
 
-/* Writes the records whose turn has come. */
+/* Writes the results whose turn has come: those of an earlier run, and records. */
 static vs_status write_due(swp_crew *c)
 {
+    swp_book *b = &c->w->book;
     vs_status st = VS_OK;
-    while (!st && c->due < c->w->book.n_mine && slot(c, c->due)->there) {
+    while (!st && c->due < b->n_mine) {
+        if (swp_again_has(b, c->due)) {
+            st = swp_again_copy(b, c->due++);
+            continue;
+        }
+        if (!slot(c, c->due)->there)
+            break;
         swp_early e = *slot(c, c->due);
         *slot(c, c->due) = (swp_early){0};
         if (e.r.n_bytes && (ftruncate(c->copy, 0) || lseek(c->copy, 0, SEEK_SET) ||
@@ -362,7 +378,7 @@ static vs_status take_answer(swp_crew *c, swp_worker *v)
  * time so far is taken as the time of a point. */
 static bool another_pays(const swp_crew *c)
 {
-    const int64_t left = c->w->book.n_mine - c->due;
+    const int64_t left = swp_again_left(&c->w->book, c->due);
     const double now = vs_seconds() - c->t0,
                  point = c->n_spent ? c->spent / (double)c->n_spent : now - c->start;
     return c->n < c->most && c->next < c->w->book.n_mine &&
@@ -386,7 +402,7 @@ static vs_status hire_more(swp_crew *c)
 static vs_status manage(swp_crew *c)
 {
     struct pollfd p[SWP_MOST_JOBS + 1];
-    vs_status st = VS_OK;
+    vs_status st = write_due(c);
     while (!st && c->due < c->w->book.n_mine) {
         st = hire_more(c);
         for (int i = 0; i < c->n && !st; i++)
@@ -429,9 +445,10 @@ void swp_let_keep(const swp_worker *all, int n)
 vs_status swp_workers(swp *w, int64_t k, int jobs)
 {
     const int others = w->o->link ? w->o->link->size - 1 : 0;
+    const int64_t left = swp_again_left(&w->book, k);
     jobs = jobs > SWP_MOST_JOBS ? SWP_MOST_JOBS : jobs;
-    if (jobs > w->book.n_mine - k)
-        jobs = w->book.n_mine - k > 1 ? (int)(w->book.n_mine - k) : 1;
+    if (jobs > left)
+        jobs = left > 1 ? (int)left : 1;
     /* threads do not survive a fork: workers make circuits of their own */
     sim_drop_circuit(w->s);
     arena mem;

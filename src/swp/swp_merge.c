@@ -87,13 +87,7 @@ static vs_status add_points(swp_book *b, shard *p, size_t n, char why[300])
                      (long long)k + 1, q->path);
             return VS_EINPUT;
         }
-        swp_rec r = q->j.rec;
-        off_t at = q->j.start;
-        if (b->csv && !q->j.elided && at && r.n_bytes) { /* the empty line before its header */
-            at++;
-            r.n_bytes--;
-        }
-        st = swp_book_add(b, &r, q->j.label, q->fd, at, b->csv ? q->j.elided : NULL);
+        st = swp_book_copy(b, &q->j, q->fd, NULL, 0, true);
         if (st)
             snprintf(why, 300, "%s", b->why);
     }

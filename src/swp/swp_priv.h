@@ -4,6 +4,7 @@
  *     swp_keep.c   checkpoints of unfinished points
  *     swp_ranks.c  ranks of MPI: rank 0 gives points out, the others compute them
  *     swp_book.c   results in order: files, table, journal
+ *     swp_again.c  points that a finished run lost, computed again
  *     swp_stat.c   statistics of samples
  *     swp_merge.c  results of all shards as one file */
 #ifndef SWP_PRIV_H
@@ -38,6 +39,46 @@ typedef struct swp_sample {
     bool failed;
 } swp_sample;
 
+/* A journal, line by line: swp_journal_open. */
+typedef struct swp_journal {
+    FILE *fp;
+    int64_t total, mc;
+    int shard, n_shard, format;
+    uint64_t id;
+    const char **step, **meas;
+    double *min, *max;
+    off_t start, mstart; /* where the present point begins in the result file and in the table */
+    off_t end, mend;     /* where it ends */
+    uint64_t sum, msum;  /* checksums of the bytes between */
+    uint64_t chain;      /* checksum of the lines so far */
+    int64_t n_point;
+    char *label;
+    const char *header; /* CSV header that was written last */
+    const char *elided; /* earlier header that the present point shares, NULL: it has its own */
+    off_t good;         /* bytes of the journal up to the last whole line */
+    const char *before; /* header, good and chain of the point before */
+    off_t good_before;
+    uint64_t chain_before;
+    swp_rec rec;
+    char *line;
+    size_t cap;
+} swp_journal;
+/* Opens a journal and reads its head. false: the file is none. */
+
+/* What a finished run wrote of which points are computed again (swp_again.c). */
+typedef struct swp_old {
+    bool there;
+    swp_journal j;  /* is read along with the points that are copied */
+    int fd;         /* of its results, -1: none */
+    int64_t n;      /* turns that it has, whole, */
+    int64_t *again; /* vec: and those of them that are to be computed again, ascending */
+    FILE *limits;   /* its log of limits, NULL: none */
+    char *line;     /* of that, the present one: */
+    size_t cap;
+    ssize_t n_line; /* 0: to be read */
+    int64_t of;     /* the point that it is about */
+} swp_old;
+
 /* Results in order. */
 typedef struct swp_book {
     /* set by the owner */
@@ -66,6 +107,8 @@ typedef struct swp_book {
     double *sample; /* [mc][n_meas] of the present combination of steps */
     swp_sample *who;
     int64_t n_sample;
+    swp_old old;
+    int64_t n_again; /* points whose results are written that another run may compute */
     map told; /* kinds of messages (diag_kind) that were told; texts that were before the sweep */
     arena mem;
     char why[300];
@@ -85,43 +128,50 @@ VS_MUST_USE vs_status swp_book_open(swp_book *b, bool resume, int64_t *next);
  *   header   header of its results that the file does not repeat, NULL: it has all of them */
 VS_MUST_USE vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src,
                                    off_t at, const char *header);
+/* Writes the next point in order from a journal that has just been read, and its results.
+ *   fd         of the results, -1: none
+ *   limit [n]  its lines of the log of limits
+ *   news       whether a failed point is told */
+VS_MUST_USE vs_status swp_book_copy(swp_book *b, const swp_journal *j, int fd, const char *limit,
+                                    size_t n, bool news);
 /* Closes the files that are open and frees what the book holds; b->why stays. finished: all points
  * were added; then the journal is removed, unless this run is a shard. */
 vs_status swp_book_close(swp_book *b, bool finished);
+#define SWP_POINT_LINE "Point " /* begins a point's lines in the log of limits */
 /* "r=1000 temp=27" */
 char *swp_label(const swp_book *b, const char *csv); /* for vs_free */
 
-/* A journal, line by line. */
-typedef struct swp_journal {
-    FILE *fp;
-    int64_t total, mc;
-    int shard, n_shard, format;
-    uint64_t id;
-    const char **step, **meas;
-    double *min, *max;
-    off_t start, mstart; /* where the present point begins in the result file and in the table */
-    off_t end, mend;     /* where it ends */
-    uint64_t sum, msum;  /* checksums of the bytes between */
-    uint64_t chain;      /* checksum of the lines so far */
-    int64_t n_point;
-    char *label;
-    const char *header; /* CSV header that was written last */
-    const char *elided; /* earlier header that the present point shares, NULL: it has its own */
-    off_t good;         /* bytes of the journal up to the last whole line */
-    const char *before; /* header, good and chain of the point before */
-    off_t good_before;
-    uint64_t chain_before;
-    swp_rec rec;
-    char *line;
-    size_t cap;
-} swp_journal;
-/* Opens a journal and reads its head. false: the file is none. */
+/* -- journals -- */
+bool swp_is_journal(const char *path); /* or the beginning of one, or empty, or not there */
 bool swp_journal_open(swp_journal *j, const char *path, arena *mem);
 bool swp_journal_next(swp_journal *j, arena *mem); /* false: no further whole line */
 void swp_journal_close(swp_journal *j);
+/* Whether it is of the book's sweep. */
+bool swp_is_journal_of(const swp_journal *j, const swp_book *b);
 /* Whether bytes [from, to) of a file have this checksum. true for what is no regular file, such as
  * a pipe. */
 bool swp_sum_is(int fd, off_t from, off_t to, uint64_t sum);
+
+/* -- swp_again.c -- */
+/* Whether --resume computes a point of this status again: for what the machine did, not the
+ * circuit. */
+bool swp_is_again(int status);
+/* Before the files are opened: takes up what an interrupted run had put aside; removes it, if the
+ * sweep begins anew. Status: VS_OK; VS_EIO with b->why: a file of somebody else has such a name. */
+VS_MUST_USE vs_status swp_again_find(swp_book *b, bool resume);
+/* Whether this journal, if it is of the book's sweep, has points to be computed again. */
+bool swp_again_wanted(const swp_book *b, const char *path);
+/* Puts results, journal and log of limits aside. Status: VS_OK; VS_EIO with b->why. */
+VS_MUST_USE vs_status swp_again_begin(swp_book *b);
+/* Reads what was put aside. Status: VS_OK; VS_EIO with b->why. */
+VS_MUST_USE vs_status swp_again_open(swp_book *b);
+/* Whether the results of turn k are there. */
+bool swp_again_has(const swp_book *b, int64_t k);
+/* How many turns from the k-th on are to be computed. */
+int64_t swp_again_left(const swp_book *b, int64_t k);
+/* Writes those of turn k, whose turn it is, which has them. Status: VS_OK; VS_EIO with b->why. */
+VS_MUST_USE vs_status swp_again_copy(swp_book *b, int64_t k);
+void swp_again_close(swp_book *b, bool finished);
 
 /* swp_stat.c: the statistics of the samples of one combination of steps. */
 void swp_statistics(const swp_book *b, const char *label, FILE *log);

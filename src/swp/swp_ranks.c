@@ -115,7 +115,7 @@ vs_status swp_ranks_give(swp_crew *c)
     int64_t crowd = c->n;
     for (int i = 1; i < c->ranks->link->size; i++)
         crowd += c->ranks->one[i].gone ? 0 : c->ranks->one[i].workers;
-    if (c->w->book.n_mine - c->next > ROUNDS * crowd)
+    if (swp_again_left(&c->w->book, c->next) > ROUNDS * crowd)
         spare = fmax(spare, 1);
     for (int i = 1; i < c->ranks->link->size; i++) {
         peer *p = &c->ranks->one[i];

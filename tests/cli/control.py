@@ -223,6 +223,54 @@ class Blocks(Folder):
         self.assertEqual(err.count('error:'), 3, err)
         self.assertEqual([float(line.split()[-1]) for line in out.splitlines()], [2000, 2e-9])
 
+    def test_altermods_in_a_row_build_one_circuit(self):
+        """By the model's name or an element's, in a loop, and between alters; the values are those of a deck that has
+        them."""
+        n = 40
+        ladder = 'diodes\nv1 n0 0 1\n' + ''.join(f'd{i} n{i} n{i + 1} dm{i}\nr{i} n{i + 1} 0 1k\n'
+                                                 f'.model dm{i} d is=%s\n' for i in range(n))
+        lines = {'each': ''.join(f'altermod dm{i} is = {i + 1}e-9\n' for i in range(n)),
+                 'element': ''.join(f'altermod d{i} is = {i + 1}e-9\n' for i in range(n)),
+                 'in brackets': ''.join(f'altermod @dm{i}[is] = {i + 1}e-9\n' for i in range(n)),
+                 'mixed': ''.join(f'altermod dm{i} is=1\nalter r{i} = 2k\naltermod dm{i} is={i + 1}e-9\nalter r{i} = 1k\n'
+                                  for i in range(n)),
+                 'loop': f'let i = 0\nwhile i < {n}\naltermod dm$&i is = (i + 1) * 1e-9\nlet i = i + 1\nend\n'}
+        want, _ = self.run_deck(ladder % tuple(f'{i + 1}e-9' for i in range(n)) + '.control\nop\nprint n3\n.endc\n', '-q')
+        for name, text in lines.items():
+            out, _ = self.run_deck(ladder % (('1e-14',) * n) + '.control\nop\n' + text + 'op\nprint n3\n.endc\n',
+                                   '-q', '--stats', 'stats.json')
+            self.assertEqual(out, want, name)
+            self.assertLessEqual(json.loads(self.read('stats.json'))['generations']['patterns']['rebuilt'], 3, name)
+
+    def test_the_last_of_alters_counts(self):
+        """Those of one element by several names, and in turns; alterparam and reset take what waits along, or away."""
+        deck = 'last\n.param q=3k\n.model dm d is=1e-14\nv1 a 0 1\nr1 a b {q}\nd1 b 0 dm area=2\n.control\n'
+        out, _ = self.run_deck(
+            deck + 'alter r1 = 1k\nalter r1 resistance = 2k\nalter r1 = 4k\nalter d1 area = 3\naltermod dm is = 2e-14\n'
+            'altermod d1 is = 3e-14\nalter d1 area = 5\nprint @r1[resistance] @dm[is] @d1[area]\n'
+            'alter r1 r = 5k\naltermod dm is = 1e-13\nalterparam q = 7k\nprint @r1[resistance] @dm[is]\n'
+            'altermod dm is = 2e-13\nreset\nprint @r1[resistance] @dm[is]\n.endc\n', '-q')
+        self.assertEqual([float(line.split()[-1]) for line in out.splitlines()],
+                         [4000, 3e-14, 5, 5000, 1e-13, 7000, 1e-14])
+
+    def test_wrong_altermods_are_told_and_taken_back(self):
+        deck = 'wrong\n.model dm d is=1e-14\nv1 a 0 1\nr1 a b 1k\nd1 b 0 dm\n.control\n'
+        out, err = self.run_deck(
+            deck + 'altermod dm is = 2e-14\naltermod dm nonsense = 3\naltermod nomodel is = 1\nalter r1 = 2k\n'
+            'altermod dm is = 0/0\naltermod dm n = 1.5\nprint @dm[is] @dm[n] @r1[resistance]\n.endc\n', code=1)
+        for message in (r"deck.sp:8:1: warning: .*'nonsense': no effect", r"deck.sp:9:1: error: no model 'nomodel'",
+                        r"error: d1: parameter 'is' is not a number"):
+            self.assertRegex(err, message)
+        self.assertEqual((err.count('error:'), err.count('warning:')), (2, 1), err)
+        self.assertEqual([float(line.split()[-1]) for line in out.splitlines() if '@' in line], [2e-14, 1.5, 2000])
+
+    def test_a_sweep_gives_an_altered_value_back(self):
+        """The sweep writes its own into the same place."""
+        deck = 'sweep\nv1 a 0 1\nr1 a 0 1k\n.data t r1\n+ 1k 3k\n.enddata\n.data f hertz r1\n+ 1k 1k 1k 3k\n.enddata\n.control\nalter r1 = 5k\n'
+        for sweep in ('dc r1 1k 3k 1k', 'dc data=t', 'ac data=f'):
+            out, _ = self.run_deck(deck + sweep + '\nop\nprint i(v1)\n.endc\n', '-q')
+            self.assertAlmostEqual(float(out.split()[-1]), -2e-4, delta=1e-9, msg=sweep)
+
     def test_a_loop_of_wrong_alters_ends(self):
         out, _ = self.control('let n = 0', 'repeat', 'let n = n + 1', 'alter c1 nonsense = 3', 'end', 'print n', code=1)
         self.assertLess(float(out.split()[-1]), 2000)

@@ -7,6 +7,7 @@ import math
 import os
 import random
 import re
+import resource
 import signal
 import statistics
 import subprocess
@@ -447,6 +448,91 @@ class Workers(Folder):
             out, _ = self.run_it('--resume', '--jobs', '2', '-r', 'b.raw', '--measures', 'b.csv', 'd.sp')
             self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
             self.assertIn('402 of 402 points', out)
+
+    LARGE = ("""large at two of its points
+.param big=0 r=1k
+v1 n0 0 1
+r0 n0 n1 {r}
+r1 n1 0 1k bv_max=0.4
+.options warn=1
+.subckt ten a
+""" + ''.join(f'r{i} a b{i} 1k\nc{i} b{i} 0 1n\n' for i in range(10)) + """.ends
+.if (big)
+.for i = 0 to 4000
+x[i] q[i] ten
+rr[i] q[i] n1 1meg
+.endfor
+.endif
+.dc r0 1k 2k 1k
+.meas dc vo find v(n1) at=1k
+.step param big list 0 1 0 0.5 1 0
+.save v(n1)
+""")
+
+    def limited(self, kb, *args, code=0):
+        """With so little memory for addresses."""
+        p = subprocess.run([VSIM, *args], cwd=self.tmp.name, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (kb << 10, kb << 10)), timeout=400)
+        self.assertEqual(p.returncode, code, p.stdout + p.stderr)
+        return p.stdout, p.stderr
+
+    def again(self, *args):
+        """A resumed run that is killed again and again, later each time, until it is through."""
+        for k in range(50):
+            p = self.start('--resume', *args, 'd.sp')
+            time.sleep(0.02 * 1.5 ** k)
+            p.kill()
+            out, err = p.communicate()
+            if p.returncode != -signal.SIGKILL:
+                self.assertEqual(p.returncode, 0, out + err)
+                return out
+        self.fail('it never ends')
+
+    def test_points_that_found_no_memory_are_computed_again(self):
+        """By the next --resume, other points are copied; also if that is killed. Files are those of one run."""
+        self.write('d.sp', self.LARGE)
+        for ending in 'raw', 'csv':
+            out = (*(('--csv',) if ending == 'csv' else ()), '--measures', 'm.csv', '--soa-log', 'l.txt', '-r', 'a.' + ending)
+            self.run_it('--jobs', '2', *out, 'd.sp')
+            whole = [self.data(name) for name in ('a.' + ending, 'm.csv', 'l.txt')]
+            said, err = self.limited(60000, '--jobs', '2', *out, 'd.sp', code=7)
+            self.assertEqual(err.count('failed: out of memory'), 3, err)
+            self.assertIn('failed for 3 of these; to compute them: the same command with --resume', said)
+            self.assertEqual(self.points('a.%s.journal' % ending), 6)
+            said, err = self.limited(60000, '--resume', '--jobs', '2', *out, 'd.sp', code=7) # and again
+            self.assertEqual(err.count('failed: out of memory'), 3, err)
+            said = self.again('--jobs', '2', *out)
+            self.assertIn('sweep: 6 of 6 points, 0 failed', said)
+            self.assertEqual([self.data(name) for name in ('a.' + ending, 'm.csv', 'l.txt')], whole)
+            self.assertEqual([n for n in os.listdir(self.tmp.name) if 'journal' in n or 'before' in n], [])
+
+    def test_points_that_fail_by_themselves_are_not_computed_again(self):
+        """Beside one that found no memory; and alone, where the journal goes and nothing is left to resume."""
+        self.write('d.sp', self.LARGE.replace('list 0 1 0 0.5', 'list 0 -1 0 1').replace('.if (big)', '.if (big < 0)\nv9 n0 0 2\n'
+                                              '.endif\n.if (big > 0)'))
+        out = ('--measures', 'm.csv', '-r', 'a.raw')
+        self.limited(60000, '--jobs', '2', *out, 'd.sp', code=1)
+        said, err = self.run_it('--resume', '--jobs', '2', *out, 'd.sp', code=1)
+        self.assertIn('6 of 6 points, 1 failed', said)
+        self.assertNotIn('point 2', err)
+        with open(self.path('m.csv')) as f:
+            self.assertEqual([row['status'] for row in csv.DictReader(f)], ['done', 'failed'] + 4 * ['done'])
+
+    def test_shards_compute_lost_points_again(self):
+        self.write('d.sp', self.LARGE)
+        self.run_it('-r', 'one.raw', '--measures', 'one.csv', 'd.sp')
+        for i in '12':
+            self.limited(60000, '--jobs', '2', '--shard', i + '/2', '-r', 'p.' + i, 'd.sp', code=7)
+            self.run_it('--resume', '--shard', i + '/2', '-r', 'p.' + i, 'd.sp')
+        self.run_it('merge', 'all.raw', 'p.1', 'p.2', '--measures', 'all.csv')
+        self.assertEqual((self.data('all.raw'), self.data('all.csv')), (self.data('one.raw'), self.data('one.csv')))
+
+    def test_a_file_with_the_name_of_what_is_put_aside_stays(self):
+        self.write('d.sp', self.LARGE)
+        self.write('a.raw.before', 'mine')
+        _, err = self.run_it('--jobs', '2', '-r', 'a.raw', 'd.sp', code=4)
+        self.assertIn("'a.raw.before' would be overwritten", err)
+        self.assertEqual(self.data('a.raw.before'), b'mine')
 
     def test_the_point_under_way_is_kept(self):
         endless = RC.replace('10u 20u', '10n 20n').replace('20u', '1')
