@@ -505,21 +505,60 @@ double op_gmin_current(const ana *a, const double *x, int32_t node)
     return gmin_current(a, x, node);
 }
 
-/* A node whose firm shunt carries, at rest, a current that only gmin could carry; 0: none. */
-static int32_t carried_by_stiff(const ana *a, const double *x)
+/* The sum of v [n+1] over the nodes of a part; *size: of |of| [n+1], part of which is rounding. */
+static double part_sum(const ana *a, const ckt_firm *k, const double *v, const double *of,
+                       double *size)
 {
-    enum { ROUNDINGS = 1000 };
+    int32_t n;
+    const int32_t *node = ckt_part(a->c, k, &n);
+    double sum = 0;
+    *size = 0;
+    for (int32_t i = 0; i < n; i++) {
+        sum += v[node[i]];
+        *size += fabs(of[node[i]]);
+    }
+    return sum;
+}
+
+enum { ROUNDINGS = 1000 }; /* a sum of currents may have, of all of them */
+
+/* A node of a part that gmin of devices alone joins to ground, if more feeds the part, and what; 0:
+ * none. */
+static int32_t carried_by_held(ana *a, const newton_eq *eq, const double *x, double *current)
+{
+    const ckt_firm *k;
+    int32_t node = 0;
+    for (size_t i = 0; !node && (k = ckt_next_firm(a->c, &i)) != NULL;) {
+        const double firm = CKT_FIRM_SIEMENS * x[k->node];
+        double size;
+        if (!k->held || fabs(firm) <= OP_GMIN_CURRENT)
+            continue;
+        if (load_at(a, eq, 0, x)) {
+            *current = fabs(part_sum(a, k, a->f, a->fmax, &size) - firm);
+            node = *current > OP_GMIN_CURRENT + ROUNDINGS * DBL_EPSILON * size ? k->node : 0;
+        }
+        (void)load_at(a, eq, eq->env.gmin, x);
+    }
+    return node;
+}
+
+/* A node whose firm shunt carries, at rest, a current that only gmin could carry, and what; 0:
+ * none. */
+static int32_t carried_by_firm(ana *a, const newton_eq *eq, const double *x, double *current)
+{
     const int32_t node = ckt_most_stiff(a->c, x);
     const double rounding = ROUNDINGS * DBL_EPSILON * a->fmax[node];
-    return CKT_FIRM_SIEMENS * fabs(x[node]) > OP_GMIN_CURRENT + rounding ? node : 0;
+    *current = CKT_FIRM_SIEMENS * fabs(x[node]);
+    return *current > OP_GMIN_CURRENT + rounding ? node : carried_by_held(a, eq, x, current);
 }
 
 /* Is the solution x one of the circuit? If not, the best one such is kept (rather a large current
  * than gmin's), and the status is VS_NOCONV: another solution is looked for. */
 static vs_status judge(ana *a, const newton_eq *eq, const double *x, op_progress *p)
 {
-    const int32_t stiff = carried_by_stiff(a, x);
-    const int32_t carried = stiff ? stiff : op_carried_by_gmin(a, eq, x);
+    double current;
+    const int32_t firm = carried_by_firm(a, eq, x, &current);
+    const int32_t carried = firm ? firm : op_carried_by_gmin(a, eq, x);
     const int32_t node = carried ? carried : op_node_of_absurd_current(a, a->fmax);
     if (!node)
         return VS_OK;
@@ -527,10 +566,10 @@ static vs_status judge(ana *a, const newton_eq *eq, const double *x, op_progress
         p->doubtful = node;
         p->by_gmin = carried;
         p->doubtful_method = a->st.op_method;
-        p->doubtful_current = stiff     ? CKT_FIRM_SIEMENS * fabs(x[node])
+        p->doubtful_current = firm      ? current
                               : carried ? op_gmin_current(a, x, node)
                                         : a->fmax[node];
-        p->doubtful_v = stiff ? CKT_FIRM_SIEMENS / ckt_shunt(a->opt.gmin) * x[node] : x[node];
+        p->doubtful_v = firm ? copysign(current / ckt_shunt(a->opt.gmin), x[node]) : x[node];
         copy(a, a->x_doubtful, x);
     }
     return VS_NOCONV;
@@ -678,6 +717,18 @@ static vs_status look_inside(ana *a, const newton_eq *eq, double *x)
     return load_at(a, eq, eq->env.gmin, x) ? VS_OK : VS_NOCONV;
 }
 
+/* Lines get gmin across an end. */
+static bool leak_at(ana *a, int32_t node)
+{
+    if (!ckt_leak(a->c, a->opt.gmin))
+        return false;
+    diag_warning(a->d, DIAG_NOWHERE,
+                 "no dc path to ground from %s but lines with open ends; gmin across an end of "
+                 "each line is added at rest",
+                 ana_unknown_text(a, node));
+    return true;
+}
+
 static vs_status search(ana *a, double *x, bool warm, bool tran_op)
 {
     double t0 = vs_seconds();
@@ -706,8 +757,10 @@ static vs_status search(ana *a, double *x, bool warm, bool tran_op)
         a->st.s_op += vs_seconds() - t0;
         return VS_STOP;
     }
-    /* a node that only its OSDI device connects: once more, with gmin there */
-    if (st == VS_NOCONV && !p.doubtful && p.first.singular && ckt_anchor(a->c, p.first.singular))
+    /* a node that only its OSDI device connects, or lines that are open at both ends: once more,
+     * with gmin there */
+    if (st == VS_NOCONV && !p.doubtful && p.first.singular &&
+        (ckt_anchor(a->c, p.first.singular) || leak_at(a, p.first.singular)))
         return search(a, x, false, tran_op);
     const bool doubtful = st == VS_NOCONV && p.doubtful;
     if (doubtful)

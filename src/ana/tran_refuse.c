@@ -132,7 +132,13 @@ static double fed_current(tran *t, const ckt_firm *k, double *size)
         *size = a->opt.reltol / DBL_EPSILON * (a->fmax[at] + t->cc.alpha * a->qmax[at]);
         return firm;
     }
-    return op_load_at(a, &t->eq, t->x[0]) ? part_sum(t, k, a->f, a->fmax, size) - firm : 0;
+    newton_eq eq = t->eq;
+    eq.env.gmin = k->held ? 0 : eq.env.gmin;
+    const bool loaded = op_load_at(a, &eq, t->x[0]);
+    const double current = loaded ? part_sum(t, k, a->f, a->fmax, size) - firm : 0;
+    if (k->held)
+        (void)op_load_at(a, &t->eq, t->x[0]);
+    return current;
 }
 
 bool tran_feeds_firm(tran *t)

@@ -267,6 +267,7 @@ typedef struct ckt_firm { /* a firm shunt of a part into which a current may flo
     int32_t node, part;
     int32_t fix;     /* what is put there */
     bool by_devices; /* not from independent sources alone */
+    bool held;       /* also at rest; gmin of devices, which is not meant, joins it to ground */
 } ckt_firm;
 /* The next of them that is not loose, from the i-th on; NULL: there is none. *i moves behind it. */
 const ckt_firm *ckt_next_firm(const ckt *c, size_t *i);
@@ -279,6 +280,9 @@ void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f
  * then sees a dc path where there is none. false: k is no node of such a device, or has gmin
  * already. */
 bool ckt_anchor(ckt *c, int32_t k);
+/* Puts gmin across one end of each line at rest from now on: lines with both ends open have no
+ * dc path between their terminals. false: there is no line, or they have it already. */
+bool ckt_leak(ckt *c, double gmin);
 ckt_osdi_facts ckt_osdi_at(const ckt *c, int32_t i);
 int32_t ckt_n_group(const ckt *c);
 ckt_group_facts ckt_group(const ckt *c, int32_t i);

@@ -5,6 +5,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of groups whose rows have several variants, the one that instance i had alone. */
+static const mdl_variant *own_variant(const dev_group *g, mdl_form_kind form, int32_t i)
+{
+    mdl_variant *own = g->form[form].variant, *v;
+    if (g->n_variant > 1 && mdl_plan_get(g->model, g->row[g->row_of[i]], form, &v) == VS_OK)
+        own = v;
+    return own;
+}
+
+static bool is_by_gmin(const mdl_variant *own, const mdl_out *o)
+{
+    for (int32_t k = 0; k < own->lay.n_out; k++) {
+        const mdl_out *p = &own->out[k];
+        if (p->kind == o->kind && p->a == o->a && p->b == o->b)
+            return p->by_gmin;
+    }
+    return false;
+}
+
+void ckt_outputs_by_gmin(const dev_group *g, mdl_form_kind form, int32_t i, bool *out)
+{
+    const dev_form *f = &g->form[form];
+    const mdl_variant *own = own_variant(g, form, i);
+    for (int32_t k = 0; k < f->n_out; k++) {
+        const mdl_out *o = &f->variant->out[k];
+        out[k] = own == f->variant ? o->by_gmin : is_by_gmin(own, o);
+    }
+}
+
+bool ckt_looks_at(const dev_group *g, mdl_form_kind form, int32_t i, int32_t probe)
+{
+    const ir_fn *fn = &own_variant(g, form, i)->eval;
+    for (size_t k = 0; k < vec_len(fn->in); k++)
+        if (fn->in[k].kind == IR_IN_PROBE && fn->in[k].k == probe)
+            return !fn->in[k].by_gmin;
+    return false;
+}
+
 static bool is_matrix(uint8_t kind)
 {
     return kind == IR_OUT_G || kind == IR_OUT_C || kind == IR_OUT_J;
@@ -35,6 +73,27 @@ void ckt_device_entries(const ckt *c, mdl_form_kind form, csc_entry **e)
 }
 
 void ckt_rest_entries(const ckt *c, csc_entry **e) { device_entries(c, MDL_DC, false, e); }
+
+void ckt_own_entries(const ckt *c, csc_entry **e)
+{
+    bool *by_gmin = NULL;
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        const dev_group *g = &c->group[gi];
+        const dev_form *f = &g->form[MDL_DC];
+        vec_clear(by_gmin);
+        vec_extend(by_gmin, f->n_out);
+        for (int32_t i = 0; f->variant && i < g->nb; i++) {
+            const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
+            ckt_outputs_by_gmin(g, MDL_DC, i, by_gmin);
+            for (int32_t k = 0; k < f->n_out; k++) {
+                const mdl_out *o = &f->variant->out[k];
+                if (is_matrix(o->kind) && !o->still && !by_gmin[k])
+                    vec_push(*e, csc_entry_of(to[o->a], to[o->b]));
+            }
+        }
+    }
+    vec_free(by_gmin);
+}
 
 bool ckt_has_still(const ckt *c)
 {

@@ -39,13 +39,14 @@ typedef struct ckt_fix { /* what the topology check adds to make dc solvable */
     enum {
         CKT_FIX_SHUNT,  /* gmin from a node to ground, in static loads and, if `always`, in all: */
                         /* CKT_FIRM_SIEMENS in the others, if `firm` and not `loose`, and at rest */
-                        /* if `stiff` */
+                        /* if `stiff` or `held` */
         CKT_FIX_SERIES, /* loop_ohm (ckt_stamp.c) in a branch, in static loads */
         CKT_FIX_UNIT    /* x = 0 for an unknown that is not in any static equation */
     } kind;
     int32_t unknown;
     bool always, firm;
     bool fed;      /* a current may come from outside: a firm one must not carry it */
+    bool held;     /* gmin of devices alone joins the part to ground: firm at rest, too */
     bool loose;    /* at the operating point it does, by gmin: gmin in time, too */
     bool stiff;    /* gmin is rounding beside the conductances of the part */
     int32_t whole; /* the part: shunts of one have the same number */
@@ -219,6 +220,11 @@ VS_MUST_USE vs_status ckt_check_topology(ckt *c);
 /* ckt_pattern.c. Entries of all devices in a form, unsorted, to the end of *e. */
 void ckt_device_entries(const ckt *c, mdl_form_kind form, csc_entry **e);
 void ckt_rest_entries(const ckt *c, csc_entry **e); /* the same, static ones that act at rest */
+void ckt_own_entries(const ckt *c, csc_entry **e);  /* and would without gmin */
+/* Which outputs of instance i are 0 where gmin is, out [n_out]. */
+void ckt_outputs_by_gmin(const dev_group *g, mdl_form_kind form, int32_t i, bool *out);
+/* Whether a current or a charge of instance i follows the probe, though gmin be 0. */
+bool ckt_looks_at(const dev_group *g, mdl_form_kind form, int32_t i, int32_t probe);
 bool ckt_has_still(const ckt *c); /* these differ: some static ones are 0 at rest */
 void ckt_sort_entries(const ckt *c, csc_entry *e);                /* sorts the vec, drops copies */
 bool ckt_has_entry(const csc_entry *e, int32_t row, int32_t col); /* e sorted */

@@ -70,8 +70,8 @@ double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
 {
     if (k->kind != CKT_FIX_SHUNT)
         return k->kind == CKT_FIX_SERIES ? -loop_ohm : 1;
-    const bool firm =
-        env->mode == CKT_STATIC ? k->stiff : k->firm && !k->loose && !(k->fed && env->steady);
+    const bool firm = env->mode == CKT_STATIC ? k->stiff || k->held
+                                              : k->firm && !k->loose && !(k->fed && env->steady);
     return firm ? CKT_FIRM_SIEMENS : ckt_shunt(env->gmin);
 }
 
@@ -91,7 +91,7 @@ int32_t ckt_most_stiff(const ckt *c, const double *x)
 {
     int32_t node = 0;
     for (size_t i = 0; i < vec_len(c->fix); i++)
-        if (c->fix[i].stiff && fabs(x[c->fix[i].unknown]) > fabs(x[node]))
+        if (c->fix[i].stiff && !c->fix[i].held && fabs(x[c->fix[i].unknown]) > fabs(x[node]))
             node = c->fix[i].unknown;
     return node;
 }
@@ -145,7 +145,7 @@ void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f
     for (size_t i = 0; i < vec_len(c->fix); i++) {
         const ckt_fix *k = &c->fix[i];
         const bool carries =
-            env->mode == CKT_STATIC ? !k->stiff : k->always && (!k->firm || k->loose);
+            env->mode == CKT_STATIC ? !k->stiff && !k->held : k->always && (!k->firm || k->loose);
         if (k->kind == CKT_FIX_SHUNT && carries)
             f[k->unknown] += ckt_fix_value(k, env) * x[k->unknown];
     }

@@ -135,25 +135,25 @@ typedef struct entries {
     csc_entry
         *rest; /* those of them that are not 0 at rest (a capacitance that follows a voltage has
                         static entries times a rate of change); NULL: all */
+    csc_entry *own; /* those of rest that are not gmin's; NULL: not made */
 } entries;
 
-static csc_entry *list_entries(const ckt *c, bool rest)
+static csc_entry *list_entries(const ckt *c, void (*of_devices)(const ckt *, csc_entry **))
 {
     csc_entry *e = NULL;
-    if (rest)
-        ckt_rest_entries(c, &e);
-    else
-        ckt_device_entries(c, MDL_DC, &e);
+    of_devices(c, &e);
     nat_entries(&c->nat, false, &e);
     ckt_sort_entries(c, e);
     return e;
 }
 
+static void static_entries(const ckt *c, csc_entry **e) { ckt_device_entries(c, MDL_DC, e); }
+
 static const csc_entry *all_entries(entries *s)
 {
     if (!s->have) {
-        s->dc = list_entries(s->c, false);
-        s->rest = ckt_has_still(s->c) ? list_entries(s->c, true) : NULL;
+        s->dc = list_entries(s->c, static_entries);
+        s->rest = ckt_has_still(s->c) ? list_entries(s->c, ckt_rest_entries) : NULL;
     }
     s->have = true;
     return s->dc;
@@ -163,6 +163,13 @@ static const csc_entry *rest_entries(entries *s)
 {
     const csc_entry *dc = all_entries(s);
     return s->rest ? s->rest : dc;
+}
+
+static const csc_entry *own_entries(entries *s)
+{
+    if (!s->own)
+        s->own = list_entries(s->c, ckt_own_entries);
+    return s->own;
 }
 
 /* What the branches of a module join: [unknowns of the model]. Currents within a net sum to zero if
@@ -220,30 +227,33 @@ static bool holds(const mdl_out *o, mdl_form_kind form)
     return o->kind == IR_OUT_G || o->kind == IR_OUT_C || o->kind == IR_OUT_J;
 }
 
-/* An output of a form that holds something: G(a,a), G(a,b) with a pair, or with one that is apart.
- * Others join nothing. */
+/* An output of a form that holds something: G(a,a), G(a,b) with a pair, with one that is apart, or
+ * with one where one of the two is gmin's alone, which joins nothing. Others join nothing either. */
 typedef struct hold {
-    enum { OWN, PAIR, APART } kind;
+    enum { OWN, PAIR, APART, BY_GMIN } kind;
     int32_t a, b;
 } hold;
 
-static hold *holds_of(const dev_form *f, const nets *net, mdl_form_kind form)
+/* by_gmin [n_out]. */
+static void list_holds(const dev_form *f, const nets *net, mdl_form_kind form, const bool *by_gmin,
+                       hold **list)
 {
-    hold *list = NULL;
+    vec_clear(*list);
     for (int32_t k = 0; k < f->n_out; k++) {
         const mdl_out *o = &f->variant->out[k];
-        bool paired = o->a == o->b;
-        for (int32_t j = 0; j < f->n_out && !paired; j++) {
+        bool paired = o->a == o->b && !by_gmin[k], weak = by_gmin[k];
+        for (int32_t j = 0; j < f->n_out && !paired && o->a != o->b; j++) {
             const mdl_out *p = &f->variant->out[j];
             paired = holds(p, form) && p->a == o->b && p->b == o->a;
+            weak |= paired && by_gmin[j];
         }
         if (holds(o, form) && paired)
-            vec_push(list, ((hold){o->a == o->b                 ? OWN
-                                   : are_apart(net, o->a, o->b) ? APART
-                                                                : PAIR,
-                                   o->a, o->b}));
+            vec_push(*list, ((hold){o->a == o->b                 ? OWN
+                                    : are_apart(net, o->a, o->b) ? APART
+                                    : weak                       ? BY_GMIN
+                                                                 : PAIR,
+                                    o->a, o->b}));
     }
-    return list;
 }
 
 /* Currents of two branches, as those of coupled windings: they say nothing of voltages. */
@@ -266,10 +276,12 @@ static void add_returns(const mdl_model *model, const nets *net, const int32_t *
 
 /* Joins pairs G(a,b), G(b,a) of a device, and with ground the nodes where a device has G(a,a) but
  * no pair, and where its current returns is in another set. *apart, if not NULL, gets pairs that
- * join nothing. */
-static void join_devices(const ckt *c, mdl_form_kind form, int32_t *up, csc_entry **apart)
+ * join nothing. gmin: what it brings counts. */
+static void join_devices(const ckt *c, mdl_form_kind form, bool gmin, int32_t *up,
+                         csc_entry **apart)
 {
-    bool *has_diag = NULL, *has_pair = NULL;
+    bool *has_diag = NULL, *has_pair = NULL, *by_gmin = NULL;
+    hold *list = NULL;
     csc_entry *returns = NULL;
     vec_extend(has_diag, vec_len(c->unknown));
     vec_extend(has_pair, vec_len(c->unknown));
@@ -279,18 +291,26 @@ static void join_devices(const ckt *c, mdl_form_kind form, int32_t *up, csc_entr
         if (!f->variant)
             continue;
         nets net = find_nets(g->model);
-        hold *list = holds_of(f, &net, form);
+        vec_clear(by_gmin);
+        vec_extend(by_gmin, f->n_out);
         for (int32_t i = 0; i < g->nb; i++) {
             const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
+            const bool own = !gmin && g->n_variant > 1;
+            if (!gmin && (i == 0 || own))
+                ckt_outputs_by_gmin(g, form, i, by_gmin);
+            if (i == 0 || own)
+                list_holds(f, &net, form, by_gmin, &list);
             for (size_t k = 0; k < vec_len(list); k++) {
                 const int32_t a = to[list[k].a], b = to[list[k].b];
                 if (list[k].kind == OWN)
                     has_diag[a] = true;
                 if (list[k].kind == APART && apart)
                     vec_push(*apart, csc_entry_of(a, b));
-                if (list[k].kind == PAIR && (form == MDL_DC || !are_currents(c, a, b))) {
+                const bool pair = list[k].kind == PAIR || list[k].kind == BY_GMIN;
+                if (pair && (form == MDL_DC || !are_currents(c, a, b))) {
                     has_pair[a] = true;
-                    join(up, a, b);
+                    if (list[k].kind == PAIR)
+                        join(up, a, b);
                 }
             }
             for (int32_t u = 0; u < f->n_u; u++) {
@@ -300,9 +320,10 @@ static void join_devices(const ckt *c, mdl_form_kind form, int32_t *up, csc_entr
             for (int32_t u = 0; u < f->n_u; u++)
                 has_diag[to[u]] = has_pair[to[u]] = false;
         }
-        vec_free(list);
         free_nets(&net);
     }
+    vec_free(list);
+    vec_free(by_gmin);
     for (size_t i = 0; i < vec_len(returns); i++)
         if (find(up, csc_entry_row(returns[i])) != find(up, csc_entry_col(returns[i])))
             join(up, csc_entry_row(returns[i]), 0);
@@ -464,11 +485,15 @@ static void note_native(void *user, const nat_device *d)
 
 enum { FLOWS = 1, STORES = 2, DEPENDS = 4 };
 
-/* Rows to which the form adds a current or a charge, and whether that depends on an unknown. */
-static void mark_rows(const dev_form *f, uint8_t *row)
+/* Rows [n] to which the form adds a current or a charge that is not gmin's, by_gmin [n_out], and
+ * whether that depends on an unknown. */
+static void mark_rows(const dev_form *f, const bool *by_gmin, uint8_t *row, int32_t n)
 {
+    memset(row, 0, (size_t)n);
     for (int32_t k = 0; k < f->n_out; k++) {
         const mdl_out *o = &f->variant->out[k];
+        if (by_gmin[k])
+            continue;
         if (o->kind == IR_OUT_RES)
             row[o->a] |= FLOWS;
         if (o->kind == IR_OUT_REACT)
@@ -484,11 +509,16 @@ static void note_devices(const dev_group *g, const dev_form *f, const nets *net,
     const int32_t n = mdl_n_unknown(g->model);
     uint8_t *row = NULL;
     int32_t *first = NULL;
+    bool *by_gmin = NULL;
     vec_extend(row, n);
     vec_extend(first, n);
-    mark_rows(f, row);
+    vec_extend(by_gmin, f->n_out);
     for (int32_t i = 0; i < g->nb; i++) {
         const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
+        if (i == 0 || g->n_variant > 1) {
+            ckt_outputs_by_gmin(g, f->variant->form, i, by_gmin);
+            mark_rows(f, by_gmin, row, n);
+        }
         for (int32_t u = 0; u < n; u++)
             first[u] = -1;
         for (int32_t u = 0; u < f->n_u; u++) {
@@ -505,6 +535,7 @@ static void note_devices(const dev_group *g, const dev_form *f, const nets *net,
     }
     vec_free(row);
     vec_free(first);
+    vec_free(by_gmin);
 }
 
 static void note_probes(const dev_group *g, const dev_form *f, feeds *s)
@@ -514,6 +545,8 @@ static void note_probes(const dev_group *g, const dev_form *f, feeds *s)
         const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
         for (size_t k = 0; k < vec_len(m->probe); k++) {
             const va_probe *p = &m->probe[k];
+            if (!ckt_looks_at(g, f->variant->form, i, (int32_t)k))
+                continue;
             const int32_t hi = p->hi < 0 ? 0 : to[p->hi], lo = p->lo < 0 ? 0 : to[p->lo];
             const bool volts = (!hi || s->c->unknown[hi].node) && (!lo || s->c->unknown[lo].node);
             if (volts && find(s->up, hi) != find(s->up, lo))
@@ -550,48 +583,70 @@ static void note_all(const ckt *c, feeds *s)
     note_osdi(c, s);
 }
 
-/* What shunts do in time. Sets that charges join are one there: if these do not reach ground, the
- * first of them keeps its shunt. It may be a firm one where no current can come from outside, or
- * none that the level of the set could change. */
+/* What shunts do in time. Sets that charges join are one part there: if these do not reach ground,
+ * the first of them keeps its shunt. It may be a firm one where no current comes from outside, or
+ * none that the level of the part could change. A part that gmin of devices joins to ground at rest
+ * has a firm one, too: what gmin brings holds no level beside charges. */
 typedef struct shunts {
-    bool *always, *firm, *fed, *by_devices; /* [unknowns], of each root of a set */
-    int32_t *whole; /* vec, [unknowns] the set that charges make of each one's; 0: with ground */
+    bool *always;                  /* [unknowns], of each root of a set */
+    int32_t *whole;                /* [unknowns] the part of each; 0: with ground */
+    bool *firm, *fed, *by_devices; /* [unknowns], of each part */
+    bool *held;                    /* the same: by gmin of devices, at rest */
 } shunts;
 
-static shunts find_shunts(const ckt *c, int32_t *up)
+/* Parts with nodes that a path joins to ground at rest, which is gmin's therefore: held. Of two
+ * nodes, or more, that elements reach: where there is but one, gmin is beside nothing. */
+static void find_held(const ckt *c, int32_t *up, shunts *s)
+{
+    int32_t *n_open = NULL;
+    vec_extend(n_open, vec_len(up));
+    for (int32_t k = 1; k < (int32_t)vec_len(up) && ckt_is_reactive(c); k++) {
+        const int32_t whole = s->whole[k];
+        n_open[whole] += c->unknown[k].node && !c->unknown[k].internal;
+        s->held[whole] |= whole && c->unknown[k].node && find(up, k) == 0;
+    }
+    for (size_t k = 0; k < vec_len(up); k++)
+        s->held[k] &= s->firm[k] && n_open[k] > 1;
+    vec_free(n_open);
+}
+
+/* up: sets that conductances make; own: those that they do without gmin. */
+static shunts find_shunts(const ckt *c, int32_t *up, int32_t *own)
 {
     const int32_t n = (int32_t)vec_len(up);
     shunts s = {.always = charged_sets(c, up)};
     feeds in = {.c = c, .up = new_sets(c)};
     bool *kept = NULL;
     vec_extend(s.firm, n);
-    vec_extend(s.fed, n);
-    vec_extend(s.by_devices, n);
+    vec_extend(s.held, n);
     vec_extend(s.whole, n);
     vec_extend(in.by_devices, n);
     vec_extend(in.fed, n);
     vec_extend(in.driven, n);
     vec_extend(in.sensed, n);
-    vec_extend(kept, n);
     for (int32_t k = 1; k < n; k++)
-        join(in.up, k, find(up, k));
+        join(in.up, k, find(own, k));
     join_natives(c, true, in.up);
     for (int form = MDL_DC + 1; form < MDL_N_FORM; form++)
-        join_devices(c, (mdl_form_kind)form, in.up, NULL);
+        join_devices(c, (mdl_form_kind)form, false, in.up, NULL);
     note_all(c, &in);
     for (int32_t k = 1; k < n; k++) {
-        const int32_t whole = s.whole[k] = find(in.up, k);
+        s.whole[k] = find(in.up, k);
+        s.firm[k] = !(in.driven[k] && in.sensed[k]);
+    }
+    find_held(c, up, &s);
+    vec_extend(kept, n);
+    memcpy(kept, s.held, (size_t)n * sizeof *kept);
+    for (int32_t k = 1; k < n; k++) {
+        const int32_t whole = s.whole[k];
         if (up[k] != k || !c->unknown[k].node)
             continue;
         s.always[k] = !s.always[k] || (whole && !kept[whole]);
-        s.firm[k] = whole && !(in.driven[whole] && in.sensed[whole]);
-        s.fed[k] = in.fed[whole];
-        s.by_devices[k] = in.by_devices[whole];
         kept[whole] = true;
     }
+    s.fed = in.fed;
+    s.by_devices = in.by_devices;
     vec_free(in.up);
-    vec_free(in.fed);
-    vec_free(in.by_devices);
     vec_free(in.driven);
     vec_free(in.sensed);
     vec_free(kept);
@@ -604,6 +659,7 @@ static void free_shunts(shunts *s)
     vec_free(s->firm);
     vec_free(s->fed);
     vec_free(s->by_devices);
+    vec_free(s->held);
     vec_free(s->whole);
 }
 
@@ -632,41 +688,97 @@ static void list_parts(ckt *c, const int32_t *whole)
     csc_ends_to_begins(c->part_at, n);
 }
 
-/* One shunt per floating set; also in the transient, if nothing else holds its level there. */
-static void check_floating(ckt *c, entries *s, touches *t, bool *floating)
+static void add_shunt(ckt *c, const shunts *in, int32_t at, bool always, int32_t whole)
+{
+    vec_push(c->fix, (ckt_fix){.kind = CKT_FIX_SHUNT,
+                               .unknown = at,
+                               .always = always,
+                               .firm = whole && in->firm[whole],
+                               .fed = in->fed[whole],
+                               .held = in->held[whole],
+                               .whole = whole});
+    if (whole && always && in->firm[whole] && in->fed[whole])
+        vec_push(c->firm, (ckt_firm){.node = at,
+                                     .part = whole,
+                                     .fix = (int32_t)vec_len(c->fix) - 1,
+                                     .by_devices = in->by_devices[whole],
+                                     .held = in->held[whole]});
+}
+
+/* Of the parts that gmin of devices alone holds at rest, by part: the node with the most terminals
+ * of those that it joins to ground; 0: none. */
+static int32_t *held_nodes(const ckt *c, const shunts *in, int32_t *up, const touches *t)
+{
+    int32_t *best = NULL;
+    vec_extend(best, vec_len(in->whole));
+    for (int32_t k = 1; k < (int32_t)vec_len(in->whole); k++) {
+        const int32_t w = in->whole[k];
+        if (w && in->held[w] && c->unknown[k].node && find(up, k) == 0 &&
+            (!best[w] || t->count[k] > t->count[best[w]]))
+            best[w] = k;
+    }
+    return best;
+}
+
+static void hold_parts(ckt *c, const shunts *in, int32_t *up, touches *t)
+{
+    int32_t *at = held_nodes(c, in, up, t), n = 0;
+    for (int32_t w = 1; w < (int32_t)vec_len(at); w++) {
+        if (!at[w])
+            continue;
+        add_shunt(c, in, at[w], true, w);
+        if (n++ < MAX_WARNINGS)
+            diag_warning(c->d, t->count[at[w]] ? last_touch(t, at[w])->span : DIAG_NOWHERE,
+                         "no dc path to ground from node '%s' and what is joined to it but gmin of "
+                         "devices; 1 S to ground, which is to carry no current, gives it a level",
+                         c->unknown[at[w]].name);
+    }
+    if (n > MAX_WARNINGS)
+        diag_warning(c->d, DIAG_NOWHERE, "%d more parts that only gmin of devices joins to ground",
+                     n - MAX_WARNINGS);
+    vec_free(at);
+}
+
+/* Sets that conductances make; gmin: its count, too. */
+static int32_t *dc_sets(const ckt *c, entries *s, bool gmin)
 {
     int32_t *up = new_sets(c);
     csc_entry *apart = NULL;
     join_natives(c, false, up);
-    join_devices(c, MDL_DC, up, &apart);
+    join_devices(c, MDL_DC, gmin, up, &apart);
     join_branches(c, up);
     ckt_sort_entries(c, apart);
     if (!are_joined(up))
-        join_entries(c, rest_entries(s), apart, up);
+        join_entries(c, gmin ? rest_entries(s) : own_entries(s), apart, up);
     vec_free(apart);
-    if (are_joined(up)) {
+    return up;
+}
+
+/* One shunt per floating set; also in the transient, if nothing else holds its level there. */
+static void check_floating(ckt *c, entries *s, touches *t, bool *floating)
+{
+    int32_t *own = dc_sets(c, s, false);
+    if (are_joined(own)) {
+        vec_free(own);
+        return;
+    }
+    int32_t *up = dc_sets(c, s, true);
+    if (are_joined(up) && !ckt_is_reactive(c)) {
+        vec_free(own);
         vec_free(up);
         return;
     }
-    shunts in_time = find_shunts(c, up);
+    shunts in_time = find_shunts(c, up, own);
     bool *open = open_sets(c, up);
     int n = 0;
     for (int32_t k = 1; k < (int32_t)vec_len(up); k++) {
         floating[k] = find(up, k) != 0;
         if (up[k] != k || !c->unknown[k].node)
             continue;
-        const int32_t at = in_time.firm[k] ? most_touched(c, up, k, t) : k;
-        vec_push(c->fix, (ckt_fix){.kind = CKT_FIX_SHUNT,
-                                   .unknown = at,
-                                   .always = in_time.always[k],
-                                   .firm = in_time.firm[k],
-                                   .fed = in_time.fed[k],
-                                   .whole = in_time.whole[k]});
-        if (in_time.always[k] && in_time.firm[k] && in_time.fed[k])
-            vec_push(c->firm, (ckt_firm){.node = at,
-                                         .part = in_time.whole[k],
-                                         .fix = (int32_t)vec_len(c->fix) - 1,
-                                         .by_devices = in_time.by_devices[k]});
+        const int32_t whole = in_time.whole[k];
+        const int32_t at = whole && in_time.firm[whole] ? most_touched(c, up, k, t) : k;
+        add_shunt(c, &in_time, at, in_time.always[k], whole);
+        vec_last(c->fix).held = false;
         if (!open[k])
             continue;
         if (n++ < MAX_WARNINGS)
@@ -675,10 +787,12 @@ static void check_floating(ckt *c, entries *s, touches *t, bool *floating)
     if (n > MAX_WARNINGS)
         diag_warning(c->d, DIAG_NOWHERE, "%d more groups of nodes without a dc path to ground",
                      n - MAX_WARNINGS);
+    hold_parts(c, &in_time, up, t);
     if (vec_len(c->firm))
         list_parts(c, in_time.whole);
     free_shunts(&in_time);
     vec_free(open);
+    vec_free(own);
     vec_free(up);
 }
 
@@ -723,6 +837,8 @@ bool ckt_anchor(ckt *c, int32_t k)
     ckt_small_drop(c);
     return true;
 }
+
+bool ckt_leak(ckt *c, double gmin) { return nat_leak(&c->nat, ckt_shunt(gmin)); }
 
 static void mark_entries(const csc_entry *e, bool *in)
 {
@@ -964,5 +1080,6 @@ vs_status ckt_check_topology(ckt *c)
     const vs_status st = check_loops(c, &all);
     vec_free(all.dc);
     vec_free(all.rest);
+    vec_free(all.own);
     return st;
 }

@@ -160,6 +160,7 @@ typedef struct ir_input {
     uint8_t type; /* ir_type */
     bool inst;    /* PARAM, GIVEN: an instance parameter */
     int32_t k;
+    bool by_gmin; /* PROBE of a variant: no current or charge follows it but with gmin */
 } ir_input;
 
 /* What a function computes. a, b: equation row and unknown column of the module, or an index. */
@@ -196,8 +197,9 @@ typedef enum ir_out_kind {
 } ir_out_kind;
 
 typedef struct ir_out {
-    uint8_t kind;  /* ir_out_kind */
-    uint8_t still; /* G of a static form: 1 if it is 0 while the unknowns of rates (ddt) are 0 */
+    uint8_t kind;    /* ir_out_kind */
+    uint8_t still;   /* G of a static form: 1 if it is 0 while the unknowns of rates (ddt) are 0 */
+    uint8_t by_gmin; /* of a variant: 1 if it is 0 where gmin is */
     int32_t a, b;
     ir_val v; /* a value visible at the end of the function */
 } ir_out;

@@ -188,10 +188,10 @@ bool mdl_next_message(mdl_lib *lib, mdl_model **m, int32_t *row, mdl_message *sa
 
 /* -- variants -- */
 typedef struct mdl_out { /* one number that the kernel writes per instance */
-    uint8_t kind;  /* RES REACT G C J NOISE_PSD NOISE_EXP NOISE_GAIN NOISE_GAINC LIMITED BOUND_STEP
+    uint8_t kind; /* RES REACT G C J NOISE_PSD NOISE_EXP NOISE_GAIN NOISE_GAINC LIMITED BOUND_STEP
                       OPVAR */
-    uint8_t still; /* as in ir_out */
-    int32_t a, b;  /* as in ir_out. Rows and columns of unknowns that are one with another by
+    uint8_t still, by_gmin; /* as in ir_out */
+    int32_t a, b; /* as in ir_out. Rows and columns of unknowns that are one with another by
                     * the topology of the row are added to it and those not in use left out
                     * (not with no_specialize: there jit_batch.map does both). Node rows, and
                     * with them the gains, are those of m devices in parallel; the m independent

@@ -84,7 +84,7 @@ vs_status mdl_curves(const mdl_variant *v, bool row_per_lane, const jit_batch *b
     const vs_status st = ir_interp(fn, input, val, NULL, NULL);
     for (size_t o = 0; o < vec_len(fn->out) && st == VS_OK; o++) {
         const ir_out *w = &fn->out[o];
-        vec_push(*to, ((mdl_curve){{w->kind, 0, w->a, w->b}, d->curve_by[o], val[w->v].f}));
+        vec_push(*to, ((mdl_curve){{w->kind, 0, 0, w->a, w->b}, d->curve_by[o], val[w->v].f}));
     }
     vs_free(val);
     vs_free(input);

@@ -68,6 +68,53 @@ void mdl_mark_still(const mdl_model *m, ir_fn *fn)
     vs_free(zero);
 }
 
+static bool is_equation(const ir_out *o)
+{
+    return o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT || o->kind == IR_OUT_G ||
+           o->kind == IR_OUT_C || o->kind == IR_OUT_J;
+}
+
+/* Marks in used [n_inst] what the equations need where gmin is 0: not beyond a value that is 0 then
+ * (zero [n_inst]). Values of a loop come from below, too: where there is one, all are needed. */
+static void mark_used(const ir_fn *fn, const uint8_t *zero, uint8_t *used)
+{
+    bool loops = false;
+    for (size_t o = 0; o < vec_len(fn->out); o++)
+        used[fn->out[o].v] |= is_equation(&fn->out[o]) && !zero[fn->out[o].v];
+    for (size_t k = vec_len(fn->inst); k-- > 0;) {
+        const ir_inst *in = &fn->inst[k];
+        const ir_val of[3] = {in->a, in->b, in->c};
+        const int n = in->op == IR_PHI ? 3 : ir_op_arity((ir_op)in->op); /* and the phi's IF */
+        loops |= in->op == IR_LOOP;
+        for (int j = 0; j < n && used[k]; j++)
+            used[of[j]] |= !zero[of[j]];
+    }
+    if (loops)
+        memset(used, 1, vec_len(fn->inst));
+}
+
+void mdl_mark_gmin(ir_fn *fn)
+{
+    uint8_t *is_zero = vs_calloc(vec_len(fn->in) + 1, 1);
+    uint8_t *zero = vs_calloc(vec_len(fn->inst) + 1, 1);
+    uint8_t *used = vs_calloc(vec_len(fn->inst) + 1, 1);
+    for (size_t i = 0; i < vec_len(fn->in); i++)
+        is_zero[i] = fn->in[i].kind == IR_IN_DYN && fn->in[i].k == IR_DYN_GMIN;
+    for (size_t k = 0; k < vec_len(fn->inst); k++)
+        zero[k] = vanishes(fn, (ir_val)k, is_zero, zero);
+    for (size_t o = 0; o < vec_len(fn->out); o++)
+        fn->out[o].by_gmin = is_equation(&fn->out[o]) && zero[fn->out[o].v];
+    mark_used(fn, zero, used);
+    for (size_t i = 0; i < vec_len(fn->in); i++)
+        fn->in[i].by_gmin = fn->in[i].kind == IR_IN_PROBE;
+    for (size_t k = 0; k < vec_len(fn->inst); k++)
+        if (fn->inst[k].op == IR_IN)
+            fn->in[fn->inst[k].a].by_gmin &= !used[k];
+    vs_free(is_zero);
+    vs_free(zero);
+    vs_free(used);
+}
+
 void mdl_find_quiet(mdl_model *m)
 {
     uint8_t *is_zero = vs_calloc(vec_len(m->full.in) + 1, 1);

@@ -67,6 +67,8 @@ void mdl_merge(ir_fn *fn, const int32_t *topology, size_t n_noise);
 void mdl_find_quiet(mdl_model *m);
 /* Sets ir_out.still of each G of a static form. */
 void mdl_mark_still(const mdl_model *m, ir_fn *fn);
+/* Sets ir_out.by_gmin of what a variant computes, and ir_input.by_gmin of its probes. */
+void mdl_mark_gmin(ir_fn *fn);
 /* Finds the internal unknowns of parts of the module that nothing drives with some parameters, and
  * that no noise source reaches. */
 void mdl_find_may_idle(mdl_model *m);

@@ -39,7 +39,7 @@ static vs_status interpret(const mdl_model *m, const row_data *r, const ir_fn *f
     for (size_t o = 0; o < vec_len(fn->out) && st == VS_OK; o++) {
         const ir_out *w = &fn->out[o];
         vec_push(*value, to_f64(val[w->v], fn->inst[w->v].type));
-        vec_push(*what, ((mdl_out){w->kind, w->still, w->a, w->b}));
+        vec_push(*what, ((mdl_out){w->kind, w->still, w->by_gmin, w->a, w->b}));
     }
     vs_free(val);
     vs_free(input);

@@ -79,7 +79,8 @@ static void put_inputs(writer *w, const ir_input *v)
     const size_t n = vec_len(v);
     ir_input *in = vs_calloc(n + 1, sizeof *in);
     for (size_t i = 0; i < n; i++)
-        in[i].kind = v[i].kind, in[i].type = v[i].type, in[i].inst = v[i].inst, in[i].k = v[i].k;
+        in[i].kind = v[i].kind, in[i].type = v[i].type, in[i].inst = v[i].inst, in[i].k = v[i].k,
+        in[i].by_gmin = v[i].by_gmin;
     put_array(w, in, n, sizeof *in);
     vs_free(in);
 }
@@ -89,8 +90,8 @@ static void put_outs(writer *w, const ir_out *v)
     const size_t n = vec_len(v);
     ir_out *out = vs_calloc(n + 1, sizeof *out);
     for (size_t i = 0; i < n; i++)
-        out[i].kind = v[i].kind, out[i].still = v[i].still, out[i].a = v[i].a, out[i].b = v[i].b,
-        out[i].v = v[i].v;
+        out[i].kind = v[i].kind, out[i].still = v[i].still, out[i].by_gmin = v[i].by_gmin,
+        out[i].a = v[i].a, out[i].b = v[i].b, out[i].v = v[i].v;
     put_array(w, out, n, sizeof *out);
     vs_free(out);
 }

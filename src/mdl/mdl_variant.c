@@ -28,7 +28,7 @@ static void make_layout(const mdl_model *m, variant_data *d, int n_cache)
         bool own = w->kind == IR_OUT_STATE || w->kind == IR_OUT_LIMNEW;
         vec_push(d->slot, own ? w->a : (int32_t)vec_len(out));
         if (!own)
-            vec_push(out, (mdl_out){w->kind, w->still, w->a, w->b});
+            vec_push(out, (mdl_out){w->kind, w->still, w->by_gmin, w->a, w->b});
         v->has_state |= w->kind == IR_OUT_STATE;
     }
     v->out = out;
@@ -71,6 +71,7 @@ static int build_functions(variant_data *d, mdl_model *m, const form_fn *f, cons
     d->kernel_fn = p.kernel;
     if (d->v.form == MDL_DC)
         mdl_mark_still(m, &d->v.eval);
+    mdl_mark_gmin(&d->v.eval);
     return p.n_cache;
 }
 

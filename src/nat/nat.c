@@ -285,6 +285,15 @@ void nat_uic(nat_list *l)
             kinds[k]->uic(l->set[k]);
 }
 
+bool nat_leak(nat_list *l, double gmin)
+{
+    bool any = false;
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->leak)
+            any |= kinds[k]->leak(l->set[k], gmin);
+    return any;
+}
+
 void nat_image(nat_list *l, image *im)
 {
     for (int k = 0; k < NAT_N_KIND; k++)

@@ -178,6 +178,9 @@ struct nat_kind {
     void (*restore)(nat_set *s); /* a step is rejected: as at the last accepted point */
     void (*fresh)(nat_set *s);   /* as if there had been no load */
     void (*uic)(nat_set *s);     /* the start to come is one with uic */
+    /* At rest devices have gmin (this one at 0 Hz) across one end from now on, where nothing may
+     * decide their voltage. false: they have it already. */
+    bool (*leak)(nat_set *s, double gmin);
     /* image: copies what the devices remember of accepted points to or from the image. identity:
      * compares what their equations are made of. */
     void (*image)(nat_set *s, image *im);
@@ -242,6 +245,7 @@ void nat_reset(nat_list *l);
 void nat_restore(nat_list *l);
 void nat_fresh(nat_list *l);
 void nat_uic(nat_list *l);
+bool nat_leak(nat_list *l, double gmin); /* false: no device has not what it asks for */
 void nat_image(nat_list *l, image *im);
 /* nat_identity and nat_image of all kinds but sources, whose values may differ. */
 void nat_carry(nat_list *l, image *im);

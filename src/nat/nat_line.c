@@ -38,6 +38,7 @@ typedef struct lines {
     side *side;     /* vec */
     arena side_mem; /* initialised while there is one */
     bool uic;       /* nothing was solved before the start: lossy lines are empty */
+    double leak;    /* S, across the first end, at rest; 0: none */
 } lines;
 
 static line *lines_of(const nat_set *s) { return ((const lines *)s)->all; }
@@ -123,6 +124,14 @@ static void charges(const nat_set *set, int32_t **row)
 
 static void uic(nat_set *set) { ((lines *)set)->uic = true; }
 
+static bool leak(nat_set *set, double gmin)
+{
+    double *g = &((lines *)set)->leak;
+    const bool is_new = *g == 0;
+    *g = gmin;
+    return is_new;
+}
+
 /* -- pattern -- */
 
 /* Entry k of a line in the order of line.slot. */
@@ -191,24 +200,27 @@ static void load_row(const line *l, int p, const row *w, const double *x, double
     }
 }
 
-static void static_rows(const line *l, row w[2])
+/* leak: S, across the first end. */
+static void static_rows(const line *l, double leak, row w[2])
 {
     const rlgc *o = l->loss ? lossy_rlgc(l->loss) : NULL;
     w[0] = (row){1, -SHORT * l->z, -1, 0}; /* v_1 = v_2, i_1 + i_2 = 0 */
-    w[1] = (row){0, l->z, 0, l->z};
+    w[1] = (row){0, l->z, -leak * l->z, l->z};
     if (o) {
         double complex a, b;
         rlgc_hyperbolic(rlgc_lambda(o, 0), &a, &b);
         w[0] =
             o->r > 0 ? (row){creal(a), -o->r, -creal(b), 0} : (row){o->g, -creal(a), 0, -creal(b)};
         w[1] = w[0];
+        w[0].v -= o->r > 0 ? -leak * o->r : 0;
     }
 }
 
-static void load_static(const line *l, const double *x, double *f, double *fmax, double *val)
+static void load_static(const line *l, double leak, const double *x, double *f, double *fmax,
+                        double *val)
 {
     row w[2];
-    static_rows(l, w);
+    static_rows(l, leak, w);
     for (int p = 0; p < 2; p++)
         load_row(l, p, &w[p], x, f, fmax, val);
 }
@@ -258,6 +270,9 @@ static void fresh_line(line *l)
 static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to)
 {
     line *all = lines_of(set);
+    double leak = ((lines *)set)->leak;
+    if (leak > 0 && env->gmin > 0)
+        leak = env->gmin;
     if (env->mode == NAT_STATIC)
         ((lines *)set)->uic = false;
     for (size_t i = 0; i < vec_len(all); i++) {
@@ -266,7 +281,7 @@ static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to
         if (env->initial_step && env->mode == NAT_TRAN && !env->held)
             fresh_line(l);
         if (env->mode == NAT_STATIC)
-            load_static(l, x, to->f, to->fmax, to->val);
+            load_static(l, leak, x, to->f, to->fmax, to->val);
         else if (env->steady)
             load_steady(l, x, to->f, to->fmax, to->val);
         else
@@ -386,6 +401,18 @@ static void add_rows(const line *l, const double complex w[4], const csc *a, dou
         }
 }
 
+/* At 0 Hz: the rows' sum becomes -2 z (i_1 + i_2 - leak v_1), or -r (...) of a lossy line. */
+static void add_leak(const line *l, double leak, const csc *a, double *val)
+{
+    const double r = l->loss ? lossy_rlgc(l->loss)->r : l->z;
+    const int32_t *own = &l->slot[4], *other = &l->slot[13]; /* columns p1, n1 */
+    for (int j = 0; j < 2; j++) {
+        nat_add_complex(a, val, own[j], j ? -leak * r : leak * r);
+        if (!l->loss)
+            nat_add_complex(a, val, other[j], j ? -leak * r : leak * r);
+    }
+}
+
 static void at_omega(const nat_set *set, double omega, const csc *a, double *val)
 {
     const line *all = lines_of(set);
@@ -396,6 +423,8 @@ static void at_omega(const nat_set *set, double omega, const csc *a, double *val
         if (l->loss)
             lossy_row(lossy_rlgc(l->loss), I * omega, is_short(lossy_rlgc(l->loss), I * omega), w);
         add_rows(l, w, a, val);
+        if (omega == 0)
+            add_leak(l, ((const lines *)set)->leak, a, val);
     }
 }
 
@@ -650,7 +679,7 @@ double nat_line_side_sum(const nat_list *l, int32_t i, const double *x, const do
     double sum = 0;
     row w[2][2];
     for (int k = 0; k < 2; k++)
-        static_rows(&s->at[k], w[k]);
+        static_rows(&s->at[k], 0, w[k]);
     for (int p = 0; p < 2; p++) {
         const double d =
             noted ? noted[behind ? 2 + p : p]
@@ -718,6 +747,7 @@ const nat_kind nat_line_kind = {
     .next_break = next_break,
     .fresh = fresh,
     .uic = uic,
+    .leak = leak,
     .image = take_image,
     .identity = identity,
 };

@@ -811,6 +811,12 @@ bool ckt_anchor(ckt *c, int32_t k)
     (void)c, (void)k;
     return false;
 }
+/* Nor lines. */
+bool ckt_leak(ckt *c, double gmin)
+{
+    (void)c, (void)gmin;
+    return false;
+}
 void ckt_begin_shunts(ckt *c, const double *x, double gmin, double most)
 {
     (void)c, (void)x, (void)gmin, (void)most;
