@@ -72,6 +72,7 @@ struct op_levels {
     double lo, hi;               /* V, of the nodes that sources tie to ground */
     double *strength, *conducts; /* [nnz+1] see ckt_block.h */
     double *row_max;             /* [n+1] */
+    int32_t *back;               /* [nnz] of each entry (i, j) the place of (j, i), -1: none */
     double *judge;               /* [n+1] what entries of a row are compared with: row_max, or what
                                     the wire at a gate's output does not hide */
     int32_t *block_of;           /* [n+1] -1: known */
@@ -112,18 +113,22 @@ static bool exchanges(const op_levels *l, int32_t k, int32_t col)
     return size[k] > DEPENDS * l->judge[row];
 }
 
-/* Place of the entry (row, col), both from 0, or -1. */
-static int32_t entry(const csc *m, int32_t row, int32_t col)
+/* back: of each entry (i, j) the place of (j, i), -1: there is none. Of a column's entries in the
+ * order of their columns' numbers the next is never before the last. */
+static int32_t *find_back(const csc *m)
 {
-    int32_t lo = m->colptr[col], hi = m->colptr[col + 1];
-    while (lo < hi) {
-        const int32_t mid = lo + (hi - lo) / 2;
-        if (m->row[mid] < row)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < m->colptr[col + 1] && m->row[lo] == row ? lo : -1;
+    int32_t *back = vs_malloc(((size_t)csc_nnz(m) + 1) * sizeof *back);
+    int32_t *at = vs_malloc(((size_t)m->n + 1) * sizeof *at); /* in each column */
+    memcpy(at, m->colptr, (size_t)m->n * sizeof *at);
+    for (int32_t j = 0; j < m->n; j++)
+        for (int32_t k = m->colptr[j]; k < m->colptr[j + 1]; k++) {
+            const int32_t r = m->row[k];
+            while (at[r] < m->colptr[r + 1] && m->row[at[r]] < j)
+                at[r]++;
+            back[k] = at[r] < m->colptr[r + 1] && m->row[at[r]] == j ? at[r] : -1;
+        }
+    vs_free(at);
+    return back;
 }
 
 static int32_t root(int32_t *up, int32_t i)
@@ -142,7 +147,7 @@ static void join(const op_levels *l, int32_t *up)
             const int32_t r = m->row[k];
             if (l->known[r + 1] || l->known[j + 1] || !exchanges(l, k, j + 1))
                 continue;
-            const int32_t back = entry(m, j, r);
+            const int32_t back = l->back[k];
             if (back < 0 || !exchanges(l, back, r + 1))
                 continue;
             const int32_t u = root(up, r + 1), v = root(up, j + 1);
@@ -152,9 +157,9 @@ static void join(const op_levels *l, int32_t *up)
 
 /* Is there nothing but resistors, or diodes, between row and column? They act on both ends alike,
  * to the last bit; no transistor does. */
-static bool is_wire(const op_levels *l, int32_t k, int32_t col)
+static bool is_wire(const op_levels *l, int32_t k)
 {
-    const int32_t back = entry(l->a->jac, col - 1, l->a->jac->row[k]);
+    const int32_t back = l->back[k];
     return back >= 0 && l->strength[k] > 0 && l->strength[k] == l->conducts[k] &&
            l->strength[back] == l->strength[k] && l->conducts[back] == l->strength[k];
 }
@@ -168,7 +173,7 @@ static void join_wires(const op_levels *l, int32_t *up, bool *tied)
         for (int32_t j = 1; j <= m->n; j++)
             for (int32_t k = m->colptr[j - 1]; k < m->colptr[j]; k++) {
                 const int32_t r = m->row[k] + 1;
-                if (r == j || l->known[r] || l->known[j] != (pass == 1) || !is_wire(l, k, j))
+                if (r == j || l->known[r] || l->known[j] != (pass == 1) || !is_wire(l, k))
                     continue;
                 const int32_t u = root(up, r), v = root(up, j);
                 if (pass)
@@ -361,7 +366,7 @@ static bool acts_back(const op_levels *l, int32_t k, int32_t col)
     const int32_t r = l->a->jac->row[k] + 1, b = l->block_of[r];
     if (r == col || b < 0 || b != l->block_of[col] || !depends(l, k))
         return false;
-    const int32_t back = entry(l->a->jac, col - 1, r - 1);
+    const int32_t back = l->back[k];
     const bool both = exchanges(l, k, col) && back >= 0 && exchanges(l, back, r);
     const bool nodes = l->a->u[r].node && l->a->u[col].node;
     return !both || (nodes && l->strength[k] > l->conducts[k]);
@@ -728,6 +733,7 @@ void op_levels_free(op_levels **p)
     vs_free(l->conducts);
     vs_free(l->row_max);
     vs_free(l->judge);
+    vs_free(l->back);
     vs_free(l->block_of);
     vs_free(l->order);
     vs_free(l->dirty);
@@ -756,6 +762,7 @@ op_levels *op_levels_new(ana *a, const newton_eq *eq, const double *x)
         l->row_max = vs_calloc(n1, sizeof *l->row_max);
         l->judge = vs_calloc(n1, sizeof *l->judge);
         l->block_of = vs_calloc(n1, sizeof *l->block_of);
+        l->back = find_back(a->jac);
         l->blocks = ckt_blocks_new(a->c, &eq->env, l->x, l->known);
         ok = begin_strength(l) == VS_OK && make_blocks(l);
     }
