@@ -154,6 +154,11 @@ void ckt_free(ckt **pc)
     vec_free(c->tol);
     vec_free(c->inst);
     vec_free(c->unk);
+    for (size_t i = 0; i < VS_COUNT(c->shape); i++) {
+        vec_free(c->shape[i].topo);
+        vec_free(c->shape[i].root);
+        vec_free(c->shape[i].is_usual);
+    }
     vec_free(c->wrap);
     vec_free(c->ic);
     vec_free(c->fix);
@@ -238,16 +243,20 @@ static void set_tolerance(ckt *c, int32_t unknown, ckt_tolerance t)
     c->unknown[unknown].tolerance = k - 1;
 }
 
-/* Tolerances as the model declares them, unless they are those of options (volt and ampere). */
+/* Whether its tolerances are those of options (volt and ampere). */
+static bool is_usual(const va_unknown *v)
+{
+    return v->kind == VA_PORT || v->kind == VA_NODE ? is_unit(v, "V")
+                                                    : v->kind == VA_CURRENT && is_unit(v, "A");
+}
+
+/* Tolerances as the model declares them. */
 static void declare_tolerances(ckt *c, int32_t unknown, const va_unknown *v)
 {
-    if (v->kind == VA_PORT || v->kind == VA_NODE) {
-        if (is_unit(v, "V"))
-            return;
-        c->unknown[unknown].kind = CKT_OTHER;
-    } else if (v->kind == VA_CURRENT && is_unit(v, "A")) {
+    if (is_usual(v))
         return;
-    }
+    if (v->kind == VA_PORT || v->kind == VA_NODE)
+        c->unknown[unknown].kind = CKT_OTHER;
     set_tolerance(c, unknown, (ckt_tolerance){v->abstol, v->res_abstol});
 }
 
@@ -296,21 +305,44 @@ static vs_status short_ports(ckt *c, const ckt_inst *inst, int32_t a, int32_t b)
     return ckt_add_vsource(c, name, a, b, &zero, 1, ckt_inst_span(inst));
 }
 
-static vs_status map_ports(ckt *c, const ckt_inst *inst, const int32_t *terminal,
-                           const int32_t *topo, int32_t *unk, bool only_current)
+/* The shape of devices with this topology, made again where it was another's that is kept at its
+ * place. */
+static const ckt_shape *shape_of(ckt *c, const mdl_model *m, const int32_t *topo)
 {
-    const int32_t n_port = mdl_module(inst->model)->n_port, n = mdl_n_unknown(inst->model);
+    const uintptr_t at = (uintptr_t)topo;
+    ckt_shape *s = &c->shape[(at >> 4 ^ at >> 9) % VS_COUNT(c->shape)];
+    if (s->model == m && !memcmp(s->topo, topo, vec_len(s->topo) * sizeof *topo))
+        return s; /* the row may be another one */
+    const int32_t n = mdl_n_unknown(m), n_port = mdl_module(m)->n_port;
+    s->model = m;
+    vec_clear(s->topo);
+    s->only_current = n_currents(m, topo) == 1;
+    vec_clear(s->root);
+    vec_clear(s->is_usual);
+    for (int32_t u = 0; u < n; u++) {
+        vec_push(s->topo, topo[u]);
+        vec_push(s->root, root_of(topo, n, u));
+    }
+    for (int32_t u = 0; u < n_port; u++)
+        vec_push(s->is_usual, is_usual(mdl_unknown(m, u)));
+    return s;
+}
+
+static vs_status map_ports(ckt *c, const ckt_inst *inst, const int32_t *terminal,
+                           const ckt_shape *s, int32_t *unk)
+{
+    const int32_t n_port = (int32_t)vec_len(s->is_usual);
     for (int32_t u = 0; u < n_port; u++) {
         if (terminal[u] >= 0) {
             unk[u] = terminal[u];
-            if (terminal[u] > 0)
+            if (terminal[u] > 0 && !s->is_usual[u])
                 declare_tolerances(c, terminal[u], mdl_unknown(inst->model, u));
-        } else if (root_of(topo, n, u) == u) {
-            unk[u] = new_device_unknown(c, inst->name, inst->model, u, only_current);
+        } else if (s->root[u] == u) {
+            unk[u] = new_device_unknown(c, inst->name, inst->model, u, s->only_current);
         }
     }
     for (int32_t u = 0; u < n_port; u++) {
-        const int32_t r = root_of(topo, n, u);
+        const int32_t r = s->root[u];
         if (r == u || r < -1)
             continue;
         const int32_t other = r < 0 ? 0 : unk[r];
@@ -322,18 +354,17 @@ static vs_status map_ports(ckt *c, const ckt_inst *inst, const int32_t *terminal
     return VS_OK;
 }
 
-static void map_internal(ckt *c, const ckt_inst *inst, const int32_t *topo, int32_t *unk,
-                         bool only_current)
+static void map_internal(ckt *c, const ckt_inst *inst, const ckt_shape *s, int32_t *unk)
 {
-    const int32_t n_port = mdl_module(inst->model)->n_port, n = mdl_n_unknown(inst->model);
+    const int32_t n_port = (int32_t)vec_len(s->is_usual), n = (int32_t)vec_len(s->root);
     for (int32_t u = n_port; u < n; u++)
-        if (topo[u] == u)
-            unk[u] = new_device_unknown(c, inst->name, inst->model, u, only_current);
-    for (int32_t u = n_port; u < n; u++)
-        if (topo[u] != u) {
-            const int32_t r = root_of(topo, n, u);
+        if (s->root[u] == u)
+            unk[u] = new_device_unknown(c, inst->name, inst->model, u, s->only_current);
+    for (int32_t u = n_port; u < n; u++) {
+        const int32_t r = s->root[u];
+        if (r != u)
             unk[u] = r < 0 ? 0 : unk[r];
-        }
+    }
 }
 
 /* What the language cannot express: delays and unknowns that count modulo. */
@@ -354,8 +385,7 @@ vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
     if (c->redoing)
         return ckt_redo_device(c, m, row, terminal);
     assert(!c->finished);
-    const int32_t n = mdl_n_unknown(m);
-    const int32_t *topo = mdl_row_topology(m, row);
+    const ckt_shape *shape = shape_of(c, m, mdl_row_topology(m, row));
     const ckt_inst inst = {
         .name = given_name(c, name),
         .model = m,
@@ -365,12 +395,11 @@ vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
         .file = (uint16_t)(span.file >= 0 && span.file < UINT16_MAX ? span.file + 1 : 0),
         .len = (uint16_t)(span.len < UINT16_MAX ? span.len : UINT16_MAX)};
     vec_push(c->inst, inst);
-    vec_extend(c->unk, n);
+    vec_extend(c->unk, vec_len(shape->root));
     int32_t *unk = &c->unk[inst.first];
-    const bool only_current = n_currents(m, topo) == 1;
-    if (map_ports(c, &inst, terminal, topo, unk, only_current) != VS_OK)
+    if (map_ports(c, &inst, terminal, shape, unk) != VS_OK)
         return VS_EINPUT;
-    map_internal(c, &inst, topo, unk, only_current);
+    map_internal(c, &inst, shape, unk);
     add_native_parts(c, mdl_module(m), unk);
     return VS_OK;
 }

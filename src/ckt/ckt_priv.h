@@ -53,6 +53,15 @@ typedef struct ckt_fix { /* what the topology check adds to make dc solvable */
     int32_t slot;
 } ckt_fix;
 
+/* What the topology of a row says of all its devices. */
+typedef struct ckt_shape {
+    const mdl_model *model; /* NULL: of none yet */
+    int32_t *topo;          /* vec, [unknowns] mdl_row_topology */
+    bool only_current;      /* one of its unknowns is a current */
+    int32_t *root;          /* vec, [unknowns] the one each is: -1 reference, -2 not in use */
+    bool *is_usual;         /* vec, [ports] tolerances are those of options */
+} ckt_shape;
+
 struct ckt {
     arena mem;
     str_pool own_names; /* unless opt.names is given */
@@ -65,6 +74,7 @@ struct ckt {
     map source_by_name;
     ckt_inst *inst;       /* vec */
     int32_t *unk;         /* vec; from ckt_make_groups on group by group */
+    ckt_shape shape[8];   /* of devices added last */
     nat_list nat;         /* native devices */
     nat_sources *sources; /* those of nat that are independent sources */
     bool has_own;         /* one has, or had, a waveform of the client */
