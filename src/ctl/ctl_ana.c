@@ -213,7 +213,12 @@ static bool read_values(ctl *c, const char *text, double **out)
             vec_push(*out, x);
         return ok;
     }
-    char *inside = arena_strndup(&c->scratch, text + 1, strcspn(text + 1, "]"));
+    const char *close = strchr(text, ']');
+    if (!close || close[1 + strspn(close + 1, " \t")]) {
+        ctl_fail(c, close ? "nothing is expected behind ']'" : "']' is expected at the end");
+        return false;
+    }
+    char *inside = arena_strndup(&c->scratch, text + 1, (size_t)(close - text) - 1);
     char **w = ctl_words(c, inside);
     bool ok = vec_len(w) > 0 || (ctl_fail(c, "there are no numbers in [ ]"), false);
     for (size_t i = 0; i < vec_len(w) && ok; i++) {
@@ -334,6 +339,18 @@ void ctl_settle(ctl *c)
 
 /* -- the commands -- */
 
+/* Of several values all but waveforms and `ac` take the first, as in ngspice. */
+static void warn_of_more(ctl *c, const sim_change *x)
+{
+    static const char *const many[] = {"pulse", "sin", "exp",     "pwl",      "sffm",
+                                       "am",    "ac",  "trnoise", "trrandom", "acmag"};
+    bool takes = x->n < 2;
+    for (size_t i = 0; i < VS_COUNT(many); i++)
+        takes |= !x->model && !strcmp(x->param, many[i]);
+    if (!takes)
+        diag_warning(c->d, c->at, "one value is taken, the first of these %d", x->n);
+}
+
 /* "r1 = 2k", "m1 w = 2u", "@m1[w] = 2u", "@v1[sin] = [ 0 1 1k ]", also without '='. */
 static vs_status read_change(ctl *c, const char *text, bool model)
 {
@@ -370,6 +387,7 @@ static vs_status read_change(ctl *c, const char *text, bool model)
         x.param = str_intern_lower(c->names, param, strlen(param));
         x.value = v;
         x.n = (int32_t)vec_len(v);
+        warn_of_more(c, &x);
         if (may_wait(c, &x)) {
             let_wait(c, &x, &v);
         } else {

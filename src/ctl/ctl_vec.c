@@ -158,7 +158,7 @@ static const char *joined(ctl *c, const char *text)
     return s;
 }
 
-/* compose name values a b c | compose name start=a stop=b (step=d | lin=n | dec=n | log=n) */
+/* compose name values a b c | compose name start=a stop=b (step=d | lin=n | log=n) */
 vs_status ctl_compose(ctl *c, const char *text)
 {
     char **w = ctl_words(c, joined(c, text));
@@ -167,6 +167,8 @@ vs_status ctl_compose(ctl *c, const char *text)
     if (vec_len(w) < 3)
         st = ctl_fail(c, "compose takes a name and 'values' with numbers, or start=, stop= and "
                          "step= or lin= or log=");
+    else if (!may_name(w[0]))
+        st = ctl_fail(c, "'%s' cannot be the name of a vector", w[0]);
     if (!st && !str_casecmp(w[1], "values")) {
         for (size_t i = 2; i < vec_len(w) && !st; i++) {
             double y;
@@ -191,7 +193,10 @@ vs_status ctl_compose(ctl *c, const char *text)
                 st = VS_EINPUT;
         }
         double n = !isnan(lin) ? lin : !isnan(log) ? log : floor((stop - start) / step + 1e-9) + 1;
-        if (!st && (!(n >= 1 && n <= 1e8) || (!isnan(log) && !(start > 0 && stop > 0))))
+        if (!st && !isnan(step) + !isnan(lin) + !isnan(log) > 1)
+            st = ctl_fail(c, "compose takes one of step=, lin= and log=");
+        if (!st &&
+            (!(n >= 1 && n <= 1e8) || n != floor(n) || (!isnan(log) && !(start > 0 && stop > 0))))
             st = ctl_fail(c, "these limits give no points");
         for (double k = 0; !st && k < n; k++) {
             double u = n > 1 ? k / (n - 1) : 0;
@@ -454,7 +459,10 @@ vs_status ctl_setplot(ctl *c, const char *text)
     post_set *s = sim_plots(c->s);
     char **w = ctl_words(c, text);
     const char *name = vec_len(w) ? w[0] : NULL;
+    const bool many = vec_len(w) > 1;
     vec_free(w);
+    if (many)
+        return ctl_fail(c, "setplot takes one plot");
     size_t at = 0, n = vec_len(s->plot);
     while (at < n && s->plot[at] != s->current)
         at++;
