@@ -34,6 +34,7 @@ static void free_plot(post_plot *p)
         free_vec(p->vec[i]);
     vec_free(p->vec);
     vec_free(p->eye);
+    vec_free(p->z0);
     vs_free(p);
 }
 

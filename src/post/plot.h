@@ -44,6 +44,7 @@ typedef struct post_plot {
                           */
     int32_t place;     /* number of the plot in that file */
     post_index index;  /* of the first vectors; used if it has all */
+    double *z0; /* vec; ohm, of each port, that S-parameters of a file refer to; NULL: unknown */
     /* of a spectrum: */
     int lobe;       /* lines on each side that the window spreads a tone over */
     double tone;    /* Hz, the fundamental that the deck names; 0: none */
