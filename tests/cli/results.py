@@ -449,6 +449,18 @@ class Convert(Results):
         self.assertIn('[Reference] 40 75', self.read('d.ts'))
         self.assertIn('RI R 20', self.read('e.s1p'))
 
+    def test_fields_of_tables_stay_in_their_columns(self):
+        """A number with something behind it is a word, and so is what quotes hold; a field too many is told."""
+        self.write('a.csv', 'x,corner,y\n1,27C,10\n2,"a, b",20\n3,4.5,30\n')
+        self.vsim('convert', 'a.csv', 'b.csv')
+        rows = [line.split(',') for line in self.read('b.csv').splitlines()]
+        self.assertEqual([[float(v) if v != 'nan' else None for v in row] for row in rows[1:]],
+                         [[1, None, 10], [2, None, 20], [3, 4.5, 30]])
+        for text, what in (('x,y\n1,2\n2,3,4\n', 'more fields than its header'), ('x;y\n1;2\n', 'without a number'),
+                           ('x,y\n1\n', 'fewer fields than its header')):
+            self.write('c.csv', text)
+            self.assertIn(what, self.vsim('convert', 'c.csv', 'd.csv', code=None).stderr, text)
+
     def test_files_that_are_cut_off_are_told(self):
         ts = '[Version] 2.0\n# Hz S RI\n[Number of Ports] 1\n[Number of Frequencies] 3\n[Network Data]\n1 1 0\n2 1 0\n[End]\n'
         psf = ('HEADER\n"design" "x"\nTYPE\n"t" FLOAT DOUBLE PROP(\n"units" "s"\n)\n"v" FLOAT DOUBLE PROP(\n"units" "V"\n)\n'
