@@ -90,16 +90,37 @@ static vs_status take_effect(ctl *c, const sim_saved *before, bool alter)
     return VS_EINPUT;
 }
 
+/* Warns of what `save` asked for and the plot of the analysis, the first since then, has not. */
+static void check_saved(ctl *c)
+{
+    const char *const *save = sim_opts(c->s)->save;
+    const flat_ana_kind kind = c->run.a.kind;
+    const post_plot *p = sim_plots(c->s)->current;
+    if (kind != FLAT_OP && kind != FLAT_DC && kind != FLAT_AC && kind != FLAT_TRAN)
+        return;
+    for (; c->n_saved < vec_len(save); c->n_saved++)
+        if (str_casecmp(save[c->n_saved], "all") && !post_plot_find(p, save[c->n_saved]))
+            diag_warning(c->d, c->at, "save: there is no '%s'; nothing is saved for it",
+                         save[c->n_saved]);
+}
+
 static vs_status run_one(ctl *c, const flat_ana *a)
 {
     ctl_end_run(c);
     c->run = (ctl_under_way){
         .a = *a, .before = *sim_stats(c->s), .t0 = vs_seconds(), .step = c->run.step};
     c->run.a.span = DIAG_NOWHERE; /* the command's text may be freed before the run goes on */
-    if (a->kind != FLAT_TRAN)
-        return end_analysis(c, sim_run(c->s, a));
-    const vs_status st = sim_tran_begin(c->s, a);
+    vs_status st = VS_OK;
+    if (a->kind != FLAT_TRAN) {
+        st = sim_run(c->s, a);
+        if (!st)
+            check_saved(c);
+        return end_analysis(c, st);
+    }
+    st = sim_tran_begin(c->s, a);
     c->run.plot = sim_plots(c->s)->current;
+    if (!st)
+        check_saved(c);
     return st ? end_analysis(c, st) : go(c);
 }
 
@@ -550,6 +571,8 @@ vs_status ctl_save(ctl *c, const char *text)
             save_word(c, w[i]);
         else
             vec_clear(sim_opts(c->s)->save);
+    if (c->n_saved > vec_len(sim_opts(c->s)->save))
+        c->n_saved = 0;
     vec_free(w);
     return VS_OK;
 }

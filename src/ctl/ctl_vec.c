@@ -433,6 +433,10 @@ vs_status ctl_display(ctl *c, const char *text)
     const post_plot *p = sim_plots(c->s)->current;
     char **w = ctl_words(c, text);
     post_vec **v = NULL;
+    vs_status st = VS_OK;
+    for (size_t k = 0; k < vec_len(w); k++)
+        if (str_casecmp(w[k], "all") && !post_plot_find(p, w[k]))
+            st = ctl_fail(c, "there is no vector '%s' in the plot %s", w[k], p->name);
     for (size_t i = 0; i < vec_len(p->vec); i++) {
         bool wanted = !vec_len(w);
         for (size_t k = 0; k < vec_len(w) && !wanted; k++)
@@ -451,7 +455,7 @@ vs_status ctl_display(ctl *c, const char *text)
                 v[i]->complex ? "complex" : "real", (long long)v[i]->n,
                 v[i] == p->scale ? " [default scale]" : "");
     vec_free(v);
-    return VS_OK;
+    return st;
 }
 
 vs_status ctl_setplot(ctl *c, const char *text)

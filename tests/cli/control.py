@@ -241,6 +241,13 @@ class Blocks(Folder):
         self.assertRegex(err, r"(?s)warning: stop when .* never holds: there is no vector 'v\(nothing\)'")
         self.assertEqual(err.count('warning:'), 2, err)
 
+    def test_what_save_does_not_find_is_told_once(self):
+        out, err = self.run_deck(RC + '.control\nsave v(zz) v(out) @r1[nothing] all\ntran 10n 1u\nop\ndisplay v(zz) v(out)\n'
+                                 '.endc\n', code=1)
+        self.assertEqual(re.findall(r"warning: save: there is no '(\S+)'", err), ['v(zz)', '@r1[nothing]'])
+        self.assertIn("there is no vector 'v(zz)' in the plot op1", err)
+        self.assertRegex(out, r'v\(out\) +: voltage')
+
     def test_the_nearest_index_counts(self):
         """Computed indices seldom are whole numbers: 0.3 / 0.1 is less than 3."""
         out, _ = self.control('let x = vector(5) * 10', 'let y = x[0.3/0.1]', 'let z = sum(x[0.1/0.1,0.3/0.1])', 'let x[0.3/0.1] = 7',
