@@ -289,7 +289,8 @@ static bool read_value(psf *r, post_vec *v)
 static void read_points(psf *r)
 {
     const size_t n = vec_len(r->p->vec);
-    for (size_t i = 0; next(&r->c) && !is(&r->c, "END"); i++) {
+    size_t i = 0;
+    for (; next(&r->c) && !is(&r->c, "END"); i++) {
         const bool table = r->p->scale != NULL;
         post_vec *v = table ? r->p->vec[i % n] : NULL;
         if (!r->c.quoted || (table && !post_name_matches(v->name, r->c.word))) {
@@ -310,6 +311,10 @@ static void read_points(psf *r)
             return;
         }
     }
+    if (r->c.s >= r->c.end && (!vec_len(r->c.word) || !is(&r->c, "END")))
+        r->bad = conv_fail(r->j, "ends without END: it is not whole") != VS_OK;
+    else if (r->p->scale && i % n)
+        r->bad = conv_fail(r->j, "ends in the middle of a point") != VS_OK;
 }
 
 vs_status conv_read_psf(conv_job *j)

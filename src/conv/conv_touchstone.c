@@ -95,9 +95,10 @@ vs_status conv_write_touchstone(conv_job *j)
     const post_vec **s = vs_calloc((size_t)(n * n), sizeof *s);
     double *z0 = vs_calloc((size_t)n, sizeof *z0);
     vs_status st = VS_OK;
+    const double *given = j->o->n_z0 ? j->o->z0 : p->z0; /* what the plot was read with */
+    const size_t n_given = j->o->n_z0 ? j->o->n_z0 : vec_len(p->z0);
     for (int i = 0; i < n; i++) {
-        const size_t at = (size_t)i < j->o->n_z0 ? (size_t)i : j->o->n_z0 - 1;
-        z0[i] = j->o->n_z0 ? j->o->z0[at] : 50;
+        z0[i] = n_given ? given[(size_t)i < n_given ? (size_t)i : n_given - 1] : 50;
         for (int k = 0; k < n && !st; k++)
             if (!(s[i * n + k] = s_of(p, i + 1, k + 1)))
                 st = conv_fail(j, "needs S_%d_%d, which the plot has not", i + 1, k + 1);
@@ -125,7 +126,9 @@ typedef struct network {
     bool by_columns; /* of two ports whose whole matrix is there */
     order order;
     bool in_data;
-    double *x; /* vec: all numbers of the data */
+    int64_t points; /* that the file says it has; -1: it does not */
+    double *z0;     /* vec: [Reference] */
+    double *x;      /* vec: all numbers of the data */
 } network;
 
 /* "# GHz S MA R 50" */
@@ -147,7 +150,7 @@ static vs_status read_option(network *w, char *line)
             w->kind = (char)toupper(*word);
         else if (!strcmp(word, "ri") || !strcmp(word, "ma") || !strcmp(word, "db"))
             w->form = *word == 'r' ? 'R' : *word == 'm' ? 'M' : 'D';
-        else if (!strcmp(word, "r") && (word = strtok_r(NULL, " \t", &save)))
+        else if (!strcmp(word, "r") && (word = strtok_r(NULL, " \t", &save)) && atof(word) > 0)
             w->r = atof(word);
         else
             return conv_fail(w->j, "has '%.20s' in its option line, which is not read",
@@ -167,6 +170,8 @@ static vs_status read_keyword(network *w, const char *line)
         w->version = atoi(value);
     else if (!str_casecmp(key, "number of ports"))
         w->n = atoi(value);
+    else if (!str_casecmp(key, "number of frequencies"))
+        w->points = atoi(value);
     else if (!str_casecmp(key, "two-port data order") || !str_casecmp(key, "two-port order"))
         w->by_columns = !strncmp(value, "21", 2);
     else if (!str_casecmp(key, "matrix format"))
@@ -179,6 +184,18 @@ static vs_status read_keyword(network *w, const char *line)
         w->in_data = true;
     else if (!str_casecmp(key, "noise data") || !str_casecmp(key, "end"))
         w->in_data = false;
+    return VS_OK;
+}
+
+/* Numbers of a line, to the vec *x. */
+static vs_status read_numbers(network *w, const char *line, double **x)
+{
+    for (char *end; *(line += strspn(line, " \t")); line = end) {
+        const double one = strtod(line, &end);
+        if (end == line)
+            return conv_fail(w->j, "has '%.20s' where a number is expected", line);
+        vec_push(*x, one);
+    }
     return VS_OK;
 }
 
@@ -199,17 +216,11 @@ static vs_status read_lines(network *w, char *text)
         }
         if (*line == '[') {
             st = read_keyword(w, line);
-            reference = !strncmp(line, "[Reference]", 11);
-            continue;
+            reference = !str_ncasecmp(line, "[Reference]", 11);
+            line += reference ? 11 : strlen(line);
         }
-        if (!w->in_data || reference)
-            continue;
-        for (char *end; *(line += strspn(line, " \t")); line = end) {
-            const double x = strtod(line, &end);
-            if (end == line)
-                return conv_fail(w->j, "has '%.20s' where a number is expected", line);
-            vec_push(w->x, x);
-        }
+        if (!st && (reference || w->in_data))
+            st = read_numbers(w, line, reference ? &w->z0 : &w->x);
     }
     return st;
 }
@@ -251,14 +262,24 @@ static vs_status make_plot(network *w)
     }
     double last = -INFINITY;
     for (size_t at = 0; at + row <= vec_len(w->x); at += row) {
-        if (w->version < 2 && w->x[at] * w->hz < last)
+        if (w->version < 2 && n == 2 && w->x[at] * w->hz < last)
             return VS_OK; /* noise: its frequencies begin anew */
+        if (w->version < 2 && w->x[at] * w->hz < last)
+            return conv_fail(w->j, "has frequencies that go back");
         last = w->x[at] * w->hz;
         post_vec_push(p->scale, last, 0);
         for (int m = 0; m < n * n; m++)
             put_value(w, p->vec[m + 1], w->x + at + 1 + 2 * place_of(w, m / n, m % n));
     }
+    if (w->kind == 'S')
+        for (int i = 0; i < n; i++)
+            vec_push(p->z0, (size_t)i < vec_len(w->z0) ? w->z0[i] : w->r);
     const size_t rest = vec_len(w->x) % row;
+    if (!p->scale->n)
+        return conv_fail(w->j, "has no data behind an option line, as '# GHz S MA R 50'");
+    if (w->points >= 0 && p->scale->n != w->points)
+        return conv_fail(w->j, "has %lld frequencies, and says that there are %lld",
+                         (long long)p->scale->n, (long long)w->points);
     return !rest || (w->version < 2 && n == 2 && rest % 5 == 0)
                ? VS_OK
                : conv_fail(w->j, "ends in the middle of a point");
@@ -276,6 +297,7 @@ vs_status conv_read_touchstone(conv_job *j)
                  .form = 'M',
                  .r = 50,
                  .version = 1,
+                 .points = -1,
                  .n = ports_of(j->path),
                  .by_columns = true};
     vs_status st = read_lines(&w, text);
@@ -284,6 +306,7 @@ vs_status conv_read_touchstone(conv_job *j)
     if (!st)
         st = make_plot(&w);
     vec_free(w.x);
+    vec_free(w.z0);
     vs_free(text);
     return st;
 }

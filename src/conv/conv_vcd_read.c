@@ -141,8 +141,13 @@ static vs_status read_change(dump *d, char *w)
     char bit[2] = {*w, 0}, *code = word ? next_word(d) : w + 1;
     if (!strchr("01xzbr", kind) || !code || !*code)
         return conv_fail(d->j, "has a change that is none: '%.40s'", w);
-    const double x = !word ? value_of(bit) : kind == 'b' ? value_of(w + 1) : strtod(w + 1, NULL);
+    char *end = w + 1;
+    const double x = !word ? value_of(bit) : kind == 'b' ? value_of(w + 1) : strtod(w + 1, &end);
+    if (kind == 'r' && (end == w + 1 || *end))
+        return conv_fail(d->j, "has a real number that is none: '%.40s'", w);
     code = (char *)(uintptr_t)str_intern0(&d->words, code);
+    if (map_get(&d->first, map_key(code), -1) < 0)
+        return conv_fail(d->j, "changes '%.40s', which is not declared", code);
     for (int32_t k = map_get(&d->first, map_key(code), -1); k >= 0; k = d->wire[k].next)
         d->wire[k].now = x;
     return VS_OK;
@@ -191,6 +196,8 @@ vs_status conv_read_vcd(conv_job *j)
         push_point(&d);
     if (!st && !d.p)
         st = conv_fail(j, "is a value change dump without signals");
+    if (!st && isnan(d.time))
+        st = conv_fail(j, "is a value change dump without times");
     vec_free(d.scope);
     vec_free(d.wire);
     vec_free(d.old);

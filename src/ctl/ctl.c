@@ -675,7 +675,11 @@ static ctl_flow run_repeat(ctl *c, const stmt *x)
         double n = INFINITY;
         if (!prepare(c, x))
             return FLOW_ON;
-        const bool ok = !*c->line || post_eval_number(&c->e, c->line, &n);
+        bool ok = !*c->line || post_eval_number(&c->e, c->line, &n);
+        if (ok && (!(n >= 0) || n != floor(n))) {
+            ctl_fail(c, "repeat takes a whole number of turns, not %g", n);
+            ok = false;
+        }
         end_command(c, ok ? VS_OK : VS_EINPUT);
         frame(c)->most = ok ? n : 0;
     }
@@ -830,9 +834,9 @@ static bool number_of(void *user, const char *name, double *value)
     if (*name == '@')
         return ctl_device_value(c, name, value);
     for (size_t i = vec_len(c->result); i-- > 0;)
-        if (!str_casecmp(c->result[i].m.name, name) && c->result[i].m.ok) {
+        if (!str_casecmp(c->result[i].m.name, name)) { /* the last one: if it failed, none */
             *value = c->result[i].m.value;
-            return true;
+            return c->result[i].m.ok;
         }
     return sim_param(c->s, str_intern_lower(c->names, name, strlen(name)), value);
 }

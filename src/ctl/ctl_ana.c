@@ -90,16 +90,37 @@ static vs_status take_effect(ctl *c, const sim_saved *before, bool alter)
     return VS_EINPUT;
 }
 
+/* Warns of what `save` asked for and the plot of the analysis, the first since then, has not. */
+static void check_saved(ctl *c)
+{
+    const char *const *save = sim_opts(c->s)->save;
+    const flat_ana_kind kind = c->run.a.kind;
+    const post_plot *p = sim_plots(c->s)->current;
+    if (kind != FLAT_OP && kind != FLAT_DC && kind != FLAT_AC && kind != FLAT_TRAN)
+        return;
+    for (; c->n_saved < vec_len(save); c->n_saved++)
+        if (str_casecmp(save[c->n_saved], "all") && !post_plot_find(p, save[c->n_saved]))
+            diag_warning(c->d, c->at, "save: there is no '%s'; nothing is saved for it",
+                         save[c->n_saved]);
+}
+
 static vs_status run_one(ctl *c, const flat_ana *a)
 {
     ctl_end_run(c);
     c->run = (ctl_under_way){
         .a = *a, .before = *sim_stats(c->s), .t0 = vs_seconds(), .step = c->run.step};
     c->run.a.span = DIAG_NOWHERE; /* the command's text may be freed before the run goes on */
-    if (a->kind != FLAT_TRAN)
-        return end_analysis(c, sim_run(c->s, a));
-    const vs_status st = sim_tran_begin(c->s, a);
+    vs_status st = VS_OK;
+    if (a->kind != FLAT_TRAN) {
+        st = sim_run(c->s, a);
+        if (!st)
+            check_saved(c);
+        return end_analysis(c, st);
+    }
+    st = sim_tran_begin(c->s, a);
     c->run.plot = sim_plots(c->s)->current;
+    if (!st)
+        check_saved(c);
     return st ? end_analysis(c, st) : go(c);
 }
 
@@ -213,7 +234,12 @@ static bool read_values(ctl *c, const char *text, double **out)
             vec_push(*out, x);
         return ok;
     }
-    char *inside = arena_strndup(&c->scratch, text + 1, strcspn(text + 1, "]"));
+    const char *close = strchr(text, ']');
+    if (!close || close[1 + strspn(close + 1, " \t")]) {
+        ctl_fail(c, close ? "nothing is expected behind ']'" : "']' is expected at the end");
+        return false;
+    }
+    char *inside = arena_strndup(&c->scratch, text + 1, (size_t)(close - text) - 1);
     char **w = ctl_words(c, inside);
     bool ok = vec_len(w) > 0 || (ctl_fail(c, "there are no numbers in [ ]"), false);
     for (size_t i = 0; i < vec_len(w) && ok; i++) {
@@ -334,6 +360,18 @@ void ctl_settle(ctl *c)
 
 /* -- the commands -- */
 
+/* Of several values all but waveforms and `ac` take the first, as in ngspice. */
+static void warn_of_more(ctl *c, const sim_change *x)
+{
+    static const char *const many[] = {"pulse", "sin", "exp",     "pwl",      "sffm",
+                                       "am",    "ac",  "trnoise", "trrandom", "acmag"};
+    bool takes = x->n < 2;
+    for (size_t i = 0; i < VS_COUNT(many); i++)
+        takes |= !x->model && !strcmp(x->param, many[i]);
+    if (!takes)
+        diag_warning(c->d, c->at, "one value is taken, the first of these %d", x->n);
+}
+
 /* "r1 = 2k", "m1 w = 2u", "@m1[w] = 2u", "@v1[sin] = [ 0 1 1k ]", also without '='. */
 static vs_status read_change(ctl *c, const char *text, bool model)
 {
@@ -370,6 +408,7 @@ static vs_status read_change(ctl *c, const char *text, bool model)
         x.param = str_intern_lower(c->names, param, strlen(param));
         x.value = v;
         x.n = (int32_t)vec_len(v);
+        warn_of_more(c, &x);
         if (may_wait(c, &x)) {
             let_wait(c, &x, &v);
         } else {
@@ -532,6 +571,8 @@ vs_status ctl_save(ctl *c, const char *text)
             save_word(c, w[i]);
         else
             vec_clear(sim_opts(c->s)->save);
+    if (c->n_saved > vec_len(sim_opts(c->s)->save))
+        c->n_saved = 0;
     vec_free(w);
     return VS_OK;
 }

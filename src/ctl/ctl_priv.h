@@ -119,6 +119,7 @@ struct ctl {
     sim_saved *unaltered; /* values before the first of them; */
     size_t n_right;       /* so many waited and were right: as many more may; */
     bool no_wait;         /* one that waited was wrong: others do not wait */
+    size_t n_saved;       /* so many names of `save` were looked for in a plot */
     int n_source; /* circuits that mc_source read from the deck and no remcirc has removed since */
 };
 

@@ -62,7 +62,8 @@ vs_status ctl_assign_part(ctl *c, post_vec *old, const char *name, const char *i
     int64_t at = 0, left = old->n;
     for (int i = 0; i < n; i++) {
         const int64_t size = old->dim ? old->dim[i] : old->n;
-        if (!(x[i] >= 0 && x[i] < (double)size) || x[i] != floor(x[i]))
+        x[i] = floor(x[i] + 0.5); /* as in expressions */
+        if (!(x[i] >= 0 && x[i] < (double)size))
             return ctl_fail(c, "the index %g is outside 0 .. %lld", x[i], (long long)size - 1);
         left /= size;
         at += (int64_t)x[i] * left;
@@ -197,12 +198,16 @@ vs_status ctl_cross(ctl *c, const char *text)
     bool complex = false;
     for (size_t i = 0; i < vec_len(v); i++)
         complex |= v[i].complex;
-    post_vec *made =
-        post_plot_add(sim_plots(c->s), p, name, vec_len(v) ? v[0].type : "notype", complex);
+    double *all = arena_array(&c->scratch, double, 2 * vec_len(v)); /* `name` may be one of them */
     for (size_t i = 0; i < vec_len(v); i++) {
         const double *x = (int64_t)k < v[i].n ? &v[i].v[(int64_t)k * (1 + v[i].complex)] : NULL;
-        post_vec_push(made, x ? x[0] : 0, x && v[i].complex ? x[1] : 0);
+        all[i * (1 + complex)] = x ? x[0] : 0;
+        if (complex)
+            all[2 * i + 1] = x && v[i].complex ? x[1] : 0;
     }
+    post_vec *made =
+        post_plot_add(sim_plots(c->s), p, name, vec_len(v) ? v[0].type : "notype", complex);
+    post_vec_set(made, all, (int64_t)vec_len(v), complex);
     vec_free(v);
     return VS_OK;
 }

@@ -85,12 +85,32 @@ static bool is_time(const ctl *c, const ctl_break *b)
     return all;
 }
 
+/* Warns of a condition that no point can meet. */
+static void check_condition(ctl *c, const ctl_break *b, const condition *w)
+{
+    const char *const side[] = {w->left, w->right}, *end;
+    double x;
+    for (int i = 0; i < 2; i++)
+        if (!post_plot_find(c->run.plot, side[i]) &&
+            !(str_spice_number(side[i], &end, &x) && !*end))
+            diag_warning(c->d, c->at, "stop %s never holds: there is no vector '%s'", b->text,
+                         side[i]);
+}
+
+static void check_stops(ctl *c)
+{
+    for (size_t i = 0; i < vec_len(c->stop); i++)
+        for (size_t k = 0; k < vec_len(c->stop[i].when); k++)
+            check_condition(c, &c->stop[i], &c->stop[i].when[k]);
+}
+
 bool ctl_is_break(ctl *c)
 {
     if (c->run.a.kind != FLAT_TRAN)
         return false;
     c->run.plot = c->run.plot ? c->run.plot : sim_plots(c->s)->current;
-    c->run.n_point++;
+    if (!c->run.n_point++)
+        check_stops(c);
     if (c->run.step > 0 && !--c->run.step)
         return true;
     for (size_t i = 0; i < vec_len(c->stop); i++)
@@ -169,6 +189,8 @@ vs_status ctl_stop(ctl *c, const char *text)
     }
     b.number = ++c->n_stop;
     vec_push(c->stop, b);
+    for (size_t k = 0; c->run.paused && k < vec_len(b.when); k++)
+        check_condition(c, &b, &b.when[k]);
     return VS_OK;
 }
 

@@ -196,6 +196,41 @@ static const char *put_vector(ctl *c, char **text, const char *s)
     return s + braced;
 }
 
+/* "2", "2-3", "3-2", "2-" up to the last, "-2" from the first on: to ']'. *to: the last.  0 is the
+ * first, as in ngspice. */
+static bool read_range(const char *s, long *from, long *to)
+{
+    char *end = (char *)(uintptr_t)s;
+    if (*s != '-') {
+        *from = strtol(s, &end, 10);
+        if (end == s || *from < 0)
+            return false;
+        *from += *from == 0;
+    }
+    if (*end == ']') {
+        *to = *from;
+        return *s != '-';
+    }
+    if (*end != '-' || end[1] == ']')
+        return *end == '-' && *s != '-';
+    s = end + 1;
+    *to = strtol(s, &end, 10);
+    *to += *to == 0;
+    return end > s && *to > 0 && *end == ']';
+}
+
+/* Words from .. to, from 1 on; backwards, if `to` is less. */
+static void put_words(char **text, const char *const *w, long from, long to)
+{
+    const long n = (long)vec_len(w), step = from > to ? -1 : 1;
+    const long a = from <= n ? from : n + (step > 0), b = to <= n ? to : n;
+    for (long i = a; step > 0 ? i <= b : i >= b && i > 0; i += step) {
+        if (i != a)
+            put(text, " ", 1);
+        put(text, w[i - 1], strlen(w[i - 1]));
+    }
+}
+
 /* $name, ${name}, $name[2], $#name, $?name */
 static const char *put_variable(ctl *c, char **text, const char *s)
 {
@@ -207,18 +242,22 @@ static const char *put_variable(ctl *c, char **text, const char *s)
     while (name_char(*s))
         s++;
     const char *name = arena_strndup(&c->scratch, a, (size_t)(s - a)), **w;
-    long from = 1, to = -1;
-    if (*s == '[') {
-        char *end;
-        from = to = strtol(s + 1, &end, 10);
-        if (*end == '-')
-            to = strtol(end + 1, &end, 10);
-        if (*end == ']')
-            s = end + 1;
+    const char *index = *s == '[' ? s + 1 : NULL;
+    s += index ? 1 + strcspn(s, "]") : 0;
+    if ((index && s[-1] != ']') || (braced && *s != '}')) {
+        ctl_fail(c, "'%c' is expected behind the variable '%s'", index && s[-1] != ']' ? ']' : '}',
+                 name);
+        return NULL;
     }
-    if (braced && *s == '}')
-        s++;
+    s += braced;
     bool known = words_of(c, name, &w);
+    long from = 1, to = (long)vec_len(w);
+    if (index && !read_range(index, &from, &to)) {
+        ctl_fail(c, "'%.*s' is no index, as in $%s[2] or $%s[2-3]", (int)strcspn(index, "]"), index,
+                 name, name);
+        vec_free(w);
+        return NULL;
+    }
     char num[32];
     if (mode) {
         int n = snprintf(num, sizeof num, "%zu", mode == '?' ? (size_t)known : vec_len(w));
@@ -232,12 +271,8 @@ static const char *put_variable(ctl *c, char **text, const char *s)
         vec_free(cand);
         s = NULL;
     }
-    for (size_t i = 0; !mode && i < vec_len(w); i++)
-        if ((long)i + 1 >= from && (to < 0 || (long)i + 1 <= to)) {
-            if (i && (long)i + 1 > from)
-                put(text, " ", 1);
-            put(text, w[i], strlen(w[i]));
-        }
+    if (!mode && known)
+        put_words(text, w, from, to);
     vec_free(w);
     return s;
 }
@@ -463,11 +498,14 @@ vs_status ctl_set(ctl *c, const char *text)
             i++;
             bool list = i < vec_len(w) && !strcmp(w[i], "(");
             i += list;
+            const size_t begin = i;
             do {
                 if (i < vec_len(w) && strcmp(w[i], ")"))
                     vec_push(value, w[i]);
             } while (i < vec_len(w) && strcmp(w[i++], ")") && list);
-            if (!list && !vec_len(value))
+            if (list && (i == begin || strcmp(w[i - 1], ")")))
+                st = ctl_fail(c, "')' is expected behind the values of '%s'", name);
+            else if (!list && !vec_len(value))
                 st = ctl_fail(c, "set %s = needs a value", name);
         }
         if (!st) {

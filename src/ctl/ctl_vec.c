@@ -158,7 +158,7 @@ static const char *joined(ctl *c, const char *text)
     return s;
 }
 
-/* compose name values a b c | compose name start=a stop=b (step=d | lin=n | dec=n | log=n) */
+/* compose name values a b c | compose name start=a stop=b (step=d | lin=n | log=n) */
 vs_status ctl_compose(ctl *c, const char *text)
 {
     char **w = ctl_words(c, joined(c, text));
@@ -167,6 +167,8 @@ vs_status ctl_compose(ctl *c, const char *text)
     if (vec_len(w) < 3)
         st = ctl_fail(c, "compose takes a name and 'values' with numbers, or start=, stop= and "
                          "step= or lin= or log=");
+    else if (!may_name(w[0]))
+        st = ctl_fail(c, "'%s' cannot be the name of a vector", w[0]);
     if (!st && !str_casecmp(w[1], "values")) {
         for (size_t i = 2; i < vec_len(w) && !st; i++) {
             double y;
@@ -191,7 +193,10 @@ vs_status ctl_compose(ctl *c, const char *text)
                 st = VS_EINPUT;
         }
         double n = !isnan(lin) ? lin : !isnan(log) ? log : floor((stop - start) / step + 1e-9) + 1;
-        if (!st && (!(n >= 1 && n <= 1e8) || (!isnan(log) && !(start > 0 && stop > 0))))
+        if (!st && !isnan(step) + !isnan(lin) + !isnan(log) > 1)
+            st = ctl_fail(c, "compose takes one of step=, lin= and log=");
+        if (!st &&
+            (!(n >= 1 && n <= 1e8) || n != floor(n) || (!isnan(log) && !(start > 0 && stop > 0))))
             st = ctl_fail(c, "these limits give no points");
         for (double k = 0; !st && k < n; k++) {
             double u = n > 1 ? k / (n - 1) : 0;
@@ -428,6 +433,10 @@ vs_status ctl_display(ctl *c, const char *text)
     const post_plot *p = sim_plots(c->s)->current;
     char **w = ctl_words(c, text);
     post_vec **v = NULL;
+    vs_status st = VS_OK;
+    for (size_t k = 0; k < vec_len(w); k++)
+        if (str_casecmp(w[k], "all") && !post_plot_find(p, w[k]))
+            st = ctl_fail(c, "there is no vector '%s' in the plot %s", w[k], p->name);
     for (size_t i = 0; i < vec_len(p->vec); i++) {
         bool wanted = !vec_len(w);
         for (size_t k = 0; k < vec_len(w) && !wanted; k++)
@@ -446,7 +455,7 @@ vs_status ctl_display(ctl *c, const char *text)
                 v[i]->complex ? "complex" : "real", (long long)v[i]->n,
                 v[i] == p->scale ? " [default scale]" : "");
     vec_free(v);
-    return VS_OK;
+    return st;
 }
 
 vs_status ctl_setplot(ctl *c, const char *text)
@@ -454,7 +463,10 @@ vs_status ctl_setplot(ctl *c, const char *text)
     post_set *s = sim_plots(c->s);
     char **w = ctl_words(c, text);
     const char *name = vec_len(w) ? w[0] : NULL;
+    const bool many = vec_len(w) > 1;
     vec_free(w);
+    if (many)
+        return ctl_fail(c, "setplot takes one plot");
     size_t at = 0, n = vec_len(s->plot);
     while (at < n && s->plot[at] != s->current)
         at++;

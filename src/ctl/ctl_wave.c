@@ -89,7 +89,7 @@ vs_status ctl_psd(ctl *c, const char *text)
     const char *end;
     double x;
     if (!str_spice_number(arena_strndup(&c->scratch, text, n), &end, &x) || *end ||
-        !(x >= 0 && x < 1e6))
+        !(x >= 0 && x < 1e6) || x != floor(x))
         return ctl_fail(
             c, "psd takes the number of lines to average over, then vectors: psd 4 v(out)");
     return spectrum(c, text + n + strspn(text + n, " \t"), true, (int)x);

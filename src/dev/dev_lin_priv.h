@@ -61,10 +61,9 @@ typedef int64_t wide_mask __attribute__((vector_size(WIDE * 8), aligned(8), may_
  * processor does not expect: it is asked for before it is needed. */
 static inline void dev_lin_ask_for(const void *p, size_t bytes)
 {
-    enum { LINE = 64 };
-    const uintptr_t from = (uintptr_t)p & ~(uintptr_t)(LINE - 1), to = (uintptr_t)p + bytes;
+    const uintptr_t from = (uintptr_t)p & ~(uintptr_t)(VS_LINE - 1), to = (uintptr_t)p + bytes;
     for (const char *line = (const char *)p - ((uintptr_t)p - from); (uintptr_t)line < to;
-         line += LINE)
+         line += VS_LINE)
         __builtin_prefetch(line);
 }
 

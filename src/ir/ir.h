@@ -347,6 +347,10 @@ void ir_sccp(ir_fn *to, const ir_fn *from, const uint8_t *known, const ir_num *k
 /* In place: the inputs of is_zero[vec_len(fn->in)] are 0, and so is every product with them. */
 void ir_zero(ir_fn *fn, const uint8_t *is_zero);
 
+/* Marks [vec_len(fn->inst)] that some values have go on to all that these decide: operands, and the
+ * condition of a phi or of the loop of an lphi. */
+void ir_spread(const ir_fn *fn, uint8_t *mark);
+
 /* Dependence class of every instruction: cls[vec_len(fn->inst)], bits of ir_class. A phi takes the
  * class of its condition; an lphi that of its loop's conditions; an effect that of what encloses
  * it. */

@@ -91,6 +91,35 @@ static void walk_effects(const ir_fn *fn, uint8_t *cls)
     vec_free(outer);
 }
 
+/* The values that decide v: its operands, and the condition of a phi. Returns how many. */
+static int deciders(const ir_fn *fn, ir_val v, ir_val by[3])
+{
+    const ir_inst *in = &fn->inst[v];
+    by[0] = in->a, by[1] = in->b, by[2] = in->c;
+    if (in->op != IR_PHI && in->op != IR_LPHI)
+        return ir_op_arity(in->op);
+    const ir_inst *head = &fn->inst[in->a]; /* the if; the loop, which has its while */
+    by[0] = in->op == IR_PHI ? head->a : fn->inst[head->a].a;
+    return 3;
+}
+
+void ir_spread(const ir_fn *fn, uint8_t *mark)
+{
+    for (bool again = true, loops = false; again;) { /* what goes round a loop is behind its lphi */
+        bool more = false;
+        for (size_t k = 0; k < vec_len(fn->inst); k++) {
+            ir_val by[3];
+            uint8_t now = mark[k];
+            for (int a = deciders(fn, (ir_val)k, by); a-- > 0;)
+                now |= mark[by[a]];
+            loops |= fn->inst[k].op == IR_LPHI;
+            more |= now != mark[k];
+            mark[k] = now;
+        }
+        again = loops && more;
+    }
+}
+
 void ir_classes(const ir_fn *fn, uint8_t *cls)
 {
     memset(cls, 0, vec_len(fn->inst));

@@ -125,36 +125,16 @@ static void scan_static(const ir_fn *fn, size_t words, arena *mem, uint64_t *bad
     scan_fn(fn, fixed, words, mem, bad);
 }
 
-/* The values that decide v: its operands, and the condition of a phi. Returns how many. */
-static int deciders(const ir_fn *fn, ir_val v, ir_val by[3])
-{
-    const ir_inst *in = &fn->inst[v];
-    by[0] = in->a, by[1] = in->b, by[2] = in->c;
-    if (in->op != IR_PHI && in->op != IR_LPHI)
-        return ir_op_arity(in->op);
-    const ir_inst *head = &fn->inst[in->a]; /* the if; the loop, which has its while */
-    by[0] = in->op == IR_PHI ? head->a : fn->inst[head->a].a;
-    return 3;
-}
-
 /* Values that no symbol of a noise source reaches: [n_inst] of mem. */
 static uint8_t *without_noise(const ir_fn *fn, arena *mem)
 {
     const size_t n = vec_len(fn->inst);
     uint8_t *clean = arena_array(mem, uint8_t, n);
-    memset(clean, 1, n);
-    for (bool again = true; again;) { /* a second time for loops */
-        again = false;
-        for (size_t k = 0; k < n; k++) {
-            const ir_inst *in = &fn->inst[k];
-            ir_val by[3];
-            bool ok = in->op != IR_IN || fn->in[in->a].kind != IR_IN_NOISE;
-            for (int a = deciders(fn, (ir_val)k, by); a-- > 0;)
-                ok &= clean[by[a]];
-            again |= clean[k] && !ok && in->op == IR_LPHI;
-            clean[k] = ok;
-        }
-    }
+    for (size_t k = 0; k < n; k++)
+        clean[k] = fn->inst[k].op == IR_IN && fn->in[fn->inst[k].a].kind == IR_IN_NOISE;
+    ir_spread(fn, clean);
+    for (size_t k = 0; k < n; k++)
+        clean[k] = !clean[k];
     return clean;
 }
 

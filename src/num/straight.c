@@ -219,8 +219,8 @@ void straight_minus_product_mem(straight *l, int r, int s, int array, int32_t in
  * caches. Mappings that follow each other lie in neighbouring pages. */
 static size_t place_in_page(const void *map)
 {
-    enum { LINE = 64, LINES_APART = 11 };
-    return (uintptr_t)map / PAGE * LINES_APART % (PAGE / LINE) * LINE;
+    enum { LINES_APART = 11 };
+    return (uintptr_t)map / PAGE * LINES_APART % (PAGE / VS_LINE) * VS_LINE;
 }
 
 /* The constants before everything else: the code has no jumps. */

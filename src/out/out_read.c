@@ -303,28 +303,34 @@ static void name_columns(out_plot *p, char **name)
     p->n_vec = (int32_t)vec_len(p->name);
 }
 
-/* Adds a row. A field of words, such as a corner's section or a point's status, becomes NAN. false:
- * the line has fewer than n fields, or not one number. */
-static bool add_row(rows *t, const char *at, size_t n, bool complex)
+/* The end of a field: a comma outside of quotes, or the end of the line. */
+static const char *field_end(const char *s)
+{
+    const char *quote = *s == '"' ? strchr(s + 1, '"') : NULL;
+    return quote ? quote + strcspn(quote, ",") : s + strcspn(s, ",");
+}
+
+/* Adds a row. A field of words, such as a corner's section or a point's status, becomes NAN.
+ * Returns why the line is none: another number of fields than n, or not one number; NULL: it is. */
+static const char *add_row(rows *t, const char *at, size_t n, bool complex)
 {
     bool any = false;
     for (size_t i = 0; i < n; i++) {
         char *end;
+        const char *stop = field_end(at);
         double x = strtod(at, &end);
-        any |= end != at;
-        if (end == at) {
-            end += strcspn(at, ",");
-            x = NAN;
-        }
-        if (end == at)
-            return false;
-        rows_add(t, x);
+        const bool number = end != at && end + strspn(end, " \t") == stop;
+        if (at == stop)
+            return "has a row with fewer fields than its header";
+        any |= number;
+        rows_add(t, number ? x : NAN);
         if (complex && !i)
             rows_add(t, 0);
-        at = end + strspn(end, " \t");
-        at += *at == ',';
+        at = stop + (*stop == ',');
     }
-    return any;
+    return *at   ? "has a row with more fields than its header"
+           : any ? NULL
+                 : "has a row without a number";
 }
 
 static const char *read_table(out_reader *r, out_plot *p)
@@ -341,13 +347,11 @@ static const char *read_table(out_reader *r, out_plot *p)
     name_columns(p, name);
     vec_free(name);
     rows t = rows_begin(r, (size_t)p->n_vec * (1 + p->complex));
-    bool whole = true;
-    while (whole && !t.given_up && (line = next_line(r)) && *line)
-        whole = add_row(&t, line, n, p->complex);
+    const char *why = NULL;
+    while (!why && !t.given_up && (line = next_line(r)) && *line)
+        why = add_row(&t, line, n, p->complex);
     rows_end(&t, p, INT64_MAX);
-    return !whole       ? "has a row with fewer fields than its header"
-           : t.given_up ? OUT_GIVEN_UP
-                        : NULL;
+    return why ? why : t.given_up ? OUT_GIVEN_UP : NULL;
 }
 
 /* -- both -- */

@@ -685,14 +685,18 @@ static bool index_range(parser *p, post_val *v)
     needs_whole(p->e);
     double a = creal(post_at(&lo, 0)), b = two ? creal(post_at(&hi, 0)) : a;
     const post_vec *axis = post_axis(v);
-    post_val r = post_new_val(p->e, v->n, v->complex);
     int64_t n = 0;
     if (by_scale && !axis)
         return post_fail(p->e, "[[ ]] needs a vector with an axis");
     const int64_t n_row = v->n_dim ? v->dim[0] : v->n, row = n_row ? v->n / n_row : 0;
+    if (!by_scale) { /* computed numbers seldom are whole: the nearest, as in ngspice */
+        a = floor(a + 0.5);
+        b = floor(b + 0.5);
+    }
     if (!by_scale && !(a >= 0 && b >= 0 && a < (double)n_row && b < (double)n_row))
         return post_fail(p->e, "the index %g is outside 0 .. %lld",
                          !(a >= 0 && a < (double)n_row) ? a : b, (long long)n_row - 1);
+    post_val r = post_new_val(p->e, by_scale ? v->n : ((int64_t)fabs(b - a) + 1) * row, v->complex);
     if (by_scale) {
         for (int64_t k = 0; k < v->n; k++) {
             double x = axis->complex ? axis->v[2 * k] : axis->v[k];

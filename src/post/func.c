@@ -1,5 +1,6 @@
 /* func.c - functions of vectors. See expr.h, and docs/control.md for the list with meanings. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "carry.h"
@@ -257,6 +258,39 @@ static bool f_avg(fargs *f)
     return true;
 }
 
+typedef struct placed {
+    double x;
+    int64_t at;
+} placed;
+
+/* By value, not a number last; by place where values are equal. */
+static int by_value(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    if (isnan(x->x) != isnan(y->x))
+        return isnan(x->x) ? 1 : -1;
+    if (x->x != y->x && !isnan(x->x))
+        return x->x < y->x ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* The places of the least value, of the next, and so on. */
+static bool f_sortorder(fargs *f)
+{
+    const int64_t n = f->a[0].n;
+    placed *p = arena_array(f->e->mem, placed, (size_t)n + 1);
+    if (f->a[0].complex)
+        return post_fail(f->e, "sortorder() takes real values");
+    for (int64_t k = 0; k < n; k++)
+        p[k] = (placed){f->a[0].v[k], k};
+    qsort(p, (size_t)n, sizeof *p, by_value);
+    *f->out = same_shape(f, false);
+    f->out->type = "notype";
+    for (int64_t k = 0; k < n; k++)
+        f->out->v[k] = (double)p[k].at;
+    return true;
+}
+
 static bool f_norm(fargs *f)
 {
     double m = 0;
@@ -508,7 +542,7 @@ static bool f_rnd(fargs *f)
     X("stddev", f_stddev, 1, 1) \
     X("max", f_max, 1, 2) X("maximum", f_max, 1, 1) X("vecmax", f_max, 1, 1) X("min", f_min, 1, 2) \
     X("minimum", f_min, 1, 1) X("vecmin", f_min, 1, 1) X("avg", f_avg, 1, 1) \
-    X("norm", f_norm, 1, 1) \
+    X("norm", f_norm, 1, 1) X("sortorder", f_sortorder, 1, 1) \
     X("vector", f_vector, 1, 1) X("unitvec", f_unitvec, 1, 1) X("deriv", f_deriv, 1, 1) \
     X("integ", f_integ, 1, 1) X("group_delay", f_group_delay, 1, 1) \
     X("interpolate", f_interpolate, 1, 1) X("delay", f_delay, 2, 2) \

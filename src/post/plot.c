@@ -34,6 +34,7 @@ static void free_plot(post_plot *p)
         free_vec(p->vec[i]);
     vec_free(p->vec);
     vec_free(p->eye);
+    vec_free(p->z0);
     vs_free(p);
 }
 
@@ -188,21 +189,6 @@ post_vec *post_plot_append(post_set *s, post_plot *p, const char *name, const ch
     return v;
 }
 
-void post_plot_remove(post_plot *p, const post_vec *v)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < vec_len(p->vec); i++)
-        if (p->vec[i] != v)
-            p->vec[n++] = p->vec[i];
-        else
-            free_vec(p->vec[i]);
-    if (p->vec)
-        vec_head_of(p->vec)->len = n;
-    if (p->scale == v)
-        p->scale = NULL;
-    post_index_clear(&p->index); /* numbers have moved */
-}
-
 /* 0: no; 1: another way to write it, "out" or "v1#branch"; 2: the same name. */
 static int match(const char *vector, const char *name)
 {
@@ -270,6 +256,46 @@ void post_plot_index(post_plot *p)
 {
     while (vec_len(p->index.before) < vec_len(p->vec))
         post_index_add(&p->index, p->vec[vec_len(p->index.before)]->name);
+}
+
+/* Takes name i out; those behind it have numbers less by one. Costs what there are. */
+static void index_remove(post_index *x, const char *name, int32_t i)
+{
+    const uint64_t h = hash_of(name);
+    const int32_t last = map_get(&x->last, h, -1), before = x->before[i];
+    const size_t n = vec_len(x->before);
+    if (last == i && before < 0)
+        map_remove(&x->last, h);
+    else if (last == i)
+        map_set(&x->last, h, before);
+    for (int32_t k = last; k > i; k = x->before[k])
+        if (x->before[k] == i) {
+            x->before[k] = before;
+            break;
+        }
+    memmove(x->before + i, x->before + i + 1, (n - (size_t)i - 1) * sizeof *x->before);
+    (void)vec_pop(x->before);
+    for (size_t k = (size_t)i; k + 1 < n; k++)
+        x->before[k] -= x->before[k] > i;
+    for (size_t k = 0; k < x->last.cap; k++)
+        x->last.slot[k].value -= x->last.slot[k].value > i;
+}
+
+void post_plot_remove(post_plot *p, post_vec *v)
+{
+    const size_t n = vec_len(p->vec);
+    size_t at = 0;
+    while (at < n && p->vec[at] != v)
+        at++;
+    if (at == n)
+        return;
+    if (at < vec_len(p->index.before))
+        index_remove(&p->index, v->name, (int32_t)at);
+    memmove(p->vec + at, p->vec + at + 1, (n - at - 1) * sizeof *p->vec);
+    vec_head_of(p->vec)->len = n - 1;
+    if (p->scale == v)
+        p->scale = NULL;
+    free_vec(v);
 }
 
 /* Of the vectors that `name` means by itself, or as `also` (name: there is no other form): the

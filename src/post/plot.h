@@ -44,6 +44,7 @@ typedef struct post_plot {
                           */
     int32_t place;     /* number of the plot in that file */
     post_index index;  /* of the first vectors; used if it has all */
+    double *z0; /* vec; ohm, of each port, that S-parameters of a file refer to; NULL: unknown */
     /* of a spectrum: */
     int lobe;       /* lines on each side that the window spreads a tone over */
     double tone;    /* Hz, the fundamental that the deck names; 0: none */
@@ -85,7 +86,7 @@ post_vec *post_plot_append(post_set *s, post_plot *p, const char *name, const ch
                            bool complex);
 /* Until post_plot_append adds another one, post_plot_find takes an index of what it has added. */
 void post_plot_index(post_plot *p);
-void post_plot_remove(post_plot *p, const post_vec *v);
+void post_plot_remove(post_plot *p, post_vec *v);
 /* Is `name` a way to write the vector's name? "out" or "V(Out)" for "v(out)", "v1#branch" for
  * "i(v1)". */
 bool post_name_matches(const char *vector, const char *name);

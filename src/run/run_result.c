@@ -415,7 +415,8 @@ static vs_status convert_plots(bench *b, const convert_question *q, conv_format 
     if (!st && f == CONV_VCD && isnan(c->low) && !q->s->quiet)
         fprintf(q->s->log, "threshold: %.6g V, the middle of all voltages (--threshold LOW,HIGH)\n",
                 conv_middle(plot[0]));
-    if (!st && !c->n_z0 && !q->s->quiet && (f == CONV_TOUCHSTONE || f == CONV_TOUCHSTONE2))
+    const bool network = f == CONV_TOUCHSTONE || f == CONV_TOUCHSTONE2;
+    if (!st && !c->n_z0 && !q->s->quiet && network && !plot[0]->z0)
         fprintf(q->s->log, "reference: 50 ohm at each port (--reference R,...)\n");
     vec_free(plot);
     return st;

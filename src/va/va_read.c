@@ -18,7 +18,7 @@ static int32_t read_of(const ir_fn *fn, ir_val v)
     return k >= 0 && k < LW_PORT - LW_READ ? k : -1;
 }
 
-/* Whether what v is made of is an input that no sum may have. */
+/* Whether v is an input that no sum may have. */
 static bool is_foul(const ir_fn *fn, ir_val v)
 {
     const ir_inst *p = &fn->inst[v];
@@ -26,34 +26,15 @@ static bool is_foul(const ir_fn *fn, ir_val v)
                               fn->in[p->a].kind == IR_IN_NOISE);
 }
 
-/* foul [n_inst]: values that depend on such an input. */
-static void find_foul(const ir_fn *fn, uint8_t *foul)
-{
-    for (bool again = true; again;) { /* a second time for loops */
-        again = false;
-        for (size_t i = 0; i < vec_len(fn->inst); i++) {
-            const ir_inst *p = &fn->inst[i];
-            const bool phi = p->op == IR_PHI, loop = p->op == IR_LPHI;
-            const ir_val v[3] = {p->a, p->b, p->c};
-            bool bad = is_foul(fn, (ir_val)i);
-            if (phi || loop) {
-                const ir_inst *head = &fn->inst[p->a]; /* the if; the loop, which has its while */
-                bad |= foul[phi ? head->a : fn->inst[head->a].a] | foul[p->b] | foul[p->c];
-            }
-            for (int a = 0; a < (phi || loop ? 0 : ir_op_arity(p->op)); a++)
-                bad |= foul[v[a]];
-            again |= bad && !foul[i] && loop;
-            foul[i] = bad;
-        }
-    }
-}
-
 void va_find_reads(lw *L)
 {
     if (!L->has_read)
         return;
-    uint8_t *foul = vs_calloc(vec_len(L->fn->inst) + 1, 1);
-    find_foul(L->fn, foul);
+    const size_t n = vec_len(L->fn->inst);
+    uint8_t *foul = vs_calloc(n + 1, 1);
+    for (size_t i = 0; i < n; i++)
+        foul[i] = is_foul(L->fn, (ir_val)i);
+    ir_spread(L->fn, foul);
     for (size_t i = 0; i < vec_len(L->br); i++) {
         lw_branch *b = &L->br[i];
         if (b->has_pot && b->has_flow && b->probed && b->slot >= 0)

@@ -223,6 +223,44 @@ class Blocks(Folder):
         self.assertEqual(err.count('error:'), 3, err)
         self.assertEqual([float(line.split()[-1]) for line in out.splitlines()], [2000, 2e-9])
 
+    def test_words_of_a_variable(self):
+        out, _ = self.control('set x = ( a b c d )', 'echo $x[2] $x[2-3] $x[3-] $x[-2] $x[4-2] $x[0] $x[9] $x[3-9] ${x}y{$x[1]}z')
+        self.assertEqual(out.split('\n')[0], 'b b c c d a b d c b a c d a b c dyaz')
+
+    def test_what_a_command_would_not_use_is_an_error(self):
+        for line in ('echo $x[abc]', 'echo ${x', 'echo $x[2', 'set y = ( a b', 'compose y start=1 stop=5 lin=2.5',
+                     'compose y start=1 stop=5 step=1 lin=3', 'compose 2y values 1 2', 'setplot const more', 'psd 2.5 v(out)',
+                     'alter @v1[pulse] = [ 0 2 1u ] 5', 'alter r1 = [ 1k', 'repeat 2.5\necho turn\nend', 'repeat -1\nend',
+                     'let z = sortorder(v(out) * i)', 'let x2[7] = 3'):
+            _, err = self.control('set x = ( a b c )', 'let x2 = vector(3)', 'run', line, code=1)
+            self.assertEqual(err.count('error:'), 1, line + err)
+        out, err = self.run_deck(RC + '.control\nalter r1 = [ 2k 3k ]\nprint @r1[resistance]\n'
+                                 'stop when v(out) > 2 when v(nothing) < 1\ntran 10n 1u\n.endc\n')
+        self.assertIn('2.000000e+03', out)
+        self.assertRegex(err, r"warning: one value is taken, the first of these 2")
+        self.assertRegex(err, r"(?s)warning: stop when .* never holds: there is no vector 'v\(nothing\)'")
+        self.assertEqual(err.count('warning:'), 2, err)
+
+    def test_what_save_does_not_find_is_told_once(self):
+        out, err = self.run_deck(RC + '.control\nsave v(zz) v(out) @r1[nothing] all\ntran 10n 1u\nop\ndisplay v(zz) v(out)\n'
+                                 '.endc\n', code=1)
+        self.assertEqual(re.findall(r"warning: save: there is no '(\S+)'", err), ['v(zz)', '@r1[nothing]'])
+        self.assertIn("there is no vector 'v(zz)' in the plot op1", err)
+        self.assertRegex(out, r'v\(out\) +: voltage')
+
+    def test_the_nearest_index_counts(self):
+        """Computed indices seldom are whole numbers: 0.3 / 0.1 is less than 3."""
+        out, _ = self.control('let x = vector(5) * 10', 'let y = x[0.3/0.1]', 'let z = sum(x[0.1/0.1,0.3/0.1])', 'let x[0.3/0.1] = 7',
+                              'let o = sortorder(-x)', 'print y z x[3] o[0] o[3]', args=('-q',))
+        self.assertEqual([float(line.split()[-1]) for line in out.splitlines()], [30, 60, 7, 4, 3])
+
+    def test_a_measure_that_failed_has_no_value(self):
+        """Also if one of its name had a value before."""
+        out, err = self.run_deck('fails\nv1 a 0 1\nr1 a b 1k\nr2 b 0 1k\n.control\nforeach r 1k 100k\nalter r1 = $r\n'
+                                 'dc v1 0 1 0.25\nmeas dc x when v(b)=0.2\nprint x\nend\n.endc\n', '-q', code=1)
+        self.assertEqual(re.findall(r'^x = .*', out, re.M), ['x = 4.000000e-01'])
+        self.assertIn("there is no vector 'x'", err)
+
     def test_altermods_in_a_row_build_one_circuit(self):
         """By the model's name or an element's, in a loop, and between alters; the values are those of a deck that has
         them."""

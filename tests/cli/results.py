@@ -438,6 +438,43 @@ class Convert(Results):
                 self.assertIn("m.h5", done.stderr)
             self.assertIn(done.returncode, (0, 1, 7), done.stderr)
 
+    def test_touchstone_files_keep_their_references(self):
+        self.write('a.s1p', '# MHz S RI R 75\n1 0.5 0\n2 0.4 0.1\n')
+        self.write('b.ts', '[Version] 2.0\n# Hz S RI R 50\n[Number of Ports] 2\n[Two-Port Data Order] 12_21\n'
+                           '[Number of Frequencies] 1\n[Reference] 40\n75\n[Network Data]\n1 .1 0 .2 0 .3 0 .4 0\n[End]\n')
+        self.vsim('convert', 'a.s1p', 'c.s1p')
+        self.vsim('convert', 'b.ts', 'd.ts')
+        self.vsim('convert', 'a.s1p', 'e.s1p', '--reference', '20')
+        self.assertIn('RI R 75', self.read('c.s1p'))
+        self.assertIn('[Reference] 40 75', self.read('d.ts'))
+        self.assertIn('RI R 20', self.read('e.s1p'))
+
+    def test_fields_of_tables_stay_in_their_columns(self):
+        """A number with something behind it is a word, and so is what quotes hold; a field too many is told."""
+        self.write('a.csv', 'x,corner,y\n1,27C,10\n2,"a, b",20\n3,4.5,30\n')
+        self.vsim('convert', 'a.csv', 'b.csv')
+        rows = [line.split(',') for line in self.read('b.csv').splitlines()]
+        self.assertEqual([[float(v) if v != 'nan' else None for v in row] for row in rows[1:]],
+                         [[1, None, 10], [2, None, 20], [3, 4.5, 30]])
+        for text, what in (('x,y\n1,2\n2,3,4\n', 'more fields than its header'), ('x;y\n1;2\n', 'without a number'),
+                           ('x,y\n1\n', 'fewer fields than its header')):
+            self.write('c.csv', text)
+            self.assertIn(what, self.vsim('convert', 'c.csv', 'd.csv', code=None).stderr, text)
+
+    def test_files_that_are_cut_off_are_told(self):
+        ts = '[Version] 2.0\n# Hz S RI\n[Number of Ports] 1\n[Number of Frequencies] 3\n[Network Data]\n1 1 0\n2 1 0\n[End]\n'
+        psf = ('HEADER\n"design" "x"\nTYPE\n"t" FLOAT DOUBLE PROP(\n"units" "s"\n)\n"v" FLOAT DOUBLE PROP(\n"units" "V"\n)\n'
+               'SWEEP\n"time" "t"\nTRACE\n"a" "v"\nVALUE\n"time" 0\n"a" 1\n"time" 1\n')
+        vcd = '$timescale 1ns $end\n$var wire 1 ! a $end\n$enddefinitions $end\n#0\n0!\n#5\n1"\n'
+        for name, text, what in (('a.ts', ts, 'has 2 frequencies, and says that there are 3'),
+                                 ('a.s1p', '1 0.5 0\n', 'has no data behind an option line'),
+                                 ('a.s3p', '# Hz S RI\n2' + ' 1 0' * 9 + '\n1' + ' 1 0' * 9 + '\n', 'frequencies that go back'),
+                                 ('a.psf', psf, 'ends without END'), ('b.psf', psf + 'END\n', 'ends in the middle of a point'),
+                                 ('a.vcd', vcd, "changes '\"', which is not declared")):
+            self.write(name, text)
+            done = self.vsim('convert', name, 'x.raw', code=None)
+            self.assertIn(what, done.stderr, name)
+
     def test_thresholds_are_told(self):
         out = self.vsim('convert', 'family.raw', 'x.vcd', '--plot', '1').stdout
         self.assertRegex(out, r'threshold: \S+ V, the middle of all voltages')

@@ -73,8 +73,36 @@ START_TEST(the_index_finds_what_a_search_finds)
         ck_assert_ptr_null(post_plot_find(indexed, "nowhere"));
         post_plot_remove(plain, plain->vec[1]); /* numbers move */
         post_plot_remove(indexed, indexed->vec[1]);
-        ck_assert_uint_eq(vec_len(indexed->index.before), 0);
+        ck_assert_uint_eq(vec_len(indexed->index.before), vec_len(indexed->vec));
         (void)post_plot_add(&b.set, indexed, "last", "notype", false);
+    }
+    bench_fini(&b);
+}
+END_TEST
+
+/* After each removal it has all vectors, and finds what a plot without it finds. */
+START_TEST(the_index_outlives_a_removal)
+{
+    static const char *const word[] = {"a", "v(a)", "b", "A", "i(v1)", "v1#branch", "v(b)", "c"};
+    static const size_t order[] = {1, 5, 0, 2, 3, 0, 1, 0};
+    bench b;
+    bench_init(&b);
+    post_plot *plain = post_plot_new(&b.set, "op", "", ""),
+              *indexed = post_plot_new(&b.set, "op", "", "");
+    for (size_t i = 0; i < VS_COUNT(word); i++) {
+        (void)post_plot_append(&b.set, plain, word[i], "notype", false);
+        (void)post_plot_append(&b.set, indexed, word[i], "notype", false);
+    }
+    post_plot_index(indexed);
+    for (size_t k = 0; k < VS_COUNT(order); k++) {
+        post_plot_remove(plain, plain->vec[order[k]]);
+        post_plot_remove(indexed, indexed->vec[order[k]]);
+        ck_assert_uint_eq(vec_len(indexed->index.before), vec_len(indexed->vec));
+        for (size_t i = 0; i < VS_COUNT(word); i++) {
+            const post_vec *want = post_plot_find(plain, word[i]),
+                           *got = post_plot_find(indexed, word[i]);
+            ck_assert_str_eq(want ? want->name : "none", got ? got->name : "none");
+        }
     }
     bench_fini(&b);
 }
@@ -145,6 +173,7 @@ int main(void)
     Suite *s = suite_create("post/plot");
     TCase *t = tcase_create("post/plot");
     tcase_add_test(t, the_index_finds_what_a_search_finds);
+    tcase_add_test(t, the_index_outlives_a_removal);
     tcase_add_test(t, a_plot_that_was_loaded_has_an_index);
     tcase_add_test(t, a_name_alone_is_found_by_its_other_forms);
     tcase_add_test(t, a_vector_of_the_same_name_is_replaced);
