@@ -112,6 +112,7 @@ typedef struct nat_device { /* facts about one device */
     int32_t n_node;
     bool ports; /* they are pairs: what flows into the first of one leaves through the second, and
                  * depends on their difference, and on what other devices do, alone */
+    bool told;  /* the circuit knows what flows between its nodes, and what it looks at */
 } nat_device;
 
 struct nat_kind {

