@@ -402,6 +402,7 @@ static vs_status driven(ana_orbit *h, hb_report *rep)
     if (st == VS_NOCONV) {
         st = ana_op(a, x, false, true);
         if (st == VS_OK) {
+            ckt_begin_shunts(a->c, x, a->opt.gmin, OP_GMIN_LOOK * a->opt.abstol);
             begin_at(h, x);
             h->lambda = 1;
             st = newton(h, rep);
@@ -501,6 +502,7 @@ static vs_status find(ana_orbit *h)
     hb_report rep = {0};
     vs_status st = find_drive(h);
     bool found = false;
+    size_t none = 0;
     if (st == VS_OK && h->o.from && h->o.n_from == 2 * ((size_t)h->n + 1) * (size_t)h->n_k) {
         memcpy(h->x, h->o.from, ((size_t)h->n + 1) * (size_t)h->n_k * sizeof *h->x);
         h->bordered = h->o.osc;
@@ -511,8 +513,13 @@ static vs_status find(ana_orbit *h)
         st = h->o.osc ? oscillator(h, &rep) : driven(h, &rep);
     if (st == VS_NOCONV)
         explain(h, &rep);
+    if (st == VS_OK)
+        st = hb_refuse(h);
     h->bordered = false;
     h->left = small_left;
+    h->small = st == VS_OK;
+    if (st == VS_OK && ckt_next_firm(h->a->c, &none))
+        st = hb_load(h, true);
     if (st == VS_OK) {
         list_lines(h);
         warn_truncation(h);

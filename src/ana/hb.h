@@ -82,6 +82,8 @@ struct ana_orbit {
     bool slow;         /* GMRES with the blocks did not get to an end */
     double left;       /* of the right side, when GMRES ends */
     double lambda;     /* 0 .. 1: the factor of the drive, raised step by step if Newton fails */
+    bool small; /* the state is found, and what is asked are small signals: parts that are fed have
+                 * gmin, since nobody looks at what feeds them then */
 };
 
 /* -- hb_grid.c -- */
@@ -111,6 +113,11 @@ void hb_forward_real(const ana_orbit *h, double *from_a, double *from_b, hb_cplx
  * and what lines and delays add at omega_k; factors are not made. Allocates workspace.
  * Status: VS_OK; VS_NOCONV: a value is not finite, or a model's loop has no end. */
 VS_MUST_USE vs_status hb_load(ana_orbit *h, bool jacobian);
+/* Currents f [stride] of all devices and sources into the nodes at a sample, for another gmin. */
+VS_MUST_USE vs_status hb_currents(ana_orbit *h, int32_t m, double gmin, double *f);
+/* To h->r what another gmin adds: the state moves by -J^-1 r for it. h->fs and h->qs are lost.
+ * Both allocate workspace. Status: as hb_load. */
+VS_MUST_USE vs_status hb_load_gmin(ana_orbit *h);
 /* What lines and delays add at omega_k + omega, into h->y; NULL stays if there are none. */
 void hb_load_delays(ana_orbit *h, double omega);
 /* Gives the first tone the frequency f, Hz, and all omega_k what follows. */
@@ -118,6 +125,11 @@ void hb_set_tone(ana_orbit *h, double f);
 /* What a load at the sample, 0 .. n_m - 1, is told: with one tone its time within the period; with
  * several h->offset, since drive has the values of the sources. */
 ckt_env hb_env(const ana_orbit *h, int32_t sample);
+
+/* -- hb_refuse.c -- */
+/* Whether the state, of the last hb_load with the Jacobian, is one of the circuit. Allocates.
+ * Status: VS_OK; VS_ESINGULAR with a message: gmin alone carries it. */
+VS_MUST_USE vs_status hb_refuse(ana_orbit *h);
 
 /* -- hb_matrix.c -- */
 /* Factors of the matrix at omega from the G and C of the last hb_load: of the whole, or, where that

@@ -121,7 +121,18 @@ ckt_env hb_env(const ana_orbit *h, int32_t sample)
                      .gmin = h->a->opt.gmin,
                      .srcfact = 1,
                      .iter = 1,
-                     .steady = true};
+                     .steady = true,
+                     .small = h->small};
+}
+
+/* f [stride] and q [stride] of the sample at another gmin, sources as they are. */
+static vs_status load_devices(ana_orbit *h, int32_t m, double gmin, double *f, double *q)
+{
+    ana *a = h->a;
+    ckt_env env = hb_env(h, m);
+    bool limited;
+    env.gmin = gmin;
+    return ckt_load(a->c, &env, h->xs + (size_t)m * h->stride, f, q, a->fmax, a->qmax, &limited);
 }
 
 /* Loads f and q of the sample; the sources' terms are replaced by mean + lambda drive. */
@@ -132,9 +143,7 @@ static vs_status load_sample(ana_orbit *h, int32_t m, double *terms)
     const double *drive = h->drive + (size_t)m * h->stride,
                  *mean = h->drive + (size_t)h->n_m * h->stride;
     const ckt_env env = hb_env(h, m);
-    bool limited;
-    const vs_status st =
-        ckt_load(a->c, &env, x, f, h->qs + (size_t)m * h->stride, a->fmax, a->qmax, &limited);
+    const vs_status st = load_devices(h, m, a->opt.gmin, f, h->qs + (size_t)m * h->stride);
     if (st != VS_OK)
         return st;
     ckt_source_terms(a->c, &env, terms);
@@ -303,6 +312,55 @@ vs_status hb_load(ana_orbit *h, bool jacobian)
         residual_of_delays(h);
     }
     vs_free(terms);
+    vs_free(rows);
+    return st;
+}
+
+vs_status hb_currents(ana_orbit *h, int32_t m, double gmin, double *f)
+{
+    const double *drive = h->drive + (size_t)m * h->stride,
+                 *mean = h->drive + (size_t)h->n_m * h->stride;
+    const ckt_env env = hb_env(h, m);
+    double *terms = vs_calloc(h->stride, sizeof *terms), *q = vs_calloc(h->stride, sizeof *q);
+    const vs_status st = load_devices(h, m, gmin, f, q);
+    if (st == VS_OK)
+        ckt_source_terms(h->a->c, &env, terms);
+    for (int32_t i = 1; i <= h->n && st == VS_OK; i++)
+        f[i] += mean[i] + drive[i] - terms[i];
+    vs_free(terms);
+    vs_free(q);
+    return st;
+}
+
+/* To fs what 2 gmin adds to the currents of the sample; without gmin what the shunts carry. */
+static vs_status load_gmin_sample(ana_orbit *h, int32_t m, double *less)
+{
+    const double gmin = h->a->opt.gmin, *x = h->xs + (size_t)m * h->stride;
+    double *f = h->fs + (size_t)m * h->stride, *q = h->qs + (size_t)m * h->stride;
+    const ckt_env env = hb_env(h, m);
+    vs_status st = gmin > 0 ? load_devices(h, m, gmin, less, q) : VS_OK;
+    if (st == VS_OK && gmin > 0)
+        st = load_devices(h, m, 2 * gmin, f, q);
+    memset(q, 0, h->stride * sizeof *q);
+    if (!(gmin > 0)) {
+        memset(f, 0, h->stride * sizeof *f);
+        ckt_add_shunts(h->a->c, &env, x, f);
+    }
+    for (int32_t i = 1; i <= h->n && gmin > 0; i++)
+        f[i] -= less[i];
+    return st;
+}
+
+vs_status hb_load_gmin(ana_orbit *h)
+{
+    vs_status st = VS_OK;
+    double *less = vs_calloc(h->stride, sizeof *less),
+           *rows = vs_malloc(2 * ROWS * (size_t)h->n_m * sizeof *rows);
+    for (int32_t m = 0; m < h->n_m && st == VS_OK; m++)
+        st = load_gmin_sample(h, m, less);
+    if (st == VS_OK)
+        to_residual(h, rows);
+    vs_free(less);
     vs_free(rows);
     return st;
 }

@@ -669,6 +669,77 @@ static vs_status refine(ana_shot *s, report *rep)
     return st;
 }
 
+/* -- what gmin alone carries -- */
+
+/* Of a voltage that twice gmin takes, if gmin carries it: half. */
+static const double least_share = 0.3;
+
+static double gmin_current(const ana_shot *s, int32_t i)
+{
+    return s->a->gdiag[i] ? op_most_gmin(s->a) * s->x_max[i] : 0;
+}
+
+/* How the state moves for twice gmin, to u: an update of Newton's method from here. */
+static vs_status move_by_gmin(ana_shot *s, update *u)
+{
+    const double gmin = s->a->opt.gmin;
+    double *r = vs_calloc(s->n1 + s->n_tail, sizeof *r);
+    s->a->opt.gmin = 2 * gmin;
+    vs_status st = shoot_pass(s, true);
+    if (st == VS_OK) {
+        shoot_residual(s, r);
+        st = s->dense ? solve_dense(s, r, u) : solve_krylov(s, r, u);
+    }
+    s->a->opt.gmin = gmin;
+    vs_free(r);
+    return st;
+}
+
+static vs_status tell_gmin(ana_shot *s, int32_t node)
+{
+    ana *a = s->a;
+    diag_error(a->d, s->o.span,
+               "no periodic solution: %s would be at %.3g V, where gmin alone carries the current "
+               "(%.3g A)",
+               ana_unknown_text(a, node), s->x0[node], gmin_current(s, node));
+    diag_note(a->d, s->o.span,
+              "perhaps a current has no path in the mean over a period; a resistor to ground of "
+              "at most 1e9 ohm gives it one");
+    return VS_ESINGULAR;
+}
+
+/* Is the state, of the last pass, one of the circuit? Transients before it do not tell: they may be
+ * on a ramp into a charge. */
+static vs_status judge(ana_shot *s)
+{
+    update u = {0};
+    int32_t node = 0;
+    bool look = false;
+    for (size_t i = 1; i < s->n1; i++)
+        look |= gmin_current(s, (int32_t)i) > OP_GMIN_CURRENT;
+    if (!look || !(s->a->opt.gmin > 0) || s->o.osc)
+        return VS_OK;
+    u.dx = vs_calloc(s->n1 + s->n_tail, sizeof *u.dx);
+    vs_status st = move_by_gmin(s, &u);
+    for (size_t k = 0; k < vec_len(s->state) && st == VS_OK; k++) {
+        const int32_t i = s->state[k];
+        const double current = gmin_current(s, i);
+        if (current > OP_GMIN_CURRENT && fabs(u.dx[i]) > least_share * s->x_max[i] &&
+            (!node || current > gmin_current(s, node)))
+            node = i;
+    }
+    vs_free(u.dx);
+    if (node)
+        return tell_gmin(s, node);
+    return shoot_pass(s, false);
+}
+
+static vs_status refine_and_judge(ana_shot *s, report *rep)
+{
+    const vs_status st = refine(s, rep);
+    return st == VS_OK ? judge(s) : st;
+}
+
 /* -- beginning and end -- */
 
 static vs_status refuse(const ana_shot *s)
@@ -915,7 +986,7 @@ static vs_status find(ana_shot *s, const ana_shoot_opt *o, report *rep)
         st = refuse_echoes(s);
     if (st == VS_OK) {
         shoot_keep_cycle(s);
-        st = tightly(s, refine, rep);
+        st = tightly(s, refine_and_judge, rep);
     }
     if (st == VS_NOCONV)
         explain(s, rep);

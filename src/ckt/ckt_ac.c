@@ -194,7 +194,7 @@ static void stamp_fixes(ckt *c, const ckt_env *env, double *g)
 {
     ckt_env moving = *env;
     moving.mode = CKT_TRAN;
-    moving.steady |= env->mode == CKT_STATIC; /* what feeds a part there, nobody has looked at */
+    moving.small |= env->mode == CKT_STATIC; /* what feeds a part there, nobody has looked at */
     for (size_t i = 0; i < vec_len(c->fix); i++)
         if (c->fix[i].always)
             g[c->fix[i].slot] += ckt_fix_value(&c->fix[i], &moving);

@@ -71,7 +71,7 @@ double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
     if (k->kind != CKT_FIX_SHUNT)
         return k->kind == CKT_FIX_SERIES ? -loop_ohm : 1;
     const bool firm = env->mode == CKT_STATIC ? k->stiff || k->held
-                                              : k->firm && !k->loose && !(k->fed && env->steady);
+                                              : k->firm && !k->loose && !(k->fed && env->small);
     return firm ? CKT_FIRM_SIEMENS : ckt_shunt(env->gmin);
 }
 
@@ -144,8 +144,9 @@ void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f
 {
     for (size_t i = 0; i < vec_len(c->fix); i++) {
         const ckt_fix *k = &c->fix[i];
-        const bool carries =
-            env->mode == CKT_STATIC ? !k->stiff && !k->held : k->always && (!k->firm || k->loose);
+        const bool carries = env->mode == CKT_STATIC
+                                 ? !k->stiff && !k->held
+                                 : k->always && ckt_fix_value(k, env) != CKT_FIRM_SIEMENS;
         if (k->kind == CKT_FIX_SHUNT && carries)
             f[k->unknown] += ckt_fix_value(k, env) * x[k->unknown];
     }

@@ -474,13 +474,15 @@ static void note_native(void *user, const nat_device *d)
 {
     feeds *s = user;
     for (int32_t k = 1; k < d->n_node; k++)
-        if (!d->ports)
+        if (!d->ports && !d->told)
             note_drive(s, d->node[0], d->node[k], true, true);
         else if (k % 2)
             note_feed(s, d->node[k - 1], d->node[k]);
-    if (!d->ports) /* nothing is known of what it looks at */
-        for (int32_t k = 0; k < d->n_node; k++)
-            s->sensed[find(s->up, d->node[k])] = true;
+    bool within = true; /* its nodes are of one set: it looks at differences */
+    for (int32_t k = 1; k < d->n_node; k++)
+        within &= find(s->up, d->node[k]) == find(s->up, d->node[0]);
+    for (int32_t k = 0; k < d->n_node && !d->ports && !d->told && !within; k++)
+        s->sensed[find(s->up, d->node[k])] = true;
 }
 
 enum { FLOWS = 1, STORES = 2, DEPENDS = 4 };
@@ -555,14 +557,33 @@ static void note_probes(const dev_group *g, const dev_form *f, feeds *s)
     }
 }
 
-/* Nothing is known of the branches of OSDI libraries. */
+/* The voltages that a device of an OSDI library reads; all to ground, if nobody tells. */
+static void note_inputs(const ckt_osdi_facts *d, feeds *s)
+{
+    const int32_t n = osdi_n_input(d->in->module);
+    for (int32_t k = 0; k < n; k++) {
+        int32_t hi, lo;
+        osdi_input(d->in->module, k, &hi, &lo);
+        const int32_t a = find(s->up, hi < 0 ? 0 : d->unknown[hi]),
+                      b = find(s->up, lo < 0 ? 0 : d->unknown[lo]);
+        s->sensed[a] |= a != b;
+        s->sensed[b] |= a != b;
+    }
+    for (int32_t k = 0; k < d->in->module->n_node && n < 0; k++)
+        s->sensed[find(s->up, d->unknown[k])] = true;
+}
+
+/* Nothing is known of the branches of OSDI libraries: currents may flow between any two nodes, and
+ * to ground. */
 static void note_osdi(const ckt *c, feeds *s)
 {
-    int32_t *node = NULL;
-    ckt_osdi_nodes(c, &node);
-    for (size_t i = 0; i < vec_len(node); i++)
-        note_drive(s, node[i], 0, true, true);
-    vec_free(node);
+    for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
+        const ckt_osdi_facts d = ckt_osdi_at(c, i);
+        for (int32_t k = 0; k < d.in->module->n_node; k++)
+            if (s->c->unknown[d.unknown[k]].node)
+                note_drive(s, d.unknown[k], 0, true, false);
+        note_inputs(&d, s);
+    }
 }
 
 static void note_all(const ckt *c, feeds *s)

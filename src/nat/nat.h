@@ -42,6 +42,7 @@ typedef struct nat_env { /* what a load sees besides x */
     /* TRAN: of a periodic state: devices that remember add only what load_ac gives as G; at_omega
      * adds their other terms, harmonic by harmonic */
     bool steady;
+    bool small; /* TRAN: small signals: isolated parts that are fed have gmin to ground (ckt.h) */
     /* TRAN: devices that remember have the equations that nat_hold gave, and look at no past */
     bool held;
 } nat_env;
@@ -111,6 +112,7 @@ typedef struct nat_device { /* facts about one device */
     int32_t n_node;
     bool ports; /* they are pairs: what flows into the first of one leaves through the second, and
                  * depends on their difference, and on what other devices do, alone */
+    bool told;  /* the circuit knows what flows between its nodes, and what it looks at */
 } nat_device;
 
 struct nat_kind {

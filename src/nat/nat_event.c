@@ -155,15 +155,15 @@ static nat_device at(const nat_set *set, int32_t i)
     const int32_t n_dac = (int32_t)vec_len(s->dac), n_bidi = (int32_t)vec_len(s->bidi),
                   n_adc = (int32_t)vec_len(s->adc);
     if (i < n_dac)
-        return (nat_device){s->dac[i].o.name, s->dac[i].o.span, s->dac[i].o.out, 2, false};
+        return (nat_device){s->dac[i].o.name, s->dac[i].o.span, s->dac[i].o.out, 2, false, false};
     i -= n_dac;
     if (i < n_bidi)
-        return (nat_device){s->bidi[i].o.name, s->bidi[i].o.span, s->bidi[i].o.out, 2, false};
+        return (nat_device){s->bidi[i].o.name, s->bidi[i].o.span, s->bidi[i].o.out, 2, false, false};
     i -= n_bidi;
     if (i < n_adc)
-        return (nat_device){s->adc[i].o.name, s->adc[i].o.span, s->adc[i].o.in, 2, false};
+        return (nat_device){s->adc[i].o.name, s->adc[i].o.span, s->adc[i].o.in, 2, false, false};
     i -= n_adc;
-    return (nat_device){s->osc[i].o.name, s->osc[i].o.span, s->osc[i].o.in, 2, false};
+    return (nat_device){s->osc[i].o.name, s->osc[i].o.span, s->osc[i].o.in, 2, false, false};
 }
 
 /* -- pattern: sources, and a diagonal for each node that is shown -- */

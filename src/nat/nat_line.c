@@ -105,7 +105,7 @@ static int32_t count(const nat_set *set) { return (int32_t)vec_len(lines_of(set)
 static nat_device at(const nat_set *set, int32_t i)
 {
     const line *l = &lines_of(set)[i];
-    return (nat_device){l->name, l->span, l->node, 4, true};
+    return (nat_device){l->name, l->span, l->node, 4, true, false};
 }
 
 /* The rows of ports of lines, which have memory. */

@@ -105,7 +105,11 @@ static int32_t count(const nat_set *set) { return (int32_t)vec_len(of(set)->dev)
 static nat_device at(const nat_set *set, int32_t i)
 {
     const odev *o = &of(set)->dev[i];
-    return (nat_device){o->name, o->span, &of(set)->unk[o->unk], o->in->n_terminal, false};
+    return (nat_device){.name = o->name,
+                        .span = o->span,
+                        .node = &of(set)->unk[o->unk],
+                        .n_node = o->in->n_terminal,
+                        .told = true};
 }
 
 osdi_inst *nat_osdi_inst(const nat_list *l, int32_t i) { return of(l->set[NAT_OSDI])->dev[i].in; }

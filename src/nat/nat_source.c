@@ -45,7 +45,7 @@ static int32_t count(const nat_set *set)
 static nat_device at(const nat_set *set, int32_t i)
 {
     const nat_source *s = &((const nat_sources *)set)->all[i];
-    return (nat_device){s->name, s->span, s->node, 2, true};
+    return (nat_device){s->name, s->span, s->node, 2, true, false};
 }
 
 /* -- pattern -- */

@@ -35,7 +35,7 @@ static int32_t count(const nat_set *set) { return (int32_t)vec_len(tables_of(set
 static nat_device at(const nat_set *set, int32_t i)
 {
     const table *t = &tables_of(set)[i];
-    return (nat_device){t->o.name, t->o.span, t->node, 2 + 2 * t->o.table->n_axis, false};
+    return (nat_device){t->o.name, t->o.span, t->node, 2 + 2 * t->o.table->n_axis, false, false};
 }
 
 /* -- pattern -- */

