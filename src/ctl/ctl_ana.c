@@ -96,7 +96,7 @@ static void check_saved(ctl *c)
     const char *const *save = sim_opts(c->s)->save;
     const flat_ana_kind kind = c->run.a.kind;
     const post_plot *p = sim_plots(c->s)->current;
-    if (kind != FLAT_OP && kind != FLAT_DC && kind != FLAT_AC && kind != FLAT_TRAN)
+    if (kind != FLAT_OP && kind != FLAT_DCSWEEP && kind != FLAT_AC && kind != FLAT_TRAN)
         return;
     for (; c->n_saved < vec_len(save); c->n_saved++)
         if (str_casecmp(save[c->n_saved], "all") && !post_plot_find(p, save[c->n_saved]))
