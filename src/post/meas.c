@@ -23,6 +23,7 @@ typedef struct job {
     size_t i;
     post_meas *m;
     meas_plan *plan; /* NULL: evaluate */
+    bool of_part;    /* a form of a part of the curve, where keys but td, from, to do nothing */
 } job;
 
 /* Keys of some forms. */
@@ -129,6 +130,14 @@ static bool is(const post_word *w, const char *name) { return w && !str_casecmp(
 
 /* -- reading clauses -- */
 
+static void warn_idle(job *j, const post_word *w)
+{
+    const diag_span at =
+        j->at.len == j->text_len ? (diag_span){j->at.file, j->at.off + w->off, w->len} : j->at;
+    if (!j->e->told && !j->plan)
+        diag_warning(j->e->d, at, "'%s' has no effect here", w->text);
+}
+
 /* Words of Xyce's and HSPICE's that have no effect here; a warning each. */
 static bool has_no_effect(job *j, const post_word *w)
 {
@@ -140,10 +149,7 @@ static bool has_no_effect(job *j, const post_word *w)
         k++;
     if (k == VS_COUNT(idle) || !w->value)
         return false;
-    const diag_span at =
-        j->at.len == j->text_len ? (diag_span){j->at.file, j->at.off + w->off, w->len} : j->at;
-    if (!j->e->told && !j->plan)
-        diag_warning(j->e->d, at, "'%s' has no effect here", w->text);
+    warn_idle(j, w);
     return true;
 }
 
@@ -161,6 +167,7 @@ static const char *value_behind(job *j)
 
 static bool read_key(job *j, clause *c, const post_word *w)
 {
+    enum { TD = 1, FROM = 3, TO };
     static const char *const keys[] = {"val", "td", "at", "from", "to", "rise", "fall", "cross"};
     double *number[] = {NULL, &c->td, &c->at, &c->from, &c->to};
     size_t k = 0;
@@ -177,6 +184,8 @@ static bool read_key(job *j, clause *c, const post_word *w)
     const char *value = w->value ? w->value : value_behind(j);
     if (!value)
         return wrong(j, w, "'%1' needs a value: %1=...", w->text, "");
+    if (j->of_part && k != TD && k != FROM && k != TO)
+        warn_idle(j, w);
     if (k == 0) {
         c->val = value;
         return true;
@@ -572,7 +581,10 @@ static vs_status range(job *j, range_kind kind)
     const char *expr = w->text;
     j->i++;
     kind = output_of(j, kind);
-    if (!read_keys(j, &c))
+    j->of_part = true;
+    const bool good = read_keys(j, &c);
+    j->of_part = false;
+    if (!good)
         return VS_EINPUT;
     if (!isnan(c.td))
         c.from = isnan(c.from) ? c.td : fmax(c.from, c.td);

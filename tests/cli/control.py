@@ -254,6 +254,15 @@ class Blocks(Folder):
                               'let o = sortorder(-x)', 'print y z x[3] o[0] o[3]', args=('-q',))
         self.assertEqual([float(line.split()[-1]) for line in out.splitlines()], [30, 60, 7, 4, 3])
 
+    def test_what_a_measure_of_a_part_does_not_look_at_is_told(self):
+        """Once, whether points are kept or measured as they come."""
+        for block in '', '.control\nrun\n.endc\n':
+            _, err = self.run_deck(RC + '.tran 10n 4u\n.meas tran a max v(out) at=1u\n.meas tran b avg v(out) from=1u to=2u rise=2\n'
+                                   '.meas tran c pp v(out) td=1u from=2u\n' + block)
+            self.assertEqual(re.findall(r"warning: '(\w+)' has no effect here", err), ['at', 'rise'], err)
+        _, err = self.run_deck(RC + '.control\ntran 10n 1u\nmeas tran a max v(out) val=3\n.endc\n')
+        self.assertEqual(re.findall(r"warning: '(\w+)' has no effect here", err), ['val'])
+
     def test_a_measure_that_failed_has_no_value(self):
         """Also if one of its name had a value before."""
         out, err = self.run_deck('fails\nv1 a 0 1\nr1 a b 1k\nr2 b 0 1k\n.control\nforeach r 1k 100k\nalter r1 = $r\n'
