@@ -17,9 +17,12 @@
 
 enum { MAX_NAMED = 4, MAX_WARNINGS = 10 };
 
+/* up[0] = APART: nothing joins ground. */
+enum { APART = -1 };
+
 static int32_t find(int32_t *up, int32_t i)
 {
-    while (up[i] != i)
+    while (up[i] != i && up[i] != APART)
         i = up[i] = up[up[i]];
     return i;
 }
@@ -28,7 +31,7 @@ static bool join(int32_t *up, int32_t a, int32_t b)
 {
     a = find(up, a);
     b = find(up, b);
-    if (a == b)
+    if (a == b || up[a] == APART || up[b] == APART)
         return false;
     if (a < b) /* the smallest is the root: ground stays 0 */
         up[b] = a;
@@ -604,6 +607,207 @@ static void note_all(const ckt *c, feeds *s)
     note_osdi(c, s);
 }
 
+/* -- loops of gain through parts -- */
+
+/* Cells are sets that no path through ground joins, 0 that of all that is digital. An edge leads
+ * from a cell to one with a row that depends on it: entries (from, to), sorted. */
+typedef struct cells {
+    const ckt *c;
+    int32_t *of; /* a union-find */
+    csc_entry *edge;
+} cells;
+
+static void add_edge(cells *s, int32_t from, int32_t to)
+{
+    const int32_t a = from ? find(s->of, from) : 0, b = to ? find(s->of, to) : 0;
+    if (a != b)
+        vec_push(s->edge, csc_entry_of(a, b));
+}
+
+/* A native device of which not all is known couples with everything digital. */
+static void add_native(void *user, const nat_device *d)
+{
+    cells *s = user;
+    for (int32_t k = 0; k < d->n_node && !d->ports && !d->told; k++) {
+        if (!d->node[k])
+            continue;
+        add_edge(s, d->node[k], 0);
+        add_edge(s, 0, d->node[k]);
+    }
+}
+
+static void add_entries(cells *s, const csc_entry *e)
+{
+    for (size_t i = 0; i < vec_len(e); i++)
+        if (csc_entry_row(e[i]) && csc_entry_col(e[i]))
+            add_edge(s, csc_entry_col(e[i]), csc_entry_row(e[i]));
+}
+
+static cells find_cells(const ckt *c)
+{
+    cells s = {.c = c, .of = new_sets(c)};
+    csc_entry *e = NULL;
+    s.of[0] = APART;
+    join_natives(c, true, s.of);
+    for (int form = MDL_DC; form < MDL_N_FORM; form++)
+        join_devices(c, (mdl_form_kind)form, false, s.of, NULL);
+    nat_entries(&c->nat, true, &e);
+    for (int form = MDL_DC; form < MDL_N_FORM; form++)
+        ckt_device_entries(c, (mdl_form_kind)form, &e);
+    add_entries(&s, e);
+    nat_each(&c->nat, false, add_native, &s);
+    nat_each(&c->nat, true, add_native, &s);
+    ckt_sort_entries(c, s.edge);
+    vec_free(e);
+    return s;
+}
+
+static void free_cells(cells *s)
+{
+    vec_free(s->of);
+    vec_free(s->edge);
+}
+
+/* A walk from what looks at the level of a part: cells that it reached, and those to go on from. */
+typedef struct walk {
+    const cells *s;
+    feeds *in;
+    int32_t part;
+    bool *reached; /* [unknowns] */
+    int32_t *next; /* vec */
+    bool back;     /* it came to what feeds the part */
+} walk;
+
+static void reach(walk *w, int32_t cell)
+{
+    if (!w->reached[cell])
+        vec_push(w->next, cell);
+    w->reached[cell] = true;
+}
+
+/* A device that looks at the level has a row there; one in the part may feed it. */
+static void reach_row(walk *w, int32_t row)
+{
+    if (row && find(w->in->up, row) == w->part)
+        w->back = true;
+    else if (row)
+        reach(w, find(w->s->of, row));
+}
+
+static void reach_rows(walk *w, const dev_form *f, const int32_t *to)
+{
+    for (int32_t k = 0; k < f->n_out; k++) {
+        const mdl_out *o = &f->variant->out[k];
+        if (o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT)
+            reach_row(w, to[o->a]);
+    }
+}
+
+static bool looks_at(const walk *w, int32_t hi, int32_t lo)
+{
+    const int32_t a = find(w->in->up, hi), b = find(w->in->up, lo);
+    return a != b && (a == w->part || b == w->part);
+}
+
+static void look_through_group(walk *w, const dev_group *g)
+{
+    const va_module *m = mdl_module(g->model);
+    const dev_form *f = &g->form[MDL_TRAN];
+    for (int32_t i = 0; f->variant && i < g->nb; i++) {
+        const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
+        bool looks = false;
+        for (size_t k = 0; k < vec_len(m->probe) && !looks; k++) {
+            const va_probe *p = &m->probe[k];
+            looks = looks_at(w, p->hi < 0 ? 0 : to[p->hi], p->lo < 0 ? 0 : to[p->lo]) &&
+                    ckt_looks_at(g, MDL_TRAN, i, (int32_t)k);
+        }
+        if (looks)
+            reach_rows(w, f, to);
+    }
+}
+
+static void look_through_native(void *user, const nat_device *d)
+{
+    walk *w = user;
+    for (int32_t k = 1; k < d->n_node && !d->ports && !d->told; k++)
+        if (looks_at(w, d->node[0], d->node[k]))
+            reach(w, 0);
+}
+
+static void look_through_osdi(walk *w, const ckt_osdi_facts *d)
+{
+    const int32_t n = osdi_n_input(d->in->module);
+    bool looks = n < 0;
+    for (int32_t k = 0; k < n; k++) {
+        int32_t hi, lo;
+        osdi_input(d->in->module, k, &hi, &lo);
+        looks |= looks_at(w, hi < 0 ? 0 : d->unknown[hi], lo < 0 ? 0 : d->unknown[lo]);
+    }
+    for (int32_t k = 0; k < d->in->module->n_node && looks; k++)
+        reach_row(w, d->unknown[k]);
+}
+
+static size_t first_edge(const csc_entry *e, int32_t from)
+{
+    size_t a = 0, b = vec_len(e);
+    while (a < b) {
+        const size_t mid = a + (b - a) / 2;
+        if (csc_entry_row(e[mid]) < from)
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    return a;
+}
+
+/* Does what looks at the level of a part lead back to what feeds it? Then the loop is what holds
+ * the level. */
+static bool is_in_loop(const cells *s, feeds *in, int32_t part)
+{
+    walk w = {.s = s, .in = in, .part = part};
+    vec_extend(w.reached, vec_len(s->c->unknown));
+    for (size_t gi = 0; gi < vec_len(s->c->group); gi++)
+        look_through_group(&w, &s->c->group[gi]);
+    nat_each(&s->c->nat, false, look_through_native, &w);
+    nat_each(&s->c->nat, true, look_through_native, &w);
+    for (int32_t i = 0; i < ckt_n_osdi(s->c); i++) {
+        const ckt_osdi_facts d = ckt_osdi_at(s->c, i);
+        look_through_osdi(&w, &d);
+    }
+    while (vec_len(w.next) && !w.back) {
+        const int32_t at = vec_last(w.next);
+        (void)vec_pop(w.next);
+        for (size_t k = first_edge(s->edge, at);
+             k < vec_len(s->edge) && csc_entry_row(s->edge[k]) == at; k++) {
+            const int32_t to = csc_entry_col(s->edge[k]);
+            w.back |= to && find(in->up, to) == part;
+            reach(&w, to);
+        }
+    }
+    vec_free(w.reached);
+    vec_free(w.next);
+    return w.back;
+}
+
+/* A walk for each of more parts would take too long: they count as in a loop. */
+enum { MOST_WALKS = 64 };
+
+/* Parts whose level matters to what feeds them. */
+static void find_loops(const ckt *c, feeds *in, bool *loop)
+{
+    cells s = {0};
+    int32_t n = 0;
+    for (size_t k = 1; k < vec_len(c->unknown); k++) {
+        loop[k] = in->driven[k] && in->sensed[k];
+        if (!loop[k] || n == MOST_WALKS)
+            continue;
+        if (n++ == 0)
+            s = find_cells(c);
+        loop[k] = is_in_loop(&s, in, (int32_t)k);
+    }
+    free_cells(&s);
+}
+
 /* What shunts do in time. Sets that charges join are one part there: if these do not reach ground,
  * the first of them keeps its shunt. It may be a firm one where no current comes from outside, or
  * none that the level of the part could change. A part that gmin of devices joins to ground at rest
@@ -637,7 +841,7 @@ static shunts find_shunts(const ckt *c, int32_t *up, int32_t *own)
     const int32_t n = (int32_t)vec_len(up);
     shunts s = {.always = charged_sets(c, up)};
     feeds in = {.c = c, .up = new_sets(c)};
-    bool *kept = NULL;
+    bool *kept = NULL, *loop = NULL;
     vec_extend(s.firm, n);
     vec_extend(s.held, n);
     vec_extend(s.whole, n);
@@ -651,10 +855,13 @@ static shunts find_shunts(const ckt *c, int32_t *up, int32_t *own)
     for (int form = MDL_DC + 1; form < MDL_N_FORM; form++)
         join_devices(c, (mdl_form_kind)form, false, in.up, NULL);
     note_all(c, &in);
+    vec_extend(loop, n);
+    find_loops(c, &in, loop);
     for (int32_t k = 1; k < n; k++) {
         s.whole[k] = find(in.up, k);
-        s.firm[k] = !(in.driven[k] && in.sensed[k]);
+        s.firm[k] = !loop[k];
     }
+    vec_free(loop);
     find_held(c, up, &s);
     vec_extend(kept, n);
     memcpy(kept, s.held, (size_t)n * sizeof *kept);

@@ -158,7 +158,8 @@ static nat_device at(const nat_set *set, int32_t i)
         return (nat_device){s->dac[i].o.name, s->dac[i].o.span, s->dac[i].o.out, 2, false, false};
     i -= n_dac;
     if (i < n_bidi)
-        return (nat_device){s->bidi[i].o.name, s->bidi[i].o.span, s->bidi[i].o.out, 2, false, false};
+        return (nat_device){
+            s->bidi[i].o.name, s->bidi[i].o.span, s->bidi[i].o.out, 2, false, false};
     i -= n_bidi;
     if (i < n_adc)
         return (nat_device){s->adc[i].o.name, s->adc[i].o.span, s->adc[i].o.in, 2, false, false};

@@ -49,8 +49,8 @@ void osdi_forget_loads(osdi_lib *lib);
 const osdi_module *osdi_find(const osdi_lib *lib, const char *name); /* any case; NULL: none */
 int32_t osdi_n_module(const osdi_lib *lib);
 
-/* The voltages that the module reads, pairs of its nodes, -1: ground. How many, -1: its library does
- * not tell (0.3). */
+/* The voltages that the module reads, pairs of its nodes, -1: ground. How many, -1: its library
+ * does not tell (0.3). */
 int32_t osdi_n_input(const osdi_module *m);
 void osdi_input(const osdi_module *m, int32_t k, int32_t *hi, int32_t *lo);
 

@@ -25,6 +25,9 @@ QN = '.model qn npn bf=100 cje=1p cjc=1p'
 VDMOS = 'vd vdmos vto=2 kp=10 cgdmax=1n cgdmin=0.2n cgs=1n cjo=1n is=1e-12'
 LINE = 'z0=50 td=1n'
 
+# its level is looked at, which is no loop
+WATCHED = 'v1 p 0 pulse(0 1 10u 1u 1u 200u 500u)\nrp p 0 1k\nr1 a %s 1k\nc1 a r 10m\ng1 0 a p 0 1m\ne1 x 0 a 0 1\nrx x 0 1k\n'
+
 
 def fed(a, b, wave):
     """The current from ground into node a and from node b to ground."""
@@ -97,6 +100,7 @@ DECKS = {
     'e': (SINE + 'e1 o r s1 r 2\nr1 o r 1k\nc1 o r 1u', 'o r', 1.2e-3),
     'f': (SINE + 'vm s1 s3 0\nrs s3 r 1k\nf1 r o vm 2\nr1 o r 1k\nc1 o r 1u', 'o r', 1.2e-3),
     'g': (SINE + 'g1 0 o s1 r 1m\ng2 r 0 s1 r 1m\nr1 o r 1k\nc1 o r 1u', 'o r', 1.2e-3),
+    'g, watched from outside': (WATCHED % 'r' + 'g2 r 0 p 0 1m\n', 'a r', 1e-3),
     'h': (SINE + 'vm s1 s3 0\nrs s3 r 1k\nh1 o r vm 1k\nr1 o r 1k\nc1 o r 1u', 'o r', 1.2e-3),
     'opto-coupler': ('v1 p 0 pulse(0 5 1u 1u 1u 200u 500u)\nrp p q 1k\nvm q 0 0\nf1 o r vm 0.5\nvc c r 5\nr1 c o 1k\nc1 o r 1n', 'o r', 1e-4),
     'code model, volts': (SINE + 'a1 %vd(s1 r) %vd(o r) g\nr1 o r 1k\nc1 o r 1u\n.model g gain(gain=2)', 'o r', 1.2e-3),
@@ -285,6 +289,15 @@ class Isolated(folder.Folder):
         code, _, said = self.rows('i1 0 a 1m\nt1 a 0 c 0 %s\n.op' % LINE)
         self.assertEqual(code, 3)
         self.assertIn("node 'a' would be at 1e+09 V, where gmin alone carries the current (0.001 A)", said)
+
+    def test_a_level_that_is_looked_at(self):
+        """Where what looks at it leads back to what feeds the part, that holds it; else nothing does."""
+        self.refused(WATCHED.replace(' r ', ' b ') % 'b', 1e-5, 1e-3)
+        step = 'v1 p 0 pulse(0 1 1u 1u 1u 1 1)\nrp p 0 1\nr1 a b 1k\nc1 a b 1n\ng2 0 a p 0 1m\n'
+        for loop in ('g1 a 0 b 0 1m', 'e1 x 0 a 0 1\nrx x 0 1k\ng1 a 0 x 0 1m', 'e1 x 0 a 0 1\nvm x y 0\nry y 0 1k\nf1 a 0 vm 1'):
+            code, rows, said = self.rows(step + loop + '\n.tran 10u 1m')
+            self.assertEqual(code, 0, said)
+            self.assertAlmostEqual(rows[-1]['v(a)'], 1, delta=1e-6, msg=loop)
 
     def test_leakage_keeps_the_level_that_gmin_gives_it(self):
         code, rows, said = self.rows('r1 a b 1k\nc1 a b 1n\ni1 0 a 100p\n.tran 1u 100u')
