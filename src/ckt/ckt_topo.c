@@ -233,7 +233,7 @@ static bool holds(const mdl_out *o, mdl_form_kind form)
 /* An output of a form that holds something: G(a,a), G(a,b) with a pair, with one that is apart, or
  * with one where one of the two is gmin's alone, which joins nothing. Others join nothing either. */
 typedef struct hold {
-    enum { OWN, PAIR, APART, BY_GMIN } kind;
+    enum { OWN, PAIR, PAIR_APART, PAIR_BY_GMIN } kind;
     int32_t a, b;
 } hold;
 
@@ -252,8 +252,8 @@ static void list_holds(const dev_form *f, const nets *net, mdl_form_kind form, c
         }
         if (holds(o, form) && paired)
             vec_push(*list, ((hold){o->a == o->b                 ? OWN
-                                    : are_apart(net, o->a, o->b) ? APART
-                                    : weak                       ? BY_GMIN
+                                    : are_apart(net, o->a, o->b) ? PAIR_APART
+                                    : weak                       ? PAIR_BY_GMIN
                                                                  : PAIR,
                                     o->a, o->b}));
     }
@@ -307,9 +307,9 @@ static void join_devices(const ckt *c, mdl_form_kind form, bool gmin, int32_t *u
                 const int32_t a = to[list[k].a], b = to[list[k].b];
                 if (list[k].kind == OWN)
                     has_diag[a] = true;
-                if (list[k].kind == APART && apart)
+                if (list[k].kind == PAIR_APART && apart)
                     vec_push(*apart, csc_entry_of(a, b));
-                const bool pair = list[k].kind == PAIR || list[k].kind == BY_GMIN;
+                const bool pair = list[k].kind == PAIR || list[k].kind == PAIR_BY_GMIN;
                 if (pair && (form == MDL_DC || !are_currents(c, a, b))) {
                     has_pair[a] = true;
                     if (list[k].kind == PAIR)
