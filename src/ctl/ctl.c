@@ -676,9 +676,12 @@ static ctl_flow run_repeat(ctl *c, const stmt *x)
         if (!prepare(c, x))
             return FLOW_ON;
         bool ok = !*c->line || post_eval_number(&c->e, c->line, &n);
-        if (ok && (!(n >= 0) || n != floor(n))) {
-            ctl_fail(c, "repeat takes a whole number of turns, not %g", n);
+        if (ok && !(n >= 0)) {
+            ctl_fail(c, "repeat takes a number of turns, not %g", n);
             ok = false;
+        } else if (ok && n != floor(n)) {
+            diag_warning(c->d, c->at, "repeat takes whole turns: %g of %g", floor(n), n);
+            n = floor(n);
         }
         end_command(c, ok ? VS_OK : VS_EINPUT);
         frame(c)->most = ok ? n : 0;

@@ -428,19 +428,31 @@ static int by_name(const void *a, const void *b)
     return str_casecmp((*(const post_vec *const *)a)->name, (*(const post_vec *const *)b)->name);
 }
 
+static bool shows(const char *word, const post_vec *v)
+{
+    return post_name_matches(v->name, word) || !str_casecmp(word, "all");
+}
+
+static bool is_shown(const post_plot *p, const char *word)
+{
+    bool any = !str_casecmp(word, "all");
+    for (size_t i = 0; i < vec_len(p->vec) && !any; i++)
+        any = shows(word, p->vec[i]);
+    return any;
+}
+
 vs_status ctl_display(ctl *c, const char *text)
 {
     const post_plot *p = sim_plots(c->s)->current;
     char **w = ctl_words(c, text);
     post_vec **v = NULL;
-    vs_status st = VS_OK;
     for (size_t k = 0; k < vec_len(w); k++)
-        if (str_casecmp(w[k], "all") && !post_plot_find(p, w[k]))
-            st = ctl_fail(c, "there is no vector '%s' in the plot %s", w[k], p->name);
+        if (!is_shown(p, w[k]))
+            diag_warning(c->d, c->at, "there is no vector '%s' in the plot %s", w[k], p->name);
     for (size_t i = 0; i < vec_len(p->vec); i++) {
         bool wanted = !vec_len(w);
         for (size_t k = 0; k < vec_len(w) && !wanted; k++)
-            wanted = post_name_matches(p->vec[i]->name, w[k]) || !str_casecmp(w[k], "all");
+            wanted = shows(w[k], p->vec[i]);
         if (wanted)
             vec_push(v, p->vec[i]);
     }
@@ -455,7 +467,7 @@ vs_status ctl_display(ctl *c, const char *text)
                 v[i]->complex ? "complex" : "real", (long long)v[i]->n,
                 v[i] == p->scale ? " [default scale]" : "");
     vec_free(v);
-    return st;
+    return VS_OK;
 }
 
 vs_status ctl_setplot(ctl *c, const char *text)

@@ -89,9 +89,11 @@ vs_status ctl_psd(ctl *c, const char *text)
     const char *end;
     double x;
     if (!str_spice_number(arena_strndup(&c->scratch, text, n), &end, &x) || *end ||
-        !(x >= 0 && x < 1e6) || x != floor(x))
+        !(x >= 0 && x < 1e6))
         return ctl_fail(
             c, "psd takes the number of lines to average over, then vectors: psd 4 v(out)");
+    if (x != floor(x))
+        diag_warning(c->d, c->at, "psd averages over whole lines: %g of %g", floor(x), x);
     return spectrum(c, text + n + strspn(text + n, " \t"), true, (int)x);
 }
 

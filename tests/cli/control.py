@@ -229,11 +229,14 @@ class Blocks(Folder):
 
     def test_what_a_command_would_not_use_is_an_error(self):
         for line in ('echo $x[abc]', 'echo ${x', 'echo $x[2', 'set y = ( a b', 'compose y start=1 stop=5 lin=2.5',
-                     'compose y start=1 stop=5 step=1 lin=3', 'compose 2y values 1 2', 'setplot const more', 'psd 2.5 v(out)',
-                     'alter @v1[pulse] = [ 0 2 1u ] 5', 'alter r1 = [ 1k', 'repeat 2.5\necho turn\nend', 'repeat -1\nend',
+                     'compose y start=1 stop=5 step=1 lin=3', 'compose 2y values 1 2', 'setplot const more',
+                     'alter @v1[pulse] = [ 0 2 1u ] 5', 'alter r1 = [ 1k', 'repeat -1\nend',
                      'let z = sortorder(v(out) * i)', 'let x2[7] = 3'):
             _, err = self.control('set x = ( a b c )', 'let x2 = vector(3)', 'run', line, code=1)
             self.assertEqual(err.count('error:'), 1, line + err)
+        out, err = self.control('run', 'linearize', 'psd 2.5 v(out)', 'repeat 2.5', 'echo turn', 'end')
+        self.assertEqual(out.count('turn'), 2)
+        self.assertRegex(err, r'(?s)warning: psd averages over whole lines: 2 of 2.5.*warning: repeat takes whole turns: 2 of 2.5')
         out, err = self.run_deck(RC + '.control\nalter r1 = [ 2k 3k ]\nprint @r1[resistance]\n'
                                  'stop when v(out) > 2 when v(nothing) < 1\ntran 10n 1u\n.endc\n')
         self.assertIn('2.000000e+03', out)
@@ -243,7 +246,7 @@ class Blocks(Folder):
 
     def test_what_save_does_not_find_is_told_once(self):
         out, err = self.run_deck(RC + '.control\nsave v(zz) v(out) @r1[nothing] all\ntran 10n 1u\nop\ndisplay v(zz) v(out)\n'
-                                 '.endc\n', code=1)
+                                 '.endc\n')
         self.assertEqual(re.findall(r"warning: save: there is no '(\S+)'", err), ['v(zz)', '@r1[nothing]'])
         self.assertIn("there is no vector 'v(zz)' in the plot op1", err)
         self.assertRegex(out, r'v\(out\) +: voltage')
