@@ -234,7 +234,8 @@ class Blocks(Folder):
                      'let z = sortorder(v(out) * i)', 'let x2[7] = 3'):
             _, err = self.control('set x = ( a b c )', 'let x2 = vector(3)', 'run', line, code=1)
             self.assertEqual(err.count('error:'), 1, line + err)
-        out, err = self.control('run', 'linearize', 'psd 2.5 v(out)', 'repeat 2.5', 'echo turn', 'end')
+        out, err = self.run_deck(RC + '.tran 10n 4u\n.control\nrun\nlinearize\npsd 2.5 v(out)\nrepeat 2.5\necho turn\nend\n'
+                                 '.endc\n')
         self.assertEqual(out.count('turn'), 2)
         self.assertRegex(err, r'(?s)warning: psd averages over whole lines: 2 of 2.5.*warning: repeat takes whole turns: 2 of 2.5')
         out, err = self.run_deck(RC + '.control\nalter r1 = [ 2k 3k ]\nprint @r1[resistance]\n'
