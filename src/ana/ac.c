@@ -52,7 +52,7 @@ static vs_status refuse_feeds(const response *w, double f)
         const double current = current_of_gmin(w, k);
         if (!in)
             in = vs_calloc((size_t)a->n + 1, sizeof *in);
-        if (current <= least || current <= least_share * currents_of(w, k, in))
+        if (current <= least || !op_is_seen(a, k) || current <= least_share * currents_of(w, k, in))
             continue;
         diag_error(a->d, DIAG_NOWHERE,
                    "no solution at %.6g Hz: %s would be at %.3g V, where gmin alone carries the "

@@ -253,6 +253,8 @@ VS_MUST_USE vs_status op_of_tran(ana *a, double *x);
 int32_t op_carried_by_gmin(ana *a, const newton_eq *base, const double *x);
 /* f, q and what devices remember at x, in the equations of `base`. false: not finite. */
 bool op_load_at(ana *a, const newton_eq *base, const double *x);
+/* Whether a part has a node outside of devices. */
+bool op_is_seen(const ana *a, const ckt_firm *k);
 double op_most_gmin(const ana *a);                                   /* S, at any node */
 double op_gmin_current(const ana *a, const double *x, int32_t node); /* A, of such a node */
 /* The node with the largest contribution (size [n+1] ampere: a->fmax at the last load, or the

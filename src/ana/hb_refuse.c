@@ -42,7 +42,7 @@ static vs_status look_at_parts(ana_orbit *h, refused *r)
     double *f = vs_calloc(h->stride, sizeof *f), sum, size;
     vs_status st = VS_OK;
     for (size_t i = 0; (k = ckt_next_firm(h->a->c, &i)) != NULL;)
-        for (int32_t m = 0; m < h->n_m && st == VS_OK; m++) {
+        for (int32_t m = 0; m < h->n_m && st == VS_OK && op_is_seen(h->a, k); m++) {
             st = fed_current(h, k, m, f, &sum, &size);
             if (fabs(sum) > OP_GMIN_CURRENT + MANY_ROUNDINGS * DBL_EPSILON * size &&
                 fabs(sum) > r->current)
@@ -97,8 +97,8 @@ static vs_status look_at_gmin(ana_orbit *h, refused *r)
         hb_inverse_real(h, x, dx, h->part[0], h->part[1]);
         const double v = largest(h->part[0], h->n_m, &at);
         const double current = op_most_gmin(h->a) * v;
-        if (h->a->gdiag[i] && current > OP_GMIN_CURRENT && current > r->current &&
-            largest(h->part[1], h->n_m, &of_dx) > LEAST_SHARE * v)
+        if (h->a->gdiag[i] && !h->a->u[i].internal && current > OP_GMIN_CURRENT &&
+            current > r->current && largest(h->part[1], h->n_m, &of_dx) > LEAST_SHARE * v)
             *r = (refused){i, at, h->part[0][at], current};
     }
     return st == VS_NOCONV ? VS_OK : st; /* nothing is far; or nobody can tell */

@@ -497,6 +497,16 @@ vs_status op_follow(ana *a, const newton_eq *base, double *x, newton_report *rep
     return VS_OK;
 }
 
+bool op_is_seen(const ana *a, const ckt_firm *k)
+{
+    int32_t n;
+    const int32_t *node = ckt_part(a->c, k, &n);
+    bool seen = false;
+    for (int32_t i = 0; i < n; i++)
+        seen |= !a->u[node[i]].internal;
+    return seen;
+}
+
 double op_gmin_current(const ana *a, const double *x, int32_t node)
 {
     for (size_t k = 0; k < vec_len(a->far); k++)

@@ -676,7 +676,7 @@ static const double least_share = 0.3;
 
 static double gmin_current(const ana_shot *s, int32_t i)
 {
-    return s->a->gdiag[i] ? op_most_gmin(s->a) * s->x_max[i] : 0;
+    return s->a->gdiag[i] && !s->a->u[i].internal ? op_most_gmin(s->a) * s->x_max[i] : 0;
 }
 
 /* How the state moves for twice gmin, to u: an update of Newton's method from here. */

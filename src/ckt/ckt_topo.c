@@ -560,32 +560,32 @@ static void note_probes(const dev_group *g, const dev_form *f, feeds *s)
     }
 }
 
-/* The voltages that a device of an OSDI library reads; all to ground, if nobody tells. */
-static void note_inputs(const ckt_osdi_facts *d, feeds *s)
+/* Does a device of an OSDI library see nothing but differences within one set? Its library tells
+ * what it reads, and all of its nodes are there. */
+static bool is_within(const ckt_osdi_facts *d, int32_t *up)
 {
-    const int32_t n = osdi_n_input(d->in->module);
-    for (int32_t k = 0; k < n; k++) {
+    const int32_t n = osdi_n_input(d->in->module), set = find(up, d->unknown[0]);
+    bool within = n >= 0;
+    for (int32_t k = 0; k < d->in->module->n_node; k++)
+        within &= find(up, d->unknown[k]) == set;
+    for (int32_t k = 0; k < n && within; k++) {
         int32_t hi, lo;
         osdi_input(d->in->module, k, &hi, &lo);
-        const int32_t a = find(s->up, hi < 0 ? 0 : d->unknown[hi]),
-                      b = find(s->up, lo < 0 ? 0 : d->unknown[lo]);
-        s->sensed[a] |= a != b;
-        s->sensed[b] |= a != b;
+        within = (hi < 0) == (lo < 0);
     }
-    for (int32_t k = 0; k < d->in->module->n_node && n < 0; k++)
-        s->sensed[find(s->up, d->unknown[k])] = true;
+    return within;
 }
 
-/* Nothing is known of the branches of OSDI libraries: currents may flow between any two nodes, and
- * to ground. */
+/* Nothing is known of the branches of OSDI libraries: currents may flow to ground, and follow the
+ * voltage to it where the library does not tell otherwise. */
 static void note_osdi(const ckt *c, feeds *s)
 {
     for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
         const ckt_osdi_facts d = ckt_osdi_at(c, i);
+        const bool within = is_within(&d, s->up);
         for (int32_t k = 0; k < d.in->module->n_node; k++)
-            if (s->c->unknown[d.unknown[k]].node)
-                note_drive(s, d.unknown[k], 0, true, false);
-        note_inputs(&d, s);
+            if (c->unknown[d.unknown[k]].node)
+                note_drive(s, d.unknown[k], 0, true, !within);
     }
 }
 
@@ -736,14 +736,8 @@ static void look_through_native(void *user, const nat_device *d)
 
 static void look_through_osdi(walk *w, const ckt_osdi_facts *d)
 {
-    const int32_t n = osdi_n_input(d->in->module);
-    bool looks = n < 0;
-    for (int32_t k = 0; k < n; k++) {
-        int32_t hi, lo;
-        osdi_input(d->in->module, k, &hi, &lo);
-        looks |= looks_at(w, hi < 0 ? 0 : d->unknown[hi], lo < 0 ? 0 : d->unknown[lo]);
-    }
-    for (int32_t k = 0; k < d->in->module->n_node && looks; k++)
+    const bool within = is_within(d, w->in->up);
+    for (int32_t k = 0; k < d->in->module->n_node && !within; k++)
         reach_row(w, d->unknown[k]);
 }
 

@@ -806,6 +806,12 @@ const char *ckt_device_name(const ckt *c, int32_t device)
 
 /* No OSDI libraries. */
 void ckt_osdi_nodes(const ckt *c, int32_t **node) { (void)c, (void)node; }
+bool ckt_leak(ckt *c, double gmin)
+{
+    (void)c;
+    (void)gmin;
+    return false;
+}
 bool ckt_anchor(ckt *c, int32_t k)
 {
     (void)c, (void)k;
