@@ -804,23 +804,16 @@ const char *ckt_device_name(const ckt *c, int32_t device)
     return "";
 }
 
-/* No OSDI libraries. */
+/* No OSDI libraries, no lines. */
 void ckt_osdi_nodes(const ckt *c, int32_t **node) { (void)c, (void)node; }
 bool ckt_leak(ckt *c, double gmin)
 {
-    (void)c;
-    (void)gmin;
+    (void)c, (void)gmin;
     return false;
 }
 bool ckt_anchor(ckt *c, int32_t k)
 {
     (void)c, (void)k;
-    return false;
-}
-/* Nor lines. */
-bool ckt_leak(ckt *c, double gmin)
-{
-    (void)c, (void)gmin;
     return false;
 }
 void ckt_begin_shunts(ckt *c, const double *x, double gmin, double most)
