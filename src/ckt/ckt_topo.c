@@ -230,8 +230,8 @@ static bool holds(const mdl_out *o, mdl_form_kind form)
     return o->kind == IR_OUT_G || o->kind == IR_OUT_C || o->kind == IR_OUT_J;
 }
 
-/* An output of a form that holds something: G(a,a), G(a,b) with a pair, with one that is apart, or
- * with one where one of the two is gmin's alone, which joins nothing. Others join nothing either. */
+/* An output of a form that holds something: G(a,a); G(a,b) with a pair, with one that is apart, or
+ * with one where one of the two is gmin's alone, which joins nothing. Others join nothing. */
 typedef struct hold {
     enum { OWN, PAIR, PAIR_APART, PAIR_BY_GMIN } kind;
     int32_t a, b;
@@ -741,12 +741,13 @@ static void look_through_osdi(walk *w, const ckt_osdi_facts *d)
         reach_row(w, d->unknown[k]);
 }
 
-static size_t first_edge(const csc_entry *e, int32_t from)
+/* The first entry of a row, or of one behind it, of those that are sorted. */
+static size_t begin_of_row(const csc_entry *e, int32_t row)
 {
     size_t a = 0, b = vec_len(e);
     while (a < b) {
         const size_t mid = a + (b - a) / 2;
-        if (csc_entry_row(e[mid]) < from)
+        if (csc_entry_row(e[mid]) < row)
             a = mid + 1;
         else
             b = mid;
@@ -771,7 +772,7 @@ static bool is_in_loop(const cells *s, feeds *in, int32_t part)
     while (vec_len(w.next) && !w.back) {
         const int32_t at = vec_last(w.next);
         (void)vec_pop(w.next);
-        for (size_t k = first_edge(s->edge, at);
+        for (size_t k = begin_of_row(s->edge, at);
              k < vec_len(s->edge) && csc_entry_row(s->edge[k]) == at; k++) {
             const int32_t to = csc_entry_col(s->edge[k]);
             w.back |= to && find(in->up, to) == part;
@@ -1137,15 +1138,7 @@ typedef struct edge {
 /* Has row k entries in columns hi and lo only? */
 static bool only_columns(const csc_entry *dc, int32_t k, int32_t hi, int32_t lo)
 {
-    size_t a = 0, b = vec_len(dc);
-    while (a < b) {
-        const size_t mid = a + (b - a) / 2;
-        if (csc_entry_row(dc[mid]) < k)
-            a = mid + 1;
-        else
-            b = mid;
-    }
-    for (; a < vec_len(dc) && csc_entry_row(dc[a]) == k; a++)
+    for (size_t a = begin_of_row(dc, k); a < vec_len(dc) && csc_entry_row(dc[a]) == k; a++)
         if (csc_entry_col(dc[a]) != hi && csc_entry_col(dc[a]) != lo)
             return false;
     return true;

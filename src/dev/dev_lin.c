@@ -229,12 +229,6 @@ static void forget_rows(const dev_group *g)
             l->buffer[i].has[k] = -1;
 }
 
-void dev_lin_init_items(const dev_group *g, arena *mem)
-{
-    g->lin->item = arena_array(mem, int32_t, g->nb);
-    g->lin->first = arena_array(mem, int32_t, g->nb + 1);
-}
-
 void dev_lin_init_buffer(const dev_group *g, arena *mem, struct dev_lin_buffer *b, int32_t packs)
 {
     const dev_form *f = &g->form[MDL_APART];
@@ -299,7 +293,8 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
     l->mask = arena_array(mem, uint8_t, packs);
     l->recent = arena_array(mem, int32_t, g->nb);
     l->is_recent = arena_array(mem, uint8_t, g->nb);
-    dev_lin_init_items(g, mem);
+    l->item = arena_array(mem, int32_t, g->nb);
+    l->first = arena_array(mem, int32_t, g->nb + 1);
     l->buffer = arena_array(mem, struct dev_lin_buffer, buffers);
     l->n_buffer = buffers;
     for (int i = 0; i < buffers; i++) {

@@ -142,8 +142,7 @@ void dev_fixed_rows(const dev_group *g, struct dev_lin *l);
 int32_t *dev_lin_columns(const dev_group *g, arena *mem, int32_t stride);
 
 /* -- and evaluations of instances that were put together -- */
-/* Makes what lists them, and a buffer of so many packs, in `mem`. */
-void dev_lin_init_items(const dev_group *g, arena *mem);
+/* Makes a buffer of so many packs, in `mem`. */
 void dev_lin_init_buffer(const dev_group *g, arena *mem, struct dev_lin_buffer *b, int32_t packs);
 /* Makes a lane of the buffer, of b->n_lane, that of an item: its unknowns and setup values. */
 void dev_lin_seat(const dev_group *g, struct dev_lin_buffer *b, int32_t lane, int32_t code);
