@@ -305,14 +305,15 @@ static vs_status short_ports(ckt *c, const ckt_inst *inst, int32_t a, int32_t b)
     return ckt_add_vsource(c, name, a, b, &zero, 1, ckt_inst_span(inst));
 }
 
-/* The shape of devices with this topology, made again where it was another's that is kept at its
- * place. */
+/* The shape of devices with this topology, made again, in place of the oldest, where none of those
+ * that are kept is it. */
 static const ckt_shape *shape_of(ckt *c, const mdl_model *m, const int32_t *topo)
 {
-    const uintptr_t at = (uintptr_t)topo;
-    ckt_shape *s = &c->shape[(at >> 4 ^ at >> 9) % VS_COUNT(c->shape)];
-    if (s->model == m && !memcmp(s->topo, topo, vec_len(s->topo) * sizeof *topo))
-        return s; /* the row may be another one */
+    ckt_shape *s = c->shape;
+    for (const ckt_shape *end = s + VS_COUNT(c->shape); s < end; s++)
+        if (s->model == m && !memcmp(s->topo, topo, vec_len(s->topo) * sizeof *topo))
+            return s; /* the row may be another one */
+    s = &c->shape[c->n_shape++ % VS_COUNT(c->shape)];
     const int32_t n = mdl_n_unknown(m), n_port = mdl_module(m)->n_port;
     s->model = m;
     vec_clear(s->topo);

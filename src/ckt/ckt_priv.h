@@ -74,7 +74,8 @@ struct ckt {
     map source_by_name;
     ckt_inst *inst;       /* vec */
     int32_t *unk;         /* vec; from ckt_make_groups on group by group */
-    ckt_shape shape[8];   /* of devices added last */
+    ckt_shape shape[8];   /* of devices that were added, */
+    uint32_t n_shape;     /* and how many were made */
     nat_list nat;         /* native devices */
     nat_sources *sources; /* those of nat that are independent sources */
     bool has_own;         /* one has, or had, a waveform of the client */
