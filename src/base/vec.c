@@ -1,5 +1,6 @@
 #include "vec.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Of the first piece: most vecs stay below. */
@@ -73,4 +74,14 @@ int vec_by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+int vec_by_placed(const void *a, const void *b)
+{
+    const vec_placed *x = a, *y = b;
+    if (isnan(x->x) != isnan(y->x))
+        return isnan(x->x) ? 1 : -1;
+    if (x->x != y->x && !isnan(x->x))
+        return x->x < y->x ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
 }

@@ -37,5 +37,11 @@ void *vec_fixed_(arena *mem, size_t n, size_t elem);
 /* Orders for qsort of int32_t and of double, ascending; no element is NaN. */
 int vec_by_number(const void *a, const void *b);
 int vec_by_value(const void *a, const void *b);
+/* A number and where it stood; its order for qsort: ascending, NaN last, equal ones by place. */
+typedef struct vec_placed {
+    double x;
+    int64_t at;
+} vec_placed;
+int vec_by_placed(const void *a, const void *b);
 
 #endif

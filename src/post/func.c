@@ -258,32 +258,16 @@ static bool f_avg(fargs *f)
     return true;
 }
 
-typedef struct placed {
-    double x;
-    int64_t at;
-} placed;
-
-/* By value, not a number last; by place where values are equal. */
-static int by_value(const void *a, const void *b)
-{
-    const placed *x = a, *y = b;
-    if (isnan(x->x) != isnan(y->x))
-        return isnan(x->x) ? 1 : -1;
-    if (x->x != y->x && !isnan(x->x))
-        return x->x < y->x ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
 /* The places of the least value, of the next, and so on. */
 static bool f_sortorder(fargs *f)
 {
     const int64_t n = f->a[0].n;
-    placed *p = arena_array(f->e->mem, placed, (size_t)n + 1);
     if (f->a[0].complex)
         return post_fail(f->e, "sortorder() takes real values");
+    vec_placed *p = arena_array(f->e->mem, vec_placed, (size_t)n + 1);
     for (int64_t k = 0; k < n; k++)
-        p[k] = (placed){f->a[0].v[k], k};
-    qsort(p, (size_t)n, sizeof *p, by_value);
+        p[k] = (vec_placed){f->a[0].v[k], k};
+    qsort(p, (size_t)n, sizeof *p, vec_by_placed);
     *f->out = same_shape(f, false);
     f->out->type = "notype";
     for (int64_t k = 0; k < n; k++)

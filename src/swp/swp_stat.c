@@ -12,34 +12,21 @@
 
 enum { BINS = 10, BAR = 40, WORST = 3 };
 
-typedef struct item {
-    double y;
-    int64_t number;
-} item;
-
-static int by_value(const void *a, const void *b)
-{
-    const item *x = a, *y = b;
-    if (x->y != y->y)
-        return x->y < y->y ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-static double quantile(const item *v, int64_t n, double p)
+static double quantile(const vec_placed *v, int64_t n, double p)
 {
     const double h = (double)(n - 1) * p, k = floor(h);
     const int64_t i = (int64_t)k;
-    return i + 1 < n ? v[i].y + (h - k) * (v[i + 1].y - v[i].y) : v[n - 1].y;
+    return i + 1 < n ? v[i].x + (h - k) * (v[i + 1].x - v[i].x) : v[n - 1].x;
 }
 
-static void histogram(const item *v, int64_t n, FILE *log)
+static void histogram(const vec_placed *v, int64_t n, FILE *log)
 {
-    const double lo = v[0].y, width = (v[n - 1].y - lo) / BINS;
+    const double lo = v[0].x, width = (v[n - 1].x - lo) / BINS;
     int64_t count[BINS] = {0}, most = 0;
     if (!(width > 0) || !isfinite(width))
         return;
     for (int64_t i = 0; i < n; i++) {
-        const double k = floor((v[i].y - lo) / width);
+        const double k = floor((v[i].x - lo) / width);
         count[k >= BINS ? BINS - 1 : (int)k]++;
     }
     for (int i = 0; i < BINS; i++)
@@ -53,18 +40,18 @@ static void histogram(const item *v, int64_t n, FILE *log)
     }
 }
 
-static void worst(const item *v, int64_t n, FILE *log)
+static void worst(const vec_placed *v, int64_t n, FILE *log)
 {
     fputs("    lowest:", log);
     for (int64_t i = 0; i < WORST && i < n; i++)
-        fprintf(log, " %.6g (sample %lld)", v[i].y, (long long)v[i].number);
+        fprintf(log, " %.6g (sample %lld)", v[i].x, (long long)v[i].at);
     fputs("; highest:", log);
     for (int64_t i = 0; i < WORST && i < n; i++)
-        fprintf(log, " %.6g (sample %lld)", v[n - 1 - i].y, (long long)v[n - 1 - i].number);
+        fprintf(log, " %.6g (sample %lld)", v[n - 1 - i].x, (long long)v[n - 1 - i].at);
     fputc('\n', log);
 }
 
-static void one_measure(const swp_book *b, size_t k, item *v, FILE *log)
+static void one_measure(const swp_book *b, size_t k, vec_placed *v, FILE *log)
 {
     const size_t n_meas = vec_len(b->meas);
     int64_t n = 0, out = 0;
@@ -72,7 +59,7 @@ static void one_measure(const swp_book *b, size_t k, item *v, FILE *log)
         const double y = b->sample[(size_t)i * n_meas + k];
         out += isnan(y) || y < b->min[k] || y > b->max[k];
         if (isfinite(y))
-            v[n++] = (item){y, b->who[i].number};
+            v[n++] = (vec_placed){y, b->who[i].number};
     }
     fprintf(log, "  %s: %lld samples, %lld failed", b->meas[k], (long long)b->n_sample,
             (long long)(b->n_sample - n));
@@ -81,14 +68,14 @@ static void one_measure(const swp_book *b, size_t k, item *v, FILE *log)
     fputc('\n', log);
     if (!n)
         return;
-    qsort(v, (size_t)n, sizeof *v, by_value);
+    qsort(v, (size_t)n, sizeof *v, vec_by_placed);
     double mean = 0, square = 0;
     for (int64_t i = 0; i < n; i++)
-        mean += (v[i].y - mean) / (double)(i + 1);
+        mean += (v[i].x - mean) / (double)(i + 1);
     for (int64_t i = 0; i < n; i++)
-        square += (v[i].y - mean) * (v[i].y - mean);
+        square += (v[i].x - mean) * (v[i].x - mean);
     fprintf(log, "    mean %.7g, sigma %.7g, min %.7g, max %.7g\n", mean,
-            n > 1 ? sqrt(square / (double)(n - 1)) : 0, v[0].y, v[n - 1].y);
+            n > 1 ? sqrt(square / (double)(n - 1)) : 0, v[0].x, v[n - 1].x);
     static const double p[] = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
     fputs("    quantiles", log);
     for (size_t i = 0; i < VS_COUNT(p); i++)
@@ -121,7 +108,7 @@ static void yield(const swp_book *b, FILE *log)
 
 void swp_statistics(const swp_book *b, const char *label, FILE *log)
 {
-    item *v = vs_malloc(((size_t)b->n_sample + 1) * sizeof *v);
+    vec_placed *v = vs_malloc(((size_t)b->n_sample + 1) * sizeof *v);
     fprintf(log, "statistics%s%s\n", *label ? " at " : "", label);
     for (size_t k = 0; k < vec_len(b->meas); k++)
         one_measure(b, k, v, log);
