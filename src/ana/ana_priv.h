@@ -255,6 +255,9 @@ int32_t op_carried_by_gmin(ana *a, const newton_eq *base, const double *x);
 bool op_load_at(ana *a, const newton_eq *base, const double *x);
 /* Whether a part has a node outside of devices. */
 bool op_is_seen(const ana *a, const ckt_firm *k);
+/* The sum of v [n+1] over the nodes of a part; *size: of |of| [n+1], part of which is rounding. */
+double op_part_sum(const ana *a, const ckt_firm *k, const double *v, const double *of,
+                   double *size);
 double op_most_gmin(const ana *a);                                   /* S, at any node */
 double op_gmin_current(const ana *a, const double *x, int32_t node); /* A, of such a node */
 /* The node with the largest contribution (size [n+1] ampere: a->fmax at the last load, or the

@@ -22,16 +22,10 @@ typedef struct refused {
 static vs_status fed_current(ana_orbit *h, const ckt_firm *k, int32_t m, double *f, double *sum,
                              double *size)
 {
-    const double *x = h->xs + (size_t)m * h->stride;
-    int32_t n;
-    const int32_t *node = ckt_part(h->a->c, k, &n);
+    const double firm = CKT_FIRM_SIEMENS * h->xs[(size_t)m * h->stride + (size_t)k->node];
     const vs_status st = hb_currents(h, m, k->held ? 0 : h->a->opt.gmin, f);
-    *sum = -CKT_FIRM_SIEMENS * x[k->node];
-    *size = fabs(*sum);
-    for (int32_t i = 0; i < n; i++) {
-        *sum += f[node[i]];
-        *size += h->size[node[i]];
-    }
+    *sum = op_part_sum(h->a, k, f, h->size, size) - firm;
+    *size += fabs(firm);
     return st;
 }
 

@@ -515,9 +515,7 @@ double op_gmin_current(const ana *a, const double *x, int32_t node)
     return gmin_current(a, x, node);
 }
 
-/* The sum of v [n+1] over the nodes of a part; *size: of |of| [n+1], part of which is rounding. */
-static double part_sum(const ana *a, const ckt_firm *k, const double *v, const double *of,
-                       double *size)
+double op_part_sum(const ana *a, const ckt_firm *k, const double *v, const double *of, double *size)
 {
     int32_t n;
     const int32_t *node = ckt_part(a->c, k, &n);
@@ -544,7 +542,7 @@ static int32_t carried_by_held(ana *a, const newton_eq *eq, const double *x, dou
         if (!k->held || fabs(firm) <= OP_GMIN_CURRENT)
             continue;
         if (load_at(a, eq, 0, x)) {
-            *current = fabs(part_sum(a, k, a->f, a->fmax, &size) - firm);
+            *current = fabs(op_part_sum(a, k, a->f, a->fmax, &size) - firm);
             node = *current > OP_GMIN_CURRENT + ROUNDINGS * DBL_EPSILON * size ? k->node : 0;
         }
         (void)load_at(a, eq, eq->env.gmin, x);
