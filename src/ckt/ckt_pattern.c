@@ -14,6 +14,11 @@ static const mdl_variant *own_variant(const dev_group *g, mdl_form_kind form, in
     return own;
 }
 
+bool ckt_has_own_row(const dev_group *g, int32_t i)
+{
+    return i == 0 || (g->n_variant > 1 && g->row_of[i] != g->row_of[i - 1]);
+}
+
 static bool is_by_gmin(const mdl_variant *own, const mdl_out *o)
 {
     for (int32_t k = 0; k < own->lay.n_out; k++) {
@@ -84,7 +89,8 @@ void ckt_own_entries(const ckt *c, csc_entry **e)
         vec_extend(by_gmin, f->n_out);
         for (int32_t i = 0; f->variant && i < g->nb; i++) {
             const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
-            ckt_outputs_by_gmin(g, MDL_DC, i, by_gmin);
+            if (ckt_has_own_row(g, i))
+                ckt_outputs_by_gmin(g, MDL_DC, i, by_gmin);
             for (int32_t k = 0; k < f->n_out; k++) {
                 const mdl_out *o = &f->variant->out[k];
                 if (is_matrix(o->kind) && !o->still && !by_gmin[k])

@@ -232,6 +232,8 @@ VS_MUST_USE vs_status ckt_check_topology(ckt *c);
 void ckt_device_entries(const ckt *c, mdl_form_kind form, csc_entry **e);
 void ckt_rest_entries(const ckt *c, csc_entry **e); /* the same, static ones that act at rest */
 void ckt_own_entries(const ckt *c, csc_entry **e);  /* and would without gmin */
+/* Whether instance i has another row than the one before it, and so perhaps another variant. */
+bool ckt_has_own_row(const dev_group *g, int32_t i);
 /* Which outputs of instance i are 0 where gmin is, out [n_out]. */
 void ckt_outputs_by_gmin(const dev_group *g, mdl_form_kind form, int32_t i, bool *out);
 /* Whether a current or a charge of instance i follows the probe, though gmin be 0. */

@@ -298,8 +298,8 @@ static void join_devices(const ckt *c, mdl_form_kind form, bool gmin, int32_t *u
         vec_extend(by_gmin, f->n_out);
         for (int32_t i = 0; i < g->nb; i++) {
             const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
-            const bool own = !gmin && g->n_variant > 1;
-            if (!gmin && (i == 0 || own))
+            const bool own = !gmin && ckt_has_own_row(g, i);
+            if (own)
                 ckt_outputs_by_gmin(g, form, i, by_gmin);
             if (i == 0 || own)
                 list_holds(f, &net, form, by_gmin, &list);
@@ -520,7 +520,7 @@ static void note_devices(const dev_group *g, const dev_form *f, const nets *net,
     vec_extend(by_gmin, f->n_out);
     for (int32_t i = 0; i < g->nb; i++) {
         const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
-        if (i == 0 || g->n_variant > 1) {
+        if (ckt_has_own_row(g, i)) {
             ckt_outputs_by_gmin(g, f->variant->form, i, by_gmin);
             mark_rows(f, by_gmin, row, n);
         }
