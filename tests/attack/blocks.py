@@ -214,7 +214,7 @@ class Block:
         elif k == 3:
             f = 'fn%d' % self.n
             x = self.name()
-            self.put('define %s(x,y) %s' % (f, r.choice(['x*y+1', 'x-y', 'abs(x)+y', '(x gt y) ? x : y', '(x+y)*(x-y)', 'max(x,y)'][:5])))
+            self.put('define %s(x,y) %s' % (f, r.choice(['x*y+1', 'x-y', 'abs(x)+y', '(x gt y) ? x : y', '(x+y)*(x-y)'])))
             self.put('let %s = %s(%s,%s)' % (x, f, self.small(), r.choice(self.scalar[-2:] + ['2'])))
             self.put('print %s' % x)
             self.scalar.append(x)
