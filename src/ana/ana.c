@@ -140,6 +140,7 @@ vs_status ana_new(ana **out, ckt *c, const option_set *opt, diag *d)
     lu_init(&a->lu, NULL);
     a->lu.opt.kind = (lu_kind)opt->lu;
     a->lu.opt.pool = ckt_pool(c);
+    a->lu.opt.rows = ckt_cut(c);
     a->lu.opt.lopsided = ckt_has_gain(c);
     a->lu.opt.share_from = ckt_parallel_min(c) / 10; /* an entry takes as long as ten operations */
     vs_status st = VS_OK;

@@ -119,6 +119,7 @@ void ana_lu_z_init(const ana *a, lu_z *lu);
 
 /* Whether the threads of ckt_pool share loops over vectors (vop_share.c). */
 static inline bool ana_shares(const ana *a) { return __builtin_expect(a->shares, false); }
+static inline csc_team ana_team(const ana *a) { return (csc_team){ckt_pool(a->c), ckt_cut(a->c)}; }
 static inline void ana_set_size(ana *a, int32_t n, int32_t m)
 {
     a->n = n;

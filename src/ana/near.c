@@ -70,7 +70,7 @@ bool near_update(ana *a, const newton_eq *eq)
         s->work = lu_near_new(a->n, ckt_pool(a->c), ckt_cut(a->c));
     bounds b = {a, eq};
     if (ana_shares(a))
-        vop_share(ckt_pool(a->c), a->m, bounds_part, &b);
+        vop_share(ana_team(a), a->m, bounds_part, &b);
     else
         bounds_part(&b, 0, a->m);
     const lu_near_opt o = {

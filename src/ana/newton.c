@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) bool add_history(ana *a, const newt
                            .floor = alpha * floor,
                            .reltol = reltol};
     if (ana_shares(a))
-        return vop_share_residual(ckt_pool(a->c), &rows, a->m, strict);
+        return vop_share_residual(ana_team(a), &rows, a->m, strict);
     return vop_residual(&rows, a->m, strict);
 }
 
@@ -120,7 +120,7 @@ static double update_tolerance(const ana *a, const newton_eq *eq, const double *
 
 APART bool shared_residual_is_below(const ana *a, double strict)
 {
-    return vop_share_residual_is_small(ckt_pool(a->c), a->r, a->ref, a->tol_r, a->opt.reltol, a->m,
+    return vop_share_residual_is_small(ana_team(a), a->r, a->ref, a->tol_r, a->opt.reltol, a->m,
                                        strict);
 }
 
@@ -141,8 +141,8 @@ static bool residual_is_small(const ana *a, const newton_eq *eq, bool in, double
 
 APART bool shared_update_is_small(const ana *a, const newton_eq *eq, const double *x, double strict)
 {
-    return vop_share_update_is_small(ckt_pool(a->c), x, a->dx, eq->xmax, a->tol_x, a->opt.reltol,
-                                     a->m, strict);
+    return vop_share_update_is_small(ana_team(a), x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m,
+                                     strict);
 }
 
 /* No update with an infinity or a NaN is small. */
@@ -377,7 +377,7 @@ static inline bool may_be_last(const ana *a, const newton_eq *eq, const newton_r
 static double update_size(const ana *a, const newton_eq *eq, const double *x)
 {
     if (ana_shares(a))
-        return vop_share_update_size(ckt_pool(a->c), x, a->dx, eq->xmax, a->tol_x, a->opt.reltol,
+        return vop_share_update_size(ana_team(a), x, a->dx, eq->xmax, a->tol_x, a->opt.reltol,
                                      a->m);
     return vop_update_size(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m);
 }
@@ -423,7 +423,7 @@ static void stride_part(void *user, int32_t k, int32_t m)
 APART void stride_shared(ana *a, const newton_eq *eq, double lambda, double *x)
 {
     stride s = {.a = a, .eq = eq, .x = x, .lambda = lambda};
-    vop_share(ckt_pool(a->c), a->m, stride_part, &s);
+    vop_share(ana_team(a), a->m, stride_part, &s);
     a->dx_size = s.largest;
 }
 
@@ -440,7 +440,7 @@ static inline void move_and_keep(ana *a, const newton_eq *eq, double lambda, dou
 
 APART void share_last_update(const ana *a, const vop_last *l, double *x, double *fix)
 {
-    vop_share_last_update(ckt_pool(a->c), l, x, a->f, fix, a->m);
+    vop_share_last_update(ana_team(a), l, x, a->f, fix, a->m);
 }
 
 /* The last update, without an evaluation after it. */

@@ -195,8 +195,8 @@ static bool is_unseen(const tran *t, const double *weight, double limit)
 {
     const ana *a = t->a;
     if (ana_shares(a))
-        return vop_share_miss_is_small(ckt_pool(a->c), t->x[0], t->pred, t->xmax, t->lte_tol,
-                                       weight, a->opt.reltol, limit, a->m);
+        return vop_share_miss_is_small(ana_team(a), t->x[0], t->pred, t->xmax, t->lte_tol, weight,
+                                       a->opt.reltol, limit, a->m);
     return vop_miss_is_small(t->x[0], t->pred, t->xmax, t->lte_tol, weight, a->opt.reltol, limit,
                              a->m);
 }

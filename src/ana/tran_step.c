@@ -27,7 +27,7 @@ static void set_history(tran *t, const double *dq)
     const integ_coef *c = &t->cc;
     const int32_t m = t->a->m;
     if (c->n_past == 2 && ana_shares(t->a))
-        vop_share_history(ckt_pool(t->a->c), t->hist, c->a[1], t->q + 1, t->qlo + 1, m);
+        vop_share_history(ana_team(t->a), t->hist, c->a[1], t->q + 1, t->qlo + 1, m);
     else if (c->n_past == 2)
         vop_history(t->hist, c->a[1], t->q + 1, t->qlo + 1, m);
     else if (c->b != 0)
@@ -54,7 +54,7 @@ static void remember_grid(tran *t)
 static void extrapolate(const tran *t, const double *w, int n, double *v)
 {
     if (ana_shares(t->a))
-        vop_share_predict(ckt_pool(t->a->c), v, w, n, t->x + 1, t->a->m);
+        vop_share_predict(ana_team(t->a), v, w, n, t->x + 1, t->a->m);
     else
         vop_predict(v, w, n, t->x + 1, t->a->m);
 }
@@ -104,7 +104,7 @@ static void predicted_residual(tran *t, int order, double *r)
 {
     const double *w = start_weights(t, order);
     if (ana_shares(t->a))
-        vop_share_predicted_residual(ckt_pool(t->a->c), r, w, order + 1, t->f + 1, t->q + 1,
+        vop_share_predicted_residual(ana_team(t->a), r, w, order + 1, t->f + 1, t->q + 1,
                                      t->qlo + 1, t->src, t->hist, t->cc.alpha, t->a->m);
     else
         vop_predicted_residual(r, w, order + 1, t->f + 1, t->q + 1, t->qlo + 1, t->src, t->hist,
@@ -153,7 +153,7 @@ VS_HOT static bool improve_prediction(tran *t)
         return false;
     if (ana_shares(a) && !a->latent) {
         start_job j = {t, order};
-        vop_share(ckt_pool(a->c), a->m, start_part, &j);
+        vop_share(ana_team(a), a->m, start_part, &j);
         return true;
     }
     if (order == t->pc.order) {
@@ -220,14 +220,14 @@ static inline __attribute__((always_inline)) void start_usual(tran *t, const boo
                          .r = a->r};
     t->have_pred = true;
     if (shared)
-        vop_share_begin(ckt_pool(a->c), &s, a->m);
+        vop_share_begin(ana_team(a), &s, a->m);
     else
         vop_begin(&s, a->m);
     watch_phase(a->watch, ANA_IN_SOLVE);
     ana_solve(a, a->r, a->dx);
     watch_phase(a->watch, ANA_IN_PREDICT);
     if (shared)
-        vop_share(ckt_pool(a->c), a->m, usual_part, &(start_job){t, order});
+        vop_share(ana_team(a), a->m, usual_part, &(start_job){t, order});
     else if (order == LEAST_ORDER)
         vop_subtract(t->x[0], t->pred, a->dx, a->m);
     else
@@ -318,7 +318,7 @@ VS_HOT static void choose_start(tran *t)
     if (!a->latent)
         subtract_products(&j);
     if (ana_shares(a))
-        vop_share(ckt_pool(a->c), a->m, miss_part, &j);
+        vop_share(ana_team(a), a->m, miss_part, &j);
     else
         miss_part(&j, 0, a->m);
     double least = INFINITY;
@@ -550,7 +550,7 @@ static inline __attribute__((always_inline)) void finish_usual(tran *t, const bo
                        .lo_new = t->qlo[0],
                        .f_new = t->f[0],
                        .dq_new = t->dq[0]};
-    t->unseen = shared ? vop_share_finish(ckt_pool(a->c), &e, a->m) : vop_finish(&e, a->m);
+    t->unseen = shared ? vop_share_finish(ana_team(a), &e, a->m) : vop_finish(&e, a->m);
 }
 
 static inline __attribute__((always_inline)) vs_status solve_usual(tran *t, const bool shared)
@@ -598,7 +598,7 @@ VS_HOT vs_status tran_solve(tran *t)
     if (t->noise)
         tran_noise_add(t, t->t_new, -1);
     if (ana_shares(t->a))
-        vop_share(ckt_pool(t->a->c), t->a->m, point_part, t);
+        vop_share(ana_team(t->a), t->a->m, point_part, t);
     else
         point_part(t, 0, t->a->m);
     return VS_OK;
@@ -642,7 +642,7 @@ VS_HOT void tran_shift(tran *t)
     if (!t->asks_weight) {
         vop_larger(t->xmax, t->x[0], t->rmax, t->a->fmax, t->a->m);
     } else if (ana_shares(t->a)) {
-        vop_share(ckt_pool(t->a->c), t->a->m, largest_part, t);
+        vop_share(ana_team(t->a), t->a->m, largest_part, t);
         clear_weights(t);
     } else {
         largest_part(t, 0, t->a->m);

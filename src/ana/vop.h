@@ -5,6 +5,7 @@
 #ifndef VOP_H
 #define VOP_H
 
+#include "csc_cut.h"
 #include "vs.h"
 
 enum { VOP_WIDTH = 4 };
@@ -101,34 +102,32 @@ bool vop_is_far(const double *x, double far, int32_t m);
 bool vop_miss_is_small(const double *x, const double *pred, const double *xmax, const double *tol,
                        const double *weight, double reltol, double limit, int32_t m);
 
-/* -- vop_share.c: the same by the threads of p, for vectors from some 8,000 elements on; of what
- * comes in pieces, each is that of the functions above -- */
-struct pool;
+/* -- vop_share.c: the same by the threads of a team, for vectors from some 8,000 elements on; of
+ * what comes in pieces, each is that of the functions above -- */
 /* What a job does with elements k to k + m - 1. */
 typedef void (*vop_part)(void *user, int32_t k, int32_t m);
 /* part(user, k, m) for parts that make up [0, m), a thread each. Allocates nothing. */
-void vop_share(struct pool *p, int32_t m, vop_part part, void *user);
+void vop_share(csc_team t, int32_t m, vop_part part, void *user);
 typedef _Atomic double vop_largest; /* of all parts; at first 0 */
 void vop_note(vop_largest *l, double v);
-bool vop_share_residual(struct pool *p, const vop_rows *l, int32_t m, double strict);
-bool vop_share_residual_is_small(struct pool *p, const double *r, const double *ref,
-                                 const double *tol, double reltol, int32_t m, double strict);
-bool vop_share_update_is_small(struct pool *p, const double *x, const double *dx,
-                               const double *xmax, const double *tol, double reltol, int32_t m,
-                               double strict);
-double vop_share_update_size(struct pool *p, const double *x, const double *dx, const double *xmax,
+bool vop_share_residual(csc_team t, const vop_rows *l, int32_t m, double strict);
+bool vop_share_residual_is_small(csc_team t, const double *r, const double *ref, const double *tol,
+                                 double reltol, int32_t m, double strict);
+bool vop_share_update_is_small(csc_team t, const double *x, const double *dx, const double *xmax,
+                               const double *tol, double reltol, int32_t m, double strict);
+double vop_share_update_size(csc_team t, const double *x, const double *dx, const double *xmax,
                              const double *tol, double reltol, int32_t m);
-void vop_share_last_update(struct pool *p, const vop_last *l, double *x, double *f, double *fix,
+void vop_share_last_update(csc_team t, const vop_last *l, double *x, double *f, double *fix,
                            int32_t m);
-void vop_share_predict(struct pool *p, double *v, const double *w, int n, vop_past past, int32_t m);
-void vop_share_history(struct pool *p, double *hist, double a1, vop_past q, vop_past lo, int32_t m);
-void vop_share_predicted_residual(struct pool *p, double *r, const double *w, int n, vop_past f,
+void vop_share_predict(csc_team t, double *v, const double *w, int n, vop_past past, int32_t m);
+void vop_share_history(csc_team t, double *hist, double a1, vop_past q, vop_past lo, int32_t m);
+void vop_share_predicted_residual(csc_team t, double *r, const double *w, int n, vop_past f,
                                   vop_past q, vop_past lo, const double *src, const double *hist,
                                   double alpha, int32_t m);
-void vop_share_begin(struct pool *p, const vop_start *s, int32_t m);
-bool vop_share_finish(struct pool *p, const vop_end *e, int32_t m);
-bool vop_share_miss_is_small(struct pool *p, const double *x, const double *pred,
-                             const double *xmax, const double *tol, const double *weight,
-                             double reltol, double limit, int32_t m);
+void vop_share_begin(csc_team t, const vop_start *s, int32_t m);
+bool vop_share_finish(csc_team t, const vop_end *e, int32_t m);
+bool vop_share_miss_is_small(csc_team t, const double *x, const double *pred, const double *xmax,
+                             const double *tol, const double *weight, double reltol, double limit,
+                             int32_t m);
 
 #endif

@@ -1,6 +1,7 @@
-/* vop_share.c - the loops of vop.h over vectors of a large circuit, by several threads. Elements
- * are cut into as many parts as there are threads, so that a thread finds its part in its cache
- * again. Results are the same bits: elements do not see each other, and no sums are made. */
+/* vop_share.c - the loops of vop.h over vectors of a large circuit, by several threads. Each has
+ * the elements of its rows (csc_cut.h), which its loads wrote, or where the vectors are not those
+ * of all rows, as many as others, side by side; so it finds them in its cache again. Results are
+ * the same bits: elements do not see each other, and no sums are made. */
 #include <stdatomic.h>
 
 #include "pool.h"
@@ -12,6 +13,7 @@ typedef struct shared {
     vop_part part;
     void *user;
     int32_t m, n_part;
+    const csc_cut *rows;
 } shared;
 
 static int32_t begin_of(const shared *s, int32_t i)
@@ -27,10 +29,24 @@ static void run_part(void *user, int32_t i, int worker)
     s->part(s->user, begin, begin_of(s, i + 1) - begin);
 }
 
-void vop_share(struct pool *p, int32_t m, vop_part part, void *user)
+/* Row i has element i + 1. Runs take elements from that of the row before on, so that they begin
+ * where lines of the cache do; the last one has what is left. */
+static void run_rows(void *user, int32_t i, int worker)
 {
-    shared s = {part, user, m, pool_size(p)};
-    pool_run_each(p, POOL_VECTOR, s.n_part, run_part, &s);
+    const shared *s = user;
+    const csc_cut *r = s->rows;
+    (void)worker;
+    for (int32_t k = r->run_at[i]; k < r->run_at[i + 1]; k++) {
+        const int32_t begin = r->run[k].begin, end = r->run[k].end;
+        s->part(s->user, begin, (end == r->n ? s->m : end) - begin);
+    }
+}
+
+void vop_share(csc_team t, int32_t m, vop_part part, void *user)
+{
+    const bool by_rows = t.rows && t.rows->block % LINE == 0 && VOP_PADDED(t.rows->n) == m;
+    shared s = {part, user, m, by_rows ? t.rows->n_part : pool_size(t.pool), t.rows};
+    pool_run_each(t.pool, POOL_VECTOR, s.n_part, by_rows ? run_rows : run_part, &s);
 }
 
 void vop_note(vop_largest *l, double v)
@@ -77,10 +93,10 @@ static void residual_part(void *user, int32_t k, int32_t m)
         atomic_store_explicit(&j->large, true, memory_order_relaxed);
 }
 
-bool vop_share_residual(struct pool *p, const vop_rows *l, int32_t m, double strict)
+bool vop_share_residual(csc_team t, const vop_rows *l, int32_t m, double strict)
 {
     rows_job j = {.rows = l, .strict = strict};
-    vop_share(p, m, residual_part, &j);
+    vop_share(t, m, residual_part, &j);
     return !j.large;
 }
 
@@ -97,11 +113,11 @@ static void small_part(void *user, int32_t k, int32_t m)
         atomic_store_explicit(&j->large, true, memory_order_relaxed);
 }
 
-bool vop_share_residual_is_small(struct pool *p, const double *r, const double *ref,
-                                 const double *tol, double reltol, int32_t m, double strict)
+bool vop_share_residual_is_small(csc_team t, const double *r, const double *ref, const double *tol,
+                                 double reltol, int32_t m, double strict)
 {
     small_job j = {r, ref, tol, reltol, strict, false};
-    vop_share(p, m, small_part, &j);
+    vop_share(t, m, small_part, &j);
     return !j.large;
 }
 
@@ -119,12 +135,11 @@ static void update_part(void *user, int32_t k, int32_t m)
         atomic_store_explicit(&j->large, true, memory_order_relaxed);
 }
 
-bool vop_share_update_is_small(struct pool *p, const double *x, const double *dx,
-                               const double *xmax, const double *tol, double reltol, int32_t m,
-                               double strict)
+bool vop_share_update_is_small(csc_team t, const double *x, const double *dx, const double *xmax,
+                               const double *tol, double reltol, int32_t m, double strict)
 {
     update_job j = {.x = x, .dx = dx, .xmax = xmax, .tol = tol, .reltol = reltol, .strict = strict};
-    vop_share(p, m, update_part, &j);
+    vop_share(t, m, update_part, &j);
     return !j.large;
 }
 
@@ -134,11 +149,11 @@ static void size_part(void *user, int32_t k, int32_t m)
     vop_note(&j->most, vop_update_size(j->x + k, j->dx + k, j->xmax + k, j->tol + k, j->reltol, m));
 }
 
-double vop_share_update_size(struct pool *p, const double *x, const double *dx, const double *xmax,
+double vop_share_update_size(csc_team t, const double *x, const double *dx, const double *xmax,
                              const double *tol, double reltol, int32_t m)
 {
     update_job j = {.x = x, .dx = dx, .xmax = xmax, .tol = tol, .reltol = reltol};
-    vop_share(p, m, size_part, &j);
+    vop_share(t, m, size_part, &j);
     return j.most;
 }
 
@@ -161,11 +176,11 @@ static void last_part(void *user, int32_t k, int32_t m)
     vop_last_update(&l, j->x + k, j->f + k, j->fix + k, m);
 }
 
-void vop_share_last_update(struct pool *p, const vop_last *l, double *x, double *f, double *fix,
+void vop_share_last_update(csc_team t, const vop_last *l, double *x, double *f, double *fix,
                            int32_t m)
 {
     last_job j = {l, x, f, fix};
-    vop_share(p, m, last_part, &j);
+    vop_share(t, m, last_part, &j);
 }
 
 typedef struct past_job {
@@ -185,10 +200,10 @@ static void predict_part(void *user, int32_t k, int32_t m)
     vop_predict(j->to + k, j->w, j->n, f, m);
 }
 
-void vop_share_predict(struct pool *p, double *v, const double *w, int n, vop_past past, int32_t m)
+void vop_share_predict(csc_team t, double *v, const double *w, int n, vop_past past, int32_t m)
 {
     past_job j = {.to = v, .w = w, .n = n, .f = past};
-    vop_share(p, m, predict_part, &j);
+    vop_share(t, m, predict_part, &j);
 }
 
 static void history_part(void *user, int32_t k, int32_t m)
@@ -200,10 +215,10 @@ static void history_part(void *user, int32_t k, int32_t m)
     vop_history(j->to + k, j->alpha, q, lo, m);
 }
 
-void vop_share_history(struct pool *p, double *hist, double a1, vop_past q, vop_past lo, int32_t m)
+void vop_share_history(csc_team t, double *hist, double a1, vop_past q, vop_past lo, int32_t m)
 {
     past_job j = {.to = hist, .alpha = a1, .q = q, .lo = lo};
-    vop_share(p, m, history_part, &j);
+    vop_share(t, m, history_part, &j);
 }
 
 static void predicted_part(void *user, int32_t k, int32_t m)
@@ -216,12 +231,12 @@ static void predicted_part(void *user, int32_t k, int32_t m)
     vop_predicted_residual(j->to + k, j->w, j->n, f, q, lo, j->src + k, j->hist + k, j->alpha, m);
 }
 
-void vop_share_predicted_residual(struct pool *p, double *r, const double *w, int n, vop_past f,
+void vop_share_predicted_residual(csc_team t, double *r, const double *w, int n, vop_past f,
                                   vop_past q, vop_past lo, const double *src, const double *hist,
                                   double alpha, int32_t m)
 {
     past_job j = {r, w, n, f, q, lo, src, hist, alpha};
-    vop_share(p, m, predicted_part, &j);
+    vop_share(t, m, predicted_part, &j);
 }
 
 typedef struct begin_job {
@@ -250,10 +265,10 @@ static void begin_part(void *user, int32_t k, int32_t m)
     vop_begin(&s, m);
 }
 
-void vop_share_begin(struct pool *p, const vop_start *s, int32_t m)
+void vop_share_begin(csc_team t, const vop_start *s, int32_t m)
 {
     begin_job j = {s};
-    vop_share(p, m, begin_part, &j);
+    vop_share(t, m, begin_part, &j);
 }
 
 typedef struct end_job {
@@ -292,10 +307,10 @@ static void end_part(void *user, int32_t k, int32_t m)
         atomic_store_explicit(&j->large, true, memory_order_relaxed);
 }
 
-bool vop_share_finish(struct pool *p, const vop_end *e, int32_t m)
+bool vop_share_finish(csc_team t, const vop_end *e, int32_t m)
 {
     end_job j = {.end = e};
-    vop_share(p, m, end_part, &j);
+    vop_share(t, m, end_part, &j);
     return !j.large;
 }
 
@@ -313,11 +328,11 @@ static void miss_part(void *user, int32_t k, int32_t m)
         atomic_store_explicit(&j->large, true, memory_order_relaxed);
 }
 
-bool vop_share_miss_is_small(struct pool *p, const double *x, const double *pred,
-                             const double *xmax, const double *tol, const double *weight,
-                             double reltol, double limit, int32_t m)
+bool vop_share_miss_is_small(csc_team t, const double *x, const double *pred, const double *xmax,
+                             const double *tol, const double *weight, double reltol, double limit,
+                             int32_t m)
 {
     miss_job j = {x, pred, xmax, tol, weight, reltol, limit, false};
-    vop_share(p, m, miss_part, &j);
+    vop_share(t, m, miss_part, &j);
     return !j.large;
 }

@@ -375,6 +375,7 @@ static void list_pieces(csc_cut *r, arena *mem, const csc *a)
 static csc_cut *empty(arena *mem, int32_t n, int32_t n_part)
 {
     csc_cut *r = arena_new(mem, csc_cut);
+    r->n = n;
     r->n_part = n_part;
     r->block = rows_of_block(n, n_part);
     r->of = arena_array(mem, int32_t, n_block(r, n) + 1);

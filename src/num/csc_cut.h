@@ -23,6 +23,7 @@ typedef struct csc_piece { /* entries [from, end) of a column */
 /* Part p has the rows of run[run_at[p]] to run[run_at[p + 1] - 1], ascending, and of the entries
  * those there: piece[piece_at[p]] to piece[piece_at[p + 1] - 1], by columns, ascending. */
 typedef struct csc_cut {
+    int32_t n; /* rows */
     int32_t n_part;
     int32_t block; /* rows */
     int32_t *of;   /* [blocks] part of a block */
@@ -30,6 +31,13 @@ typedef struct csc_cut {
     csc_run *run;
     csc_piece *piece;
 } csc_cut;
+
+/* Threads, and which rows each of them has. */
+struct pool;
+typedef struct csc_team {
+    struct pool *pool;
+    const csc_cut *rows; /* NULL: nobody has any. Those of a matrix of another size do not count */
+} csc_team;
 
 static inline int32_t csc_cut_part(const csc_cut *c, int32_t row) { return c->of[row / c->block]; }
 

@@ -37,7 +37,9 @@ typedef struct lu_opt {
     /* Factors that serve few solutions, one of thousands with the same pattern: AUTO is KLU where a
      * list of operations, which would not pay, could be made (up to 4096 unknowns) */
     bool brief;
-    struct pool *pool;     /* for large matrices; NULL: one thread. Results do not depend on it */
+    struct pool *pool; /* for large matrices; NULL: one thread. Results do not depend on it */
+    /* Which of its threads has which rows of A in its cache; NULL: none has. Alike */
+    const struct csc_cut *rows;
     double share_from;     /* entries of L and U from which on threads share a solution; 2e5 */
     double coarse_from;    /* and from which on lu_solve_coarse rounds them; 2e6 */
     int32_t cholesky_from; /* unknowns from which on AUTO tries Cholesky: it saves more than its

@@ -38,6 +38,7 @@ typedef struct klu {
     lu_fac head;
     klu_common common;
     pool *pool;            /* NULL: one thread */
+    const csc_cut *rows;   /* of its threads */
     klu_symbolic *sym;     /* NULL: the ordering waits until factors, or a plan, ask for it */
     klu_numeric *num;      /* KLU's pivots; NULL: supernodes have them */
     lu_tiny *plan[N_PLAN]; /* the one used last first; NULL: none */
@@ -148,6 +149,7 @@ static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     f->common.user_order = lu_order;
     f->common.scale = 2; /* rows by their largest entry: currents and voltages differ by decades */
     f->pool = lu->opt.pool;
+    f->rows = lu->opt.rows;
     if (may_wait(lu, a))
         return VS_OK;
     order(f, a, f->pool);
@@ -213,7 +215,8 @@ static void plan_diagonal(void *user, int32_t i, int worker)
     if (!f->sym)
         order(f, f->planned_of, NULL); /* where there is no memory, need_order tells */
     if (f->sym)
-        f->planned = lu_super_new(f->planned_of, f->sym, f->sym->P, f->pool, f->plan_from, true);
+        f->planned = lu_super_new(f->planned_of, f->sym, f->sym->P, (csc_team){f->pool, f->rows},
+                                  f->plan_from, true);
 }
 
 void lu_klu_plan(lu_solver *lu, lu_fac *fac, const csc *a)
@@ -247,8 +250,8 @@ static bool plan_super(const lu_solver *lu, klu *f, const csc *a, const int32_t 
         lu_super_free(&f->super);
     take_planned(f, rows);
     if (!f->super)
-        f->super =
-            lu_super_new(a, f->sym, rows, lu->opt.pool, lu->opt.share_from, !lu->opt.at_rest);
+        f->super = lu_super_new(a, f->sym, rows, (csc_team){lu->opt.pool, lu->opt.rows},
+                                lu->opt.share_from, !lu->opt.at_rest);
     if (f->super)
         lu_super_set_scale(f->super, a);
     return f->super;

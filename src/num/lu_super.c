@@ -299,7 +299,25 @@ static void give_work_to_roots(const lu_super *s, double *weight)
     }
 }
 
-static void plan_threads(lu_super *s, const double *weight, double work)
+/* Of each supernode the thread that has most of its columns' rows; of a tree, that of the root. */
+static int32_t *near_rows(const lu_super *s, const csc_cut *rows)
+{
+    const size_t n_part = (size_t)rows->n_part;
+    int32_t *count = array((size_t)s->n_super * n_part, sizeof *count),
+            *near = array((size_t)s->n_super, sizeof *near);
+    for (int32_t o = 0; o < s->n_super; o++)
+        for (int32_t k = s->start[o]; k < s->start[o + 1]; k++)
+            count[(size_t)lu_tree_root_of(s, o) * n_part + (size_t)csc_cut_part(rows, s->q[k])]++;
+    for (int32_t o = 0; o < s->n_super; o++) {
+        const int32_t *c = count + (size_t)o * n_part;
+        for (int32_t w = 1; w < rows->n_part; w++)
+            near[o] = c[w] > c[near[o]] ? w : near[o];
+    }
+    vs_free(count);
+    return near;
+}
+
+static void plan_threads(lu_super *s, const double *weight, double work, const csc_cut *rows)
 {
     const int threads = pool_size(s->pool);
     if (threads < 2 || work < MIN_PARALLEL)
@@ -312,10 +330,12 @@ static void plan_threads(lu_super *s, const double *weight, double work)
         needs[g] = s->of[s->seg[g]];
     for (int32_t o = 0; o <= s->n_super; o++)
         at[o] = s->gp[s->start[o]];
-    const lu_graph g = {0, s->n_super, at, needs};
+    int32_t *near = rows && rows->n == s->n && rows->n_part == threads ? near_rows(s, rows) : NULL;
+    const lu_graph g = {0, s->n_super, at, needs, near};
     s->with = array((size_t)s->n_super, sizeof *s->with);
     lu_split_for_homes(&g, weight, work / (threads * LU_PARTS_PER_THREAD), threads, s->with,
                        &s->split);
+    vs_free(near);
     vs_free(at);
     vs_free(needs);
 }
@@ -1326,7 +1346,7 @@ static int32_t *copy(const int32_t *from, size_t n)
     return to;
 }
 
-lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, pool *threads,
+lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, csc_team team,
                        double share_from, bool trees)
 {
     const size_t n = (size_t)a->n;
@@ -1334,7 +1354,7 @@ lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, 
     s->n = a->n;
     s->colptr = a->colptr;
     s->n_block = sym->nblocks;
-    s->pool = threads;
+    s->pool = team.pool;
     s->p = copy(p, n);
     s->q = copy(sym->Q, n);
     s->block = copy(sym->R, (size_t)sym->nblocks + 1);
@@ -1352,7 +1372,7 @@ lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, 
         work += weight[k] = work_of(s, k);
     give_work_to_roots(s, weight);
     plan_panels(s, weight);
-    plan_threads(s, weight, work);
+    plan_threads(s, weight, work, team.rows);
     s->units = lu_units_new(s, share_from);
     vs_free(weight);
     return s;

@@ -19,6 +19,7 @@
 
 #include <suitesparse/klu.h>
 
+#include "csc_cut.h"
 #include "lu.h"
 #include "pool.h"
 
@@ -28,11 +29,11 @@ typedef struct lu_super lu_super;
  *   a        in  its pattern stays the caller's, and alive
  *   p        in  [n] rows of A in the order of pivots: sym->P, pivots on the diagonal of its
  *                permutation, or those that KLU chose. Copied
- *   threads      used by lu_super_factor, and by lu_super_solve from `share_from` entries on; NULL:
- *                one thread
+ *   team         threads that lu_super_factor uses, and lu_super_solve from `share_from` entries
+ *                on; each gets, of what is its own, what has most of its rows
  *   trees        small subtrees are planned as a whole, which a few factorisations do not repay
  * NULL: too many entries. Allocates. */
-lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, pool *threads,
+lu_super *lu_super_new(const csc *a, const klu_symbolic *sym, const int32_t *p, csc_team team,
                        double share_from, bool trees);
 void lu_super_free(lu_super **s);
 

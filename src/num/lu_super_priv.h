@@ -121,6 +121,7 @@ struct lu_super {
 typedef struct lu_graph { /* supernodes [from, end), and those among them that each depends on */
     int32_t from, end;
     const int32_t *at, *needs; /* needs [at[o] .. at[o + 1]), all below o or o itself */
+    const int32_t *near;       /* [end] the thread that has what o works on; -1, or NULL: none */
 } lu_graph;
 
 /* lu_fill.c: from ap and arow the supernodes, their rows and U's segments: n_super, start, of, ip,
@@ -132,7 +133,7 @@ bool lu_super_fill(lu_super *s, double expected);
  * are put together: what a part needs is in it. Allocates. */
 void lu_super_split(const lu_graph *g, const double *weight, double limit, lu_split *to);
 /* The same for n_home threads, each of which is at home with some of the parts and with supernodes
- * that join these: those that need no others.
+ * that join these: those that need no others. Where the work stays even, they are those near it.
  *   with  [g->end] out: the thread that a supernode is at home with, -1: none
  * Allocates. */
 void lu_split_for_homes(const lu_graph *g, const double *weight, double limit, int n_home,

@@ -169,31 +169,26 @@ static void graph_of_units(const lu_units *h, const lu_super *s, const int32_t *
     vs_free(seen);
 }
 
-/* Homes that have most in common with those of the factors get their numbers, so that a thread
- * solves with what it made. */
-static void name_homes(lu_units *h, const lu_super *s)
+/* Of each unit the thread with most of what it solves with: the factors' homes. */
+static int32_t *near_factors(const lu_units *h, const lu_super *s)
 {
-    const int32_t n = h->n_home, end = h->at[h->n_unit];
-    double *common = vs_calloc((size_t)n * (size_t)n + 1, sizeof *common);
-    int32_t *name = vs_calloc((size_t)n + 1, sizeof *name);
-    for (int32_t i = 0; i < end && s->with; i++) {
-        const int32_t o = h->split.list[i], w = h->with[h->unit[o]];
-        if (w >= 0 && s->with[o] >= 0)
-            common[w * n + s->with[o]] += entries_of(s, o);
+    const size_t n = (size_t)h->n_home;
+    const int32_t end = h->at[h->n_unit];
+    double *common = vs_calloc((size_t)h->n_unit * n + 1, sizeof *common);
+    int32_t *near = vs_calloc((size_t)h->n_unit + 1, sizeof *near);
+    for (int32_t i = 0; i < end; i++) {
+        const int32_t o = h->split.list[i];
+        if (s->with[o] >= 0)
+            common[(size_t)h->unit[o] * n + (size_t)s->with[o]] += entries_of(s, o);
     }
-    for (int32_t k = 0; k < n; k++) {
-        int32_t best = -1;
-        for (int32_t i = 0; i < n * n; i++)
-            if (common[i] >= 0 && (best < 0 || common[i] > common[best]))
-                best = i;
-        name[best / n] = best % n;
-        for (int32_t i = 0, row = best / n, col = best % n; i < n; i++)
-            common[row * n + i] = common[i * n + col] = -1;
+    for (int32_t u = 0; u < h->n_unit; u++) {
+        const double *c = common + (size_t)u * n;
+        for (int32_t w = 1; w < h->n_home; w++)
+            near[u] = c[w] > c[near[u]] ? w : near[u];
+        near[u] = c[near[u]] > 0 ? near[u] : -1;
     }
-    for (int32_t u = 0; u < h->n_unit; u++)
-        h->with[u] = h->with[u] < 0 ? -1 : name[h->with[u]];
     vs_free(common);
-    vs_free(name);
+    return near;
 }
 
 /* The parts of home w from place n of the lower pass on, the one with the most entries first: the
@@ -246,10 +241,11 @@ static void share_units(lu_units *h, const lu_super *s, const int32_t *at, const
 {
     int32_t *begin = NULL, *needs = NULL;
     graph_of_units(h, s, at, dep, &begin, &needs, entries);
-    lu_share_out(&(lu_graph){0, h->n_unit, begin, needs}, entries, h->n_home, h->with);
+    int32_t *near = s->with ? near_factors(h, s) : NULL;
+    lu_share_out(&(lu_graph){0, h->n_unit, begin, needs, near}, entries, h->n_home, h->with);
     for (int32_t u = 0; u < h->split.n_task; u++)
         h->with[u] = h->with[u] < 0 ? u % h->n_home : h->with[u];
-    name_homes(h, s);
+    vs_free(near);
     vec_free(begin);
     vec_free(needs);
 }
@@ -279,7 +275,7 @@ static void find_units(lu_units *h, const lu_super *s, int32_t from, int32_t end
     double *weight = vs_calloc(n, sizeof *weight);
     for (int32_t o = from; o < end; o++)
         weight[o] = entries_of(s, o);
-    lu_super_split(&(lu_graph){from, end, at, dep}, weight, limit, &h->split);
+    lu_super_split(&(lu_graph){from, end, at, dep, NULL}, weight, limit, &h->split);
     h->at = vs_calloc((size_t)(h->split.n_task + h->split.n_top) + 1, sizeof *h->at);
     memcpy(h->at, h->split.task, sizeof *h->at * ((size_t)h->split.n_task + 1));
     join_supernodes(h, s);

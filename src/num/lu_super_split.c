@@ -250,31 +250,82 @@ static int32_t open_trees(trees *t, const forest *f, const lu_graph *g, const do
     return best_step;
 }
 
-/* Trees get homes, the heaviest first where there is the least work. */
+/* Of each tree what is near which home. with: the trees' numbers. */
+static double *near_homes(const lu_graph *g, const double *weight, int n_home, int32_t n_tree,
+                          const int32_t *with)
+{
+    double *near = vs_calloc((size_t)n_tree * (size_t)n_home + 1, sizeof *near);
+    for (int32_t k = g->from; g->near && k < g->end; k++)
+        if (with[k] >= 0 && g->near[k] >= 0)
+            near[(size_t)with[k] * (size_t)n_home + (size_t)g->near[k]] += weight[k];
+    return near;
+}
+
+static int32_t least_of(const double *work, int n)
+{
+    int32_t least = 0;
+    for (int32_t w = 1; w < n; w++)
+        least = work[w] < work[least] ? w : least;
+    return least;
+}
+
+static int32_t most_of(const double *near, int n)
+{
+    int32_t most = 0;
+    for (int32_t w = 1; w < n; w++)
+        most = near[w] > near[most] ? w : most;
+    return near[most] > 0 ? most : -1;
+}
+
+/* How much more than an even share a home may get, so that trees are where they are near. */
+#define UNEVEN 0.02
+
+/* Trees get homes, the heaviest first, each where most of it is near, as long as that has no more
+ * than its share, else where there is the least work. Returns those of the trees, in that order,
+ * which is the one of their numbers in `with`. */
+static int32_t *home_trees(trees *t, const forest *f, const lu_graph *g, const double *weight,
+                           int n_home, int32_t *with)
+{
+    const int32_t n = t->n;
+    const double share = t->sum / n_home * (1 + UNEVEN);
+    int32_t *home = vs_malloc(((size_t)n + 1) * sizeof *home), i;
+    double *work = vs_calloc((size_t)n_home + 1, sizeof *work),
+           *tree = vs_malloc(((size_t)n + 1) * sizeof *tree);
+    for (i = 0; i < n; i++) {
+        const int32_t k = take_heaviest(t, f);
+        with[k] = i;
+        tree[i] = f->work[k];
+    }
+    for (int32_t k = g->end - 1; k >= g->from; k--)
+        if (f->parent[k] >= 0 && with[f->parent[k]] >= 0)
+            with[k] = with[f->parent[k]];
+    double *near = near_homes(g, weight, n_home, n, with);
+    for (i = 0; i < n; i++) {
+        const int32_t w = most_of(near + (size_t)i * (size_t)n_home, n_home);
+        home[i] = w >= 0 && work[w] + tree[i] <= share ? w : least_of(work, n_home);
+        work[home[i]] += tree[i];
+    }
+    vs_free(near);
+    vs_free(tree);
+    vs_free(work);
+    return home;
+}
+
 void lu_share_out(const lu_graph *g, const double *weight, int n_home, int32_t *with)
 {
     forest f;
     make_forest(&f, g, weight);
     trees t = {.k = vs_calloc((size_t)g->end + 1, sizeof(int32_t))};
-    double *work = vs_calloc((size_t)n_home + 1, sizeof *work);
     const int32_t steps = open_trees(&t, &f, g, weight, n_home, INT32_MAX);
     (void)open_trees(&t, &f, g, weight, n_home, steps);
     for (int32_t k = g->from; k < g->end; k++)
         with[k] = -1;
-    while (t.n) {
-        int32_t least = 0;
-        for (int32_t w = 1; w < n_home; w++)
-            least = work[w] < work[least] ? w : least;
-        const int32_t k = take_heaviest(&t, &f);
-        work[least] += f.work[k];
-        with[k] = least;
-    }
-    for (int32_t k = g->end - 1; k >= g->from; k--)
-        if (f.parent[k] >= 0 && with[f.parent[k]] >= 0)
-            with[k] = with[f.parent[k]];
+    int32_t *home = home_trees(&t, &f, g, weight, n_home, with);
+    for (int32_t k = g->from; k < g->end; k++)
+        with[k] = with[k] < 0 ? -1 : home[with[k]];
     free_forest(&f);
     vs_free(t.k);
-    vs_free(work);
+    vs_free(home);
 }
 
 void lu_split_for_homes(const lu_graph *g, const double *weight, double limit, int n_home,

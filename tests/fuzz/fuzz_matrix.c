@@ -521,7 +521,7 @@ static bool begin_given(given *g, const csc *a, bool by_klu, bool trees)
     g->ref = new_reference(a, p, g->sym->Q, g->sym->R, g->sym->nblocks);
     g->whole = new_reference(a, p, g->sym->Q, g->ends, 1);
     for (int k = 0; k < N_POOL; k++)
-        g->super[k] = lu_super_new(a, g->sym, p, pools[k], 0, trees);
+        g->super[k] = lu_super_new(a, g->sym, p, (csc_team){.pool = pools[k]}, 0, trees);
     for (int k = 0; k < 2; k++)
         g->tiny[k] = lu_tiny_new(a, p, g->sym->Q, scale, LU_TINY_MAX_PAIRS);
     if (g->tiny[1])

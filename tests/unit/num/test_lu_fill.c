@@ -142,7 +142,7 @@ START_TEST(pattern_and_work_are_those_of_klu)
             reference r = begin_klu(&a);
             ck_assert_ptr_nonnull(r.num);
             klu_flops(r.sym, r.num, &r.common);
-            lu_super *s = lu_super_new(&a, r.sym, r.num->Pnum, NULL, 1e6, true);
+            lu_super *s = lu_super_new(&a, r.sym, r.num->Pnum, (csc_team){0}, 1e6, true);
             ck_assert_int_eq(lu_super_entries(s), (int64_t)r.num->lnz + r.num->unz);
             ck_assert_double_eq(lu_super_work(s), r.common.flops / 2);
             lu_super_set_scale(s, &a);
@@ -172,7 +172,7 @@ END_TEST
 static int32_t crown_of(const csc *a, bool trees)
 {
     reference r = begin_klu(a);
-    lu_super *s = lu_super_new(a, r.sym, r.sym->P, NULL, 1e6, trees);
+    lu_super *s = lu_super_new(a, r.sym, r.sym->P, (csc_team){0}, 1e6, trees);
     const int32_t n = s->n_crown;
     lu_super_free(&s);
     end_klu(&r);
@@ -208,7 +208,7 @@ START_TEST(the_diagonal_is_taken_where_klu_takes_it)
             refused += !diagonal;
             for (int threads = 1; threads <= 3; threads++) {
                 pool *p = threads > 1 ? pool_new(threads) : NULL;
-                lu_super *s = lu_super_new(&a, r.sym, r.sym->P, p, 1e6, true);
+                lu_super *s = lu_super_new(&a, r.sym, r.sym->P, (csc_team){.pool = p}, 1e6, true);
                 lu_super_set_scale(s, &a);
                 const double rcond = lu_super_factor_with(s, &a, r.common.tol);
                 ck_assert_msg((rcond > 0) == diagonal, "%s %u: %g", kinds[k].name, turn, rcond);
@@ -330,7 +330,7 @@ START_TEST(pivots_that_grow_are_given_up)
     reference r = begin_klu(&a);
     ck_assert_int_eq(memcmp(r.num->Pnum, r.sym->P, sizeof(int) * N), 0);
     klu_rgrowth(a.colptr, a.row, a.val, r.sym, r.num, &r.common);
-    lu_super *s = lu_super_new(&a, r.sym, r.sym->P, NULL, 1e6, true);
+    lu_super *s = lu_super_new(&a, r.sym, r.sym->P, (csc_team){0}, 1e6, true);
     lu_super_set_scale(s, &a);
     ck_assert(lu_super_factor_with(s, &a, r.common.tol) > 0);
     ck_assert_double_lt(r.common.rgrowth, 1e-8); /* as sharp as KLU's number, but for rounding */
