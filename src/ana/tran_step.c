@@ -132,6 +132,12 @@ static void start_part(void *user, int32_t k, int32_t m)
     vop_move(x, t->a->dx + k, 1, m);
 }
 
+static void moved_part(void *user, int32_t k, int32_t m)
+{
+    const tran *t = user;
+    vop_move(t->x[0] + k, t->a->dx + k, 1, m);
+}
+
 /* One Newton update from the predicted point without evaluating devices there: f without sources
  * and q are extrapolated as x is, sources are known, and the factors are those of the last point,
  * or correct such older ones. Exact for what is linear; as good as the prediction for the rest.
@@ -163,7 +169,10 @@ VS_HOT static bool improve_prediction(tran *t)
     extrapolate(t, start_weights(t, order), order + 1, t->x[0]);
     if (a->latent)
         tran_latent_hold(t, t->x[0], order + 1);
-    vop_move(t->x[0], a->dx, 1, a->m);
+    if (ana_shares(a))
+        vop_share(ana_team(a), a->m, moved_part, t);
+    else
+        vop_move(t->x[0], a->dx, 1, a->m);
     return true;
 }
 
@@ -259,7 +268,7 @@ subtract_entries(const csc *j, const start_try s[N_START], int32_t c, int32_t k,
 }
 
 typedef struct try_job {
-    const ana *a;
+    const tran *t;
     const start_try *s;
     vop_largest miss[N_START];
 } try_job;
@@ -267,35 +276,56 @@ typedef struct try_job {
 /* The rows of a part. */
 static void subtract_part(void *user, int32_t part, int worker)
 {
-    const try_job *t = user;
-    const csc_cut *cut = ckt_cut(t->a->c);
+    const try_job *j = user;
+    const ana *a = j->t->a;
+    const csc_cut *cut = ckt_cut(a->c);
     (void)worker;
     for (int32_t p = cut->piece_at[part]; p < cut->piece_at[part + 1]; p++)
-        subtract_entries(t->a->jac, t->s, cut->piece[p].col, cut->piece[p].from, cut->piece[p].end);
+        subtract_entries(a->jac, j->s, cut->piece[p].col, cut->piece[p].from, cut->piece[p].end);
 }
 
 static void subtract_products(try_job *t)
 {
-    const ana *a = t->a;
+    const ana *a = t->t->a;
     const csc *j = a->jac;
     const csc_cut *cut = ana_shares(a) ? ckt_cut(a->c) : NULL;
+    if (a->latent) {
+        ckt_latent_subtract(a->c, (const double *[]){t->s[0].off, t->s[1].off},
+                            (double *[]){t->s[0].r, t->s[1].r});
+        return;
+    }
     if (cut)
         pool_run_each(ckt_pool(a->c), POOL_VECTOR, cut->n_part, subtract_part, t);
     for (int32_t c = 0; !cut && c < j->n; c++)
         subtract_entries(j, t->s, c, j->colptr[c], j->colptr[c + 1]);
 }
 
+/* How far the predicted points of both orders are from the one that was found. */
+static void off_part(void *user, int32_t k, int32_t m)
+{
+    const try_job *j = user;
+    const tran *t = j->t;
+    double *past[VOP_PAST];
+    for (int o = 0; o < N_START; o++) {
+        const int order = LEAST_ORDER + o;
+        for (int i = 0; i <= order; i++)
+            past[i] = t->x[i + 1] + k;
+        vop_predict(j->s[o].off + k, start_weights(t, order), order + 1, past, m);
+        vop_move(j->s[o].off + k, t->x[0] + k, 1, m);
+    }
+}
+
 /* The largest part of a tolerance among elements k to k + m - 1. */
 static void miss_part(void *user, int32_t k, int32_t m)
 {
-    try_job *t = user;
-    const ana *a = t->a;
+    try_job *j = user;
+    const ana *a = j->t->a;
     for (int o = 0; o < N_START; o++) {
-        const double *r = t->s[o].r;
+        const double *r = j->s[o].r;
         double worst = 0;
         for (int32_t i = k > 1 ? k : 1; i < k + m && i <= a->n; i++)
             worst = norm_max(worst, fabs(r[i]) / (a->opt.reltol * a->ref[i] + a->tol_r[i]));
-        vop_note(&t->miss[o], worst);
+        vop_note(&j->miss[o], worst);
     }
 }
 
@@ -306,17 +336,14 @@ VS_HOT static void choose_start(tran *t)
     const start_try s[N_START] = {{a->size, a->r}, {t->stage, t->k1}}; /* of SDIRK's steps */
     if (highest_start(t) == LEAST_ORDER)
         return;
-    for (int k = 0; k < N_START; k++) {
-        const int order = LEAST_ORDER + k;
-        extrapolate(t, start_weights(t, order), order + 1, s[k].off);
-        vop_move(s[k].off, t->x[0], 1, a->m);
-        predicted_residual(t, order, s[k].r);
-        if (a->latent)
-            ckt_latent_subtract(a->c, s[k].off, s[k].r);
-    }
-    try_job j = {.a = a, .s = s};
-    if (!a->latent)
-        subtract_products(&j);
+    try_job j = {.t = t, .s = s};
+    if (ana_shares(a))
+        vop_share(ana_team(a), a->m, off_part, &j);
+    else
+        off_part(&j, 0, a->m);
+    for (int k = 0; k < N_START; k++)
+        predicted_residual(t, LEAST_ORDER + k, s[k].r);
+    subtract_products(&j);
     if (ana_shares(a))
         vop_share(ana_team(a), a->m, miss_part, &j);
     else

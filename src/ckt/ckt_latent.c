@@ -357,7 +357,9 @@ typedef struct job {
     const dev_lin_sums *sums;
     const dev_lin_at *at;
     double *f, *q, *fmax, *qmax;
-    double least, *size; /* ckt_latent_sizes */
+    double least, *size;    /* ckt_latent_sizes */
+    const double *const *v; /* [2] ckt_latent_subtract */
+    double *const *r;
 } job;
 
 /* By the circuit's threads if it is large enough for that. */
@@ -1024,19 +1026,39 @@ void ckt_latent_source_terms(ckt *c, const ckt_env *env, double *to)
 
 /* -- products -- */
 
-void ckt_latent_subtract(const ckt *c, const double *v, double *r)
+static void subtract_part(void *user, int32_t part, int worker)
 {
+    const job *j = user;
+    const ckt *c = j->c;
     const ckt_latent *l = c->latent;
-    if (l->region) {
-        ckt_region_subtract(c, v, r);
+    const range r = places_of(j, part);
+    const int32_t awake = l->n_awake * CKT_CELL; /* their places come first */
+    const double *v = j->v[0], *v2 = j->v[1];
+    (void)worker;
+    for (int32_t at = r.begin; at < r.end; at++) {
+        const int32_t i = l->up[at];
+        double sum = 0, sum2 = 0;
+        for (int32_t k = ckt_row_begin(l, i > 0 ? i : 1); i > 0 && k < ckt_row_end(l, i); k++) {
+            const int32_t from = l->place_of[l->col[k]];
+            if (from >= awake)
+                continue;
+            sum += c->a.val[l->place[k]] * v[from];
+            sum2 += c->a.val[l->place[k]] * v2[from];
+        }
+        j->r[0][at] -= sum;
+        j->r[1][at] -= sum2;
+    }
+}
+
+void ckt_latent_subtract(ckt *c, const double *const v[2], double *const r[2])
+{
+    job j = {.c = c, .v = v, .r = r};
+    if (!c->latent->region) {
+        run(&j, subtract_part);
         return;
     }
-    for (int32_t at = 0; at < l->n_awake * CKT_CELL; at++) {
-        const int32_t j = l->up[at];
-        for (int32_t k = c->a.colptr[j > 0 ? j - 1 : 0]; j > 0 && k < c->a.colptr[j]; k++)
-            if (l->row_awake[c->a.row[k] + 1])
-                r[l->place_of[c->a.row[k] + 1]] -= c->a.val[k] * v[at];
-    }
+    for (int i = 0; i < 2; i++)
+        ckt_region_subtract(c, v[i], r[i]);
 }
 
 static void size_part(void *user, int32_t part, int worker)

@@ -75,9 +75,9 @@ void ckt_latent_exchange(ckt *c, ckt_swap s);
 const csc *ckt_region_begin(ckt *c);
 void ckt_region_end(ckt *c); /* does nothing if there is none */
 
-/* r -= J v for rows that are awake, v being 0 in latent cells; size = sum_j |J_ij x_j|, voltages
- * counting as `least` at least. */
-void ckt_latent_subtract(const ckt *c, const double *v, double *r);
+/* r -= J v, of two v, for rows that are awake, v being 0 in latent cells; size = sum_j |J_ij x_j|,
+ * voltages counting as `least` at least. */
+void ckt_latent_subtract(ckt *c, const double *const v[2], double *const r[2]);
 void ckt_latent_sizes(ckt *c, const double *x, double least, double *size);
 
 #endif

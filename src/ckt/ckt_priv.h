@@ -214,6 +214,7 @@ typedef struct ckt_all {
 } ckt_all;
 /* Also c->qlo; c->x becomes x. The matrix becomes that of R and C. */
 void ckt_clear_all(ckt *c, const ckt_all *l);
+void ckt_clear_rows(ckt *c, double *v);        /* v [n+1] */
 void ckt_sum_all(ckt *c, const ckt_all *l);    /* adds the rest of the sums */
 bool ckt_finite_all(ckt *c, const ckt_all *l); /* f, q and the matrix are finite */
 

@@ -131,6 +131,26 @@ void ckt_clear_all(ckt *c, const ckt_all *l)
     c->a.val[csc_nnz(&c->a)] = 0;
 }
 
+static void clear_rows_of(void *user, int32_t part, int worker)
+{
+    const job *j = user;
+    csc_run all;
+    int32_t n;
+    const csc_run *r = runs_of(j->c, part, &all, &n);
+    (void)worker;
+    for (int32_t k = 0; k < n; k++) {
+        const share s = share_of(&j->c->a, r[k]);
+        memset(j->l->f + s.begin, 0, (size_t)(s.end - s.begin) * sizeof(double));
+    }
+}
+
+void ckt_clear_rows(ckt *c, double *v)
+{
+    const ckt_all l = {.f = v};
+    job j = {.c = c, .l = &l};
+    run(&j, clear_rows_of);
+}
+
 static void sum_part(void *user, int32_t part, int worker)
 {
     const job *j = user;

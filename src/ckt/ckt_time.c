@@ -125,7 +125,10 @@ VS_HOT void ckt_source_terms(ckt *c, const ckt_env *env, double *s)
         ckt_latent_source_terms(c, env, s);
         return;
     }
-    hot_clear(s, vec_len(c->unknown));
+    if (c->rows)
+        ckt_clear_rows(c, s);
+    else
+        hot_clear(s, vec_len(c->unknown));
     if (c->small) /* it has no other native devices */
         nat_source_terms(c->sources, env, s);
     else

@@ -682,7 +682,10 @@ const csc *ckt_region_begin(ckt *c)
     return NULL;
 }
 void ckt_region_end(ckt *c) { (void)c; }
-void ckt_latent_subtract(const ckt *c, const double *v, double *r) { (void)c, (void)v, (void)r; }
+void ckt_latent_subtract(ckt *c, const double *const v[2], double *const r[2])
+{
+    (void)c, (void)v, (void)r;
+}
 void ckt_latent_sizes(ckt *c, const double *x, double least, double *size)
 {
     (void)c, (void)x, (void)least, (void)size;

@@ -173,22 +173,37 @@ START_TEST(its_loads_are_those_without_it)
 }
 END_TEST
 
-START_TEST(its_product_is_that_without_it)
+START_TEST(its_products_are_those_without_it)
 {
     const int32_t n = ckt_latent_n_awake(c) * CKT_CELL;
-    double *v = copy_of(x, n), *r = calloc((size_t)n, sizeof *r),
-           *own = calloc((size_t)n, sizeof *own);
-    v[0] = 0;
-    ckt_latent_subtract(c, v, r);
+    double *v[2], *r[2], *own[2];
+    for (int i = 0; i < 2; i++) {
+        v[i] = copy_of(x, n);
+        r[i] = calloc((size_t)n, sizeof *r[i]);
+        own[i] = calloc((size_t)n, sizeof *own[i]);
+        v[i][0] = 0;
+    }
+    for (int32_t p = 0; p < n; p++)
+        v[1][p] *= -0.5;
+    ckt_latent_subtract(c, (const double *[]){v[0], v[1]}, r);
     (void)ckt_region_begin(c);
-    ckt_latent_subtract(c, v, own);
+    ckt_latent_subtract(c, (const double *[]){v[0], v[1]}, own);
     ckt_region_end(c);
-    for (int32_t p = 1; p < n; p++)
-        if (unknown_at(p))
-            check_close(r[p], own[p]);
-    free(v);
-    free(r);
-    free(own);
+    double most = 0;
+    for (int32_t p = 1; p < n; p++) {
+        if (!unknown_at(p))
+            continue;
+        check_close(r[0][p], own[0][p]);
+        check_close(r[1][p], own[1][p]);
+        ck_assert_double_eq(r[1][p], -0.5 * r[0][p]);
+        most = fmax(most, fabs(r[0][p]));
+    }
+    ck_assert_double_gt(most, 0);
+    for (int i = 0; i < 2; i++) {
+        free(v[i]);
+        free(r[i]);
+        free(own[i]);
+    }
 }
 END_TEST
 
@@ -232,7 +247,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, it_begins_with_the_values_of_the_last_load);
     tcase_add_test(t, its_loads_are_those_without_it);
-    tcase_add_test(t, its_product_is_that_without_it);
+    tcase_add_test(t, its_products_are_those_without_it);
     tcase_add_test(t, who_moves_beside_it_is_told_once);
     tcase_add_test(t, parts_that_only_a_supply_joins_are_told_apart);
     suite_add_tcase(suite, t);
