@@ -52,6 +52,22 @@ vs_status conv_fail(conv_job *j, const char *fmt, ...)
     return VS_EINPUT;
 }
 
+void conv_left_out(const conv_job *j, const char *fmt, ...)
+{
+    va_list ap;
+    conv_notes *n = j->o->notes;
+    if (!n || n->n++ >= CONV_NOTES)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(n->text[n->n - 1], CONV_WHY, fmt, ap);
+    va_end(ap);
+}
+
+const char *conv_column_name(arena *mem, const char *matrix, uint64_t k)
+{
+    return arena_printf(mem, "%s_%llu", matrix, (unsigned long long)k + 1);
+}
+
 /* -- values -- */
 
 int64_t conv_points(const post_plot *p)
@@ -256,6 +272,8 @@ static conv_format format_of(const char *path, const char *head, size_t n)
         return CONV_HDF5;
     if (begins(head, n, "PAR1", 4))
         return CONV_PARQUET;
+    if (begins(head, n, "MATLAB 7.3", 10)) /* HDF5 behind 512 bytes */
+        return CONV_HDF5;
     if (begins(head, n, "MATLAB 5.0", 10) || begins(head, n, "MATLAB 7.", 9))
         return CONV_MAT;
     if (begins(head, n, "HEADER", 6))
@@ -265,7 +283,31 @@ static conv_format format_of(const char *path, const char *head, size_t n)
         return CONV_VCD;
     const bool named = conv_format_of(path, &f);
     const bool taken = f == CONV_TOUCHSTONE || f == CONV_TOUCHSTONE2 || f == CONV_VCD;
-    return named && taken ? f : CONV_RAW;
+    const bool binary = n >= 4 && !head[1] && !head[2] && !head[3];
+    return named && (taken || (f == CONV_MAT && binary)) ? f : CONV_RAW;
+}
+
+/* Reads a file of another program. Plots without vectors are dropped. */
+static vs_status read_other(conv_job *j, conv_format f)
+{
+    typedef vs_status read_fn(conv_job * j);
+    static read_fn *const read[] = {[CONV_HDF5] = conv_read_hdf5,
+                                    [CONV_PARQUET] = conv_read_parquet,
+                                    [CONV_MAT] = conv_read_mat,
+                                    [CONV_TOUCHSTONE] = conv_read_touchstone,
+                                    [CONV_TOUCHSTONE2] = conv_read_touchstone,
+                                    [CONV_PSF] = conv_read_psf,
+                                    [CONV_VCD] = conv_read_vcd};
+    const size_t before = vec_len(j->set->plot);
+    const vs_status st = read[f](j);
+    for (size_t i = vec_len(j->set->plot); i-- > before;) {
+        post_plot *p = j->set->plot[i];
+        if (vec_len(p->vec))
+            continue;
+        conv_left_out(j, "'%.60s' has no numbers", p->what);
+        post_plot_destroy(j->set, p);
+    }
+    return !st && vec_len(j->set->plot) == before ? conv_fail(j, "has no numbers") : st;
 }
 
 vs_status conv_read(post_set *s, const char *path, const conv_opt *o, char why[CONV_WHY])
@@ -283,16 +325,9 @@ vs_status conv_read(post_set *s, const char *path, const conv_opt *o, char why[C
     rewind(fp);
     const size_t n = seeks ? fread(head, 1, sizeof head, fp) : 0;
     stream_close(fp);
-    switch (format_of(path, head, n)) {
-    case CONV_HDF5: return conv_read_hdf5(&j);
-    case CONV_PARQUET: return conv_read_parquet(&j);
-    case CONV_MAT: return conv_read_mat(&j);
-    case CONV_PSF: return conv_read_psf(&j);
-    case CONV_TOUCHSTONE:
-    case CONV_TOUCHSTONE2: return conv_read_touchstone(&j);
-    case CONV_VCD: return conv_read_vcd(&j);
-    default: break;
-    }
+    const conv_format format = format_of(path, head, n);
+    if (format > CONV_CSV)
+        return read_other(&j, format);
     const char *text = NULL;
     errno = 0;
     const vs_status st =

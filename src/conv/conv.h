@@ -31,6 +31,13 @@ extern const char conv_endings[];
 typedef enum conv_room { CONV_ONE, CONV_FAMILY, CONV_MANY } conv_room;
 conv_room conv_room_of(conv_format f);
 
+enum { CONV_WHY = 400, CONV_NOTES = 20 };
+/* What a file has that is no curve, and was not read: sentences about the file. */
+typedef struct conv_notes {
+    size_t n; /* may be greater than CONV_NOTES */
+    char text[CONV_NOTES][CONV_WHY];
+} conv_notes;
+
 typedef struct conv_opt {
     double low, high; /* V, VCD: a signal is 0 below low, 1 above high, and as before between.
                           * NAN: conv_middle */
@@ -43,9 +50,9 @@ typedef struct conv_opt {
     bool zstd;           /* Parquet: zstd compresses what is written */
     const char *plugins; /* folder of libvsim-hdf5.so, libvsim-zstd.so; NULL: where they are
                           * installed */
+    conv_notes *notes;   /* conv_read adds to it; NULL: nobody asks */
 } conv_opt;
 
-enum { CONV_WHY = 400 };
 /* Adds the plots of a file to the set. Its first bytes decide the format, or else the ending of its
  * name. Of a damaged file it adds the plots in front of the damage.
  *   why  out  what is wrong: the end of a sentence about the file

@@ -3,7 +3,9 @@
  * Layout: groups "tran1", ... with the attributes title, plot and axis (a vector's name); datasets
  *         of one dimension, doubles or compounds {r, i}, which h5py reads as complex numbers, with
  *         the attribute type; order of creation is kept. "/" in a name is written "|", and the
- *         attribute name has the name as it is. Datasets outside of groups are a table. */
+ *         attribute name has the name as it is. Datasets outside of groups are a table.
+ * Others: the columns of a dataset A of two dimensions are A_1, A_2, ... (its rows in files of
+ *         MATLAB 7.3, which turns its matrices); of more dimensions the last one runs first. */
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +30,14 @@ static bool say(char *why, const char *text)
     return false;
 }
 
-static hid_t complex_type(void)
+/* What members of complex numbers are called by h5py, and by MATLAB and Octave. */
+static const char *const parts[][2] = {{"r", "i"}, {"real", "imag"}};
+
+static hid_t complex_type(const char *const name[2])
 {
     const hid_t t = H5Tcreate(H5T_COMPOUND, 2 * sizeof(double));
-    H5Tinsert(t, "r", 0, H5T_NATIVE_DOUBLE);
-    H5Tinsert(t, "i", sizeof(double), H5T_NATIVE_DOUBLE);
+    H5Tinsert(t, name[0], 0, H5T_NATIVE_DOUBLE);
+    H5Tinsert(t, name[1], sizeof(double), H5T_NATIVE_DOUBLE);
     return t;
 }
 
@@ -118,7 +123,7 @@ static void *begin(const char *path, char why[CONV_WHY])
         return NULL;
     }
     writer *w = vs_calloc(1, sizeof *w);
-    *w = (writer){.file = file, .group = -1, .complex = complex_type(), .in_memory = !path};
+    *w = (writer){.file = file, .group = -1, .complex = complex_type(parts[0]), .in_memory = !path};
     return w;
 }
 
@@ -214,35 +219,143 @@ static bool end(void *file, FILE *out, char why[CONV_WHY])
 
 /* -- reading -- */
 
-/* The length of a dataset with one dimension, or with one that is longer than 1. */
-static bool take_vector(hid_t at, const char *link, const conv_hdf5_sink *to, const char *axis)
+typedef struct reader {
+    const conv_hdf5_sink *to;
+    const char *group, *axis; /* "": none */
+} reader;
+
+/* Tells that something is not read.  what  in  a verb and what it is */
+static void leave_out(const reader *r, const char *link, const char *what)
 {
-    const hid_t set = H5Dopen2(at, link, H5P_DEFAULT);
-    if (set < 0)
-        return true; /* a group, or something else */
-    const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
-    const H5T_class_t kind = H5Tget_class(type);
-    const hssize_t n = H5Sget_simple_extent_npoints(space);
-    const bool complex = kind == H5T_COMPOUND && H5Tget_nmembers(type) == 2 &&
-                         H5Tget_member_index(type, "r") >= 0 && H5Tget_member_index(type, "i") >= 0;
-    /* no filter packs more than a thousand times: a length beyond that is damage */
-    const hsize_t stored = H5Dget_storage_size(set);
-    bool ok = n <= 0 || (hsize_t)n / 1100 * H5Tget_size(type) <= stored + 1000000;
-    if (ok && n >= 0 && (complex || kind == H5T_FLOAT || kind == H5T_INTEGER)) {
-        char name[1024], word[64];
-        const hid_t as = complex ? complex_type() : H5Tcopy(H5T_NATIVE_DOUBLE);
-        get_text(set, "name", name, sizeof name);
-        get_text(set, "type", word, sizeof word);
-        if (!*name)
-            snprintf(name, sizeof name, "%s", link);
-        double *x =
-            to->vector(to->user, name, *word ? word : "notype", n, complex, !strcmp(name, axis));
-        ok = !n || H5Dread(set, as, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0;
-        H5Tclose(as);
+    r->to->left_out(r->to->user, r->group, link, what);
+}
+
+/* A dataset that is open. */
+typedef struct dataset {
+    hid_t set, type, space;
+    H5T_class_t kind;
+    const char *const *pair; /* names of a complex number's members; NULL: it is real */
+    hssize_t n;
+    hsize_t rows; /* values of a vector */
+    bool turned;  /* the rows are the vectors, not the columns */
+} dataset;
+
+/* The names of a complex number's parts; NULL: it is none. */
+static const char *const *pair_of(hid_t type)
+{
+    if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2)
+        return NULL;
+    for (size_t i = 0; i < VS_COUNT(parts); i++)
+        if (H5Tget_member_index(type, parts[i][0]) >= 0 &&
+            H5Tget_member_index(type, parts[i][1]) >= 0)
+            return parts[i];
+    return NULL;
+}
+
+static bool open_dataset(dataset *d, hid_t at, const char *link)
+{
+    char class[32];
+    hsize_t dims[H5S_MAX_RANK] = {0};
+    *d = (dataset){.set = H5Dopen2(at, link, H5P_DEFAULT)};
+    if (d->set < 0)
+        return false;
+    d->type = H5Dget_type(d->set);
+    d->space = H5Dget_space(d->set);
+    d->kind = H5Tget_class(d->type);
+    d->pair = pair_of(d->type);
+    d->n = H5Sget_simple_extent_npoints(d->space);
+    get_text(d->set, "MATLAB_class", class, sizeof class);
+    d->turned = *class;
+    if (H5Aexists(d->set, "MATLAB_empty") > 0)
+        d->n = 0; /* its values are dimensions */
+    if (!strcmp(class, "char"))
+        d->kind = H5T_STRING;
+    const int rank = H5Sget_simple_extent_dims(d->space, dims, NULL);
+    d->rows = 1;
+    for (int i = 0; i < rank && d->rows == 1; i++)
+        d->rows = dims[d->turned ? rank - 1 - i : i];
+    return true;
+}
+
+static void close_dataset(const dataset *d)
+{
+    H5Sclose(d->space);
+    H5Tclose(d->type);
+    H5Dclose(d->set);
+}
+
+/* Reads all values: doubles, or pairs of them. */
+static bool read_values(const dataset *d, double *x)
+{
+    const hid_t as = d->pair ? complex_type(d->pair) : H5Tcopy(H5T_NATIVE_DOUBLE);
+    const bool ok = !d->n || H5Dread(d->set, as, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0;
+    H5Tclose(as);
+    return ok;
+}
+
+/* Reads a matrix: a vector for each of its columns. */
+static bool take_columns(const reader *r, const dataset *d, const char *name, const char *type)
+{
+    const size_t w = d->pair ? 2 : 1, rows = d->rows, columns = (size_t)d->n / rows;
+    double *all = vs_malloc((size_t)d->n * w * sizeof *all);
+    const bool ok = read_values(d, all);
+    for (size_t c = 0; c < columns && ok; c++) {
+        char own[1056];
+        snprintf(own, sizeof own, "%s_%zu", name, c + 1);
+        double *x = r->to->vector(r->to->user, own, type, (int64_t)rows, d->pair, false);
+        for (size_t k = 0; k < rows; k++)
+            memcpy(x + k * w, all + (d->turned ? c * rows + k : k * columns + c) * w,
+                   w * sizeof *x);
     }
-    H5Sclose(space);
-    H5Tclose(type);
-    H5Dclose(set);
+    vs_free(all);
+    return ok;
+}
+
+static bool take_numbers(const reader *r, const dataset *d, const char *link)
+{
+    enum { MOST_COLUMNS = 1 << 20 };
+    char name[1024], word[64];
+    get_text(d->set, "name", name, sizeof name);
+    get_text(d->set, "type", word, sizeof word);
+    if (!*name)
+        snprintf(name, sizeof name, "%s", link);
+    const char *type = *word ? word : "notype";
+    if (d->n && (hsize_t)d->n / d->rows > MOST_COLUMNS) {
+        leave_out(r, link, "has more than 1048576 columns, and is not read");
+        return true;
+    }
+    if (d->n && d->rows != (hsize_t)d->n)
+        return take_columns(r, d, name, type);
+    double *x = r->to->vector(r->to->user, name, type, d->n, d->pair, !strcmp(name, r->axis));
+    return read_values(d, x);
+}
+
+/* What a dataset is that is not read. */
+static const char *word_of(const dataset *d)
+{
+    switch (d->kind) {
+    case H5T_STRING: return "is text, and is not read";
+    case H5T_COMPOUND: return "is a table of its own, and is not read";
+    case H5T_REFERENCE: return "is a list of references, and is not read";
+    default: return "has no numbers, and is not read";
+    }
+}
+
+static bool take_dataset(const reader *r, hid_t at, const char *link)
+{
+    dataset d;
+    if (!open_dataset(&d, at, link))
+        return true;
+    /* no filter packs more than a thousand times: a length beyond that is damage */
+    const hsize_t stored = H5Dget_storage_size(d.set);
+    bool ok = d.n <= 0 || (hsize_t)d.n / 1100 * H5Tget_size(d.type) <= stored + 1000000;
+    const bool number =
+        d.pair || d.kind == H5T_FLOAT || d.kind == H5T_INTEGER || d.kind == H5T_ENUM;
+    if (ok && d.n >= 0 && number)
+        ok = take_numbers(r, &d, link);
+    else if (ok)
+        leave_out(r, link, word_of(&d));
+    close_dataset(&d);
     return ok;
 }
 
@@ -256,7 +369,7 @@ static H5_index_t order_of(hid_t group)
     return order & H5P_CRT_ORDER_INDEXED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
 }
 
-static bool take_all(hid_t at, const conv_hdf5_sink *to, const char *axis)
+static bool take_all(const reader *r, hid_t at)
 {
     H5G_info_t info;
     char link[1024];
@@ -268,8 +381,12 @@ static bool take_all(hid_t at, const conv_hdf5_sink *to, const char *axis)
         if (H5Lget_name_by_idx(at, ".", by, H5_ITER_INC, i, link, sizeof link, H5P_DEFAULT) < 0)
             return false;
         H5O_info_t what;
-        if (H5Oget_info_by_name(at, link, &what, H5P_DEFAULT) >= 0 && what.type == H5O_TYPE_DATASET)
-            ok = take_vector(at, link, to, axis);
+        if (H5Oget_info_by_name(at, link, &what, H5P_DEFAULT) < 0)
+            leave_out(r, link, "is a link that leads nowhere");
+        else if (what.type == H5O_TYPE_DATASET)
+            ok = take_dataset(r, at, link);
+        else if (what.type == H5O_TYPE_GROUP && *r->group)
+            leave_out(r, link, "is a group inside of a group, and is not read");
     }
     return ok;
 }
@@ -277,6 +394,7 @@ static bool take_all(hid_t at, const conv_hdf5_sink *to, const char *axis)
 static bool take_group(hid_t file, const char *name, const conv_hdf5_sink *to)
 {
     char title[2048], plot[1024], axis[1024];
+    const reader r = {to, name, axis};
     const hid_t group = H5Gopen2(file, name, H5P_DEFAULT);
     if (group < 0)
         return false;
@@ -284,7 +402,7 @@ static bool take_group(hid_t file, const char *name, const conv_hdf5_sink *to)
     get_text(group, "plot", plot, sizeof plot);
     get_text(group, "axis", axis, sizeof axis);
     to->plot(to->user, name, title, *plot ? plot : name);
-    const bool ok = take_all(group, to, axis);
+    const bool ok = take_all(&r, group);
     H5Gclose(group);
     return ok;
 }
@@ -299,37 +417,54 @@ static int by_number(const void *a, const void *b)
     return m < n ? -1 : m > n ? 1 : strcmp(s, t);
 }
 
+/* The groups of a file, and whether there are datasets beside them. A link that leads nowhere is
+ * told by take_all; what MATLAB refers to from elsewhere ("#refs#") is no group of the user's. */
+typedef struct content {
+    char (*group)[1024]; /* [n] */
+    size_t n;
+    bool loose;
+} content;
+
+static bool look_around(hid_t root, content *c)
+{
+    H5G_info_t info;
+    if (root < 0 || H5Gget_info(root, &info) < 0)
+        return false;
+    const H5_index_t by = order_of(root);
+    c->group = vs_calloc((size_t)info.nlinks + 1, sizeof *c->group);
+    for (hsize_t i = 0; i < info.nlinks; i++) {
+        H5O_info_t what;
+        char *name = c->group[c->n];
+        if (H5Lget_name_by_idx(root, ".", by, H5_ITER_INC, i, name, sizeof *c->group, H5P_DEFAULT) <
+            0)
+            return false;
+        const bool there = H5Oget_info_by_name(root, name, &what, H5P_DEFAULT) >= 0;
+        c->loose |= !there || what.type == H5O_TYPE_DATASET;
+        c->n += there && what.type == H5O_TYPE_GROUP && *name != '#';
+    }
+    if (c->n && by == H5_INDEX_NAME)
+        qsort(c->group, c->n, sizeof *c->group, by_number);
+    return true;
+}
+
 static bool read_file(const char *path, const conv_hdf5_sink *to, char why[CONV_WHY])
 {
-    enum { NAME = 256 };
-    H5G_info_t info;
+    content c = {0};
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0)
         return say(why, "is damaged HDF5");
     to->own(to->user, pointer_of(file));
     const hid_t root = H5Gopen2(file, "/", H5P_DEFAULT);
-    const H5_index_t by = order_of(root);
-    bool ok = root >= 0 && H5Gget_info(root, &info) >= 0, loose = false;
-    char(*group)[NAME] = ok ? vs_calloc((size_t)info.nlinks + 1, NAME) : NULL;
-    size_t n = 0;
-    for (hsize_t i = 0; ok && i < info.nlinks; i++) {
-        H5O_info_t what;
-        ok = H5Lget_name_by_idx(root, ".", by, H5_ITER_INC, i, group[n], NAME, H5P_DEFAULT) >= 0 &&
-             H5Oget_info_by_name(root, group[n], &what, H5P_DEFAULT) >= 0;
-        loose |= ok && what.type == H5O_TYPE_DATASET;
-        n += ok && what.type == H5O_TYPE_GROUP;
-    }
-    if (n && by == H5_INDEX_NAME)
-        qsort(group, n, NAME, by_number);
-    if (ok && loose) {
+    bool ok = look_around(root, &c);
+    if (ok && c.loose) {
         to->plot(to->user, "table", "", "Table");
-        ok = take_all(root, to, "");
+        ok = take_all(&(reader){to, "", ""}, root);
     }
     H5Gclose(root);
-    for (size_t i = 0; i < n && ok; i++)
-        ok = take_group(file, group[i], to);
-    vs_free(group);
+    for (size_t i = 0; i < c.n && ok; i++)
+        ok = take_group(file, c.group[i], to);
+    vs_free(c.group);
     to->own(to->user, NULL);
     H5Fclose(file);
     return ok ? true : say(why, "is HDF5 with something that cannot be read");

@@ -49,6 +49,12 @@ static double *take_vector(void *user, const char *name, const char *type, int64
     return v->v;
 }
 
+static void leave_out(void *user, const char *group, const char *name, const char *what)
+{
+    const hdf5_reader *r = user;
+    conv_left_out(r->j, *group ? "'%.60s/%.60s' %s" : "'%.0s%.60s' %s", group, name, what);
+}
+
 static void own_file(void *user, void *file)
 {
     hdf5_reader *r = user;
@@ -70,7 +76,7 @@ vs_status conv_read_hdf5(conv_job *j)
     }
     hdf5_reader *r = vs_calloc(1, sizeof *r);
     *r = (hdf5_reader){.j = j, .t = t};
-    const conv_hdf5_sink to = {r, take_plot, take_vector, own_file};
+    const conv_hdf5_sink to = {r, take_plot, take_vector, leave_out, own_file};
     st = t->read(j->path, &to, j->why) ? VS_OK : VS_EINPUT;
     vs_free(r);
     return st;

@@ -4,7 +4,8 @@
  *         tag (small elements). Written in the byte order of the writer, "IM" for the least first.
  * Fields: one for each vector (a column of doubles), whose name has _ in place of what no name of
  *         MATLAB has; names and types, cells with the names and types as they are; title, plot,
- *         axis. Read back: numeric fields of structs, and numeric variables as a table. */
+ *         axis. Read back: numeric fields of structs, and numeric variables as a table; the columns
+ *         of a matrix A are A_1, A_2, ... The notes have what is no array of numbers. */
 #include <string.h>
 
 #include "conv_priv.h"
@@ -26,8 +27,23 @@ enum {
     MI_UTF8,
     MI_UTF16
 };
-enum { MX_CELL = 1, MX_STRUCT, MX_CHAR = 4, MX_DOUBLE = 6, MX_UINT64 = 15 };
-enum { FIELD = 64, COMPLEX_FLAG = 0x0800, MOST_BYTES = 1 << 30 /* of a compressed variable */ };
+enum {
+    MX_CELL = 1,
+    MX_STRUCT,
+    MX_OBJECT,
+    MX_CHAR,
+    MX_SPARSE,
+    MX_DOUBLE,
+    MX_UINT64 = 15,
+    MX_FUNCTION,
+    MX_OPAQUE
+};
+enum {
+    FIELD = 64,
+    COMPLEX_FLAG = 0x0800,
+    MOST_BYTES = 1 << 30,  /* of a compressed variable */
+    MOST_COLUMNS = 1 << 20 /* of a matrix */
+};
 
 /* -- writing: the size of an element stands in front of it, so it is computed first -- */
 
@@ -248,26 +264,36 @@ static bool next_element(const unsigned char **at, const unsigned char *end, ele
 typedef struct matrix {
     uint32_t class;
     bool complex;
-    uint64_t n; /* elements */
+    uint64_t n, rows; /* elements; in the first dimension that is longer than 1 */
     element name;
     const unsigned char *rest, *end;
 } matrix;
 
+static bool is_number(const matrix *m) { return m->class >= MX_DOUBLE && m->class <= MX_UINT64; }
+
+/* Objects of MATLAB's classes have no dimensions. In structs and cells [] has no bytes at all. */
 static bool open_matrix(const element *e, matrix *m)
 {
     const unsigned char *at = e->data, *end = at + e->n;
-    element flags, dims;
-    if (e->type != MI_MATRIX || !next_element(&at, end, &flags) || flags.n < 8 ||
-        !next_element(&at, end, &dims) || !next_element(&at, end, &m->name))
+    element flags, dims = {0};
+    *m = (matrix){.class = MX_DOUBLE, .rest = end, .end = end};
+    if (e->type == MI_MATRIX && !e->n)
+        return true;
+    if (e->type != MI_MATRIX || !next_element(&at, end, &flags) || flags.n < 8)
         return false;
     m->class = conv_u32(flags.data) & 0xff;
     m->complex = conv_u32(flags.data) & COMPLEX_FLAG;
-    m->n = 1;
-    for (uint64_t i = 0; i + 4 <= dims.n && m->n <= e->n; i += 4)
+    if ((m->class != MX_OPAQUE && !next_element(&at, end, &dims)) ||
+        !next_element(&at, end, &m->name))
+        return false;
+    m->n = dims.n >= 4;
+    m->rows = 1;
+    for (uint64_t i = 0; i + 4 <= dims.n && m->n <= e->n; i += 4) {
         m->n *= conv_u32(dims.data + i);
+        m->rows = m->rows > 1 ? m->rows : conv_u32(dims.data + i);
+    }
     m->rest = at;
-    m->end = end;
-    return m->n <= e->n; /* each has a byte at least */
+    return m->class == MX_SPARSE || m->n <= e->n; /* each has a byte at least */
 }
 
 static int width_of(uint32_t type)
@@ -299,24 +325,45 @@ static double number_at(const element *e, uint64_t k)
     }
 }
 
-/* false: it is no array of numbers. */
-static bool take_numbers(conv_job *j, post_plot *p, const matrix *m, const char *name,
-                         const char *type, bool axis)
+/* What a variable is that is no array of numbers. */
+static const char *word_of(const matrix *m)
+{
+    switch (m->class) {
+    case MX_CELL: return "a cell array";
+    case MX_STRUCT: return "a struct";
+    case MX_CHAR: return "text";
+    case MX_SPARSE: return "a sparse matrix";
+    case MX_FUNCTION: return "a function";
+    default: return "an object";
+    }
+}
+
+/* Adds a vector, or one for each column of a matrix, in the order of the file. Status: VS_OK;
+ * VS_EINPUT: the numbers are not whole, with j->why. */
+static vs_status take_numbers(conv_job *j, arena *mem, post_plot *p, const matrix *m,
+                              const char *name, const char *type, bool axis)
 {
     const unsigned char *at = m->rest;
     element part[2];
-    if (m->class < MX_DOUBLE || m->class > MX_UINT64)
-        return false;
-    for (int i = 0; i <= m->complex; i++)
+    for (int i = 0; i <= m->complex && m->n; i++)
         if (!next_element(&at, m->end, &part[i]) || !width_of(part[i].type) ||
             part[i].n / (uint64_t)width_of(part[i].type) < m->n)
-            return false;
-    post_vec *v = post_plot_append(j->set, p, name, type, m->complex);
-    for (uint64_t k = 0; k < m->n; k++)
-        post_vec_push(v, number_at(&part[0], k), m->complex ? number_at(&part[1], k) : 0);
-    if (axis)
-        p->scale = v;
-    return true;
+            return conv_fail(j, "has a variable whose numbers are damaged: '%.60s'", name);
+    const uint64_t rows = m->n ? m->rows : 0, columns = m->n ? m->n / rows : 1;
+    if (columns > MOST_COLUMNS) {
+        conv_left_out(j, "'%.60s' has %llu columns, and is not read: %d are the most", name,
+                      (unsigned long long)columns, MOST_COLUMNS);
+        return VS_OK;
+    }
+    for (uint64_t c = 0; c < columns; c++) {
+        post_vec *v = post_plot_append(
+            j->set, p, columns > 1 ? conv_column_name(mem, name, c) : name, type, m->complex);
+        for (uint64_t k = c * rows; k < (c + 1) * rows; k++)
+            post_vec_push(v, number_at(&part[0], k), m->complex ? number_at(&part[1], k) : 0);
+        if (axis && !c)
+            p->scale = v;
+    }
+    return VS_OK;
 }
 
 /* Reads letters; one that needs more than a byte becomes '?'. */
@@ -379,33 +426,54 @@ static bool read_fields(arena *mem, const matrix *m, fields *f)
     return true;
 }
 
-static bool take_struct(conv_job *j, arena *mem, const matrix *m, const char *name)
+/* Reads the fields of a struct that are numbers into a plot. */
+static vs_status take_fields(conv_job *j, arena *mem, const fields *f, const char *name)
 {
-    fields f = {0};
+    static const char *const own[] = {"title", "plot", "axis", "names", "types"};
+    const matrix *of[VS_COUNT(own)];
     char word[64];
-    const bool ok = m->n == 1 && read_fields(mem, m, &f);
-    const matrix *title = find(&f, "title"), *plot = find(&f, "plot"), *axis = find(&f, "axis"),
-                 *names = find(&f, "names"), *types = find(&f, "types");
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < VS_COUNT(own); i++) {
+        of[i] = find(f, own[i]);
+        of[i] = of[i] && of[i]->class == (i < 3 ? MX_CHAR : MX_CELL) ? of[i] : NULL;
+    }
     snprintf(word, sizeof word, "%s", name);
     word[strcspn(word, "0123456789")] = 0;
-    if (ok) {
-        post_plot *p =
-            post_plot_new(j->set, *word ? word : "table", title ? text_of(mem, title) : "",
-                          plot ? text_of(mem, plot) : name);
-        char **real = names ? texts_of(mem, names) : NULL,
-             **type = types ? texts_of(mem, types) : NULL;
-        const char *of_axis = axis ? text_of(mem, axis) : "";
-        for (size_t i = 0; i < vec_len(f.m); i++) {
-            const char *called = i < vec_len(real) ? real[i] : f.name[i];
-            (void)take_numbers(j, p, &f.m[i], called, i < vec_len(type) ? type[i] : "notype",
-                               *of_axis && !strcmp(called, of_axis));
-        }
-        vec_free(real);
-        vec_free(type);
+    post_plot *p = post_plot_new(j->set, *word ? word : "table", of[0] ? text_of(mem, of[0]) : "",
+                                 of[1] ? text_of(mem, of[1]) : name);
+    const char *axis = of[2] ? text_of(mem, of[2]) : "";
+    char **real = of[3] ? texts_of(mem, of[3]) : NULL, **type = of[4] ? texts_of(mem, of[4]) : NULL;
+    for (size_t i = 0; i < vec_len(f->m) && !st; i++) {
+        const matrix *m = &f->m[i];
+        const char *called = i < vec_len(real) ? real[i] : f->name[i];
+        bool known = false;
+        for (size_t k = 0; k < VS_COUNT(own); k++)
+            known |= m == of[k];
+        if (is_number(m))
+            st = take_numbers(j, mem, p, m, called, i < vec_len(type) ? type[i] : "notype",
+                              *axis && !strcmp(called, axis));
+        else if (!known)
+            conv_left_out(j, "'%.60s.%.60s' is %s, and is not read", name, f->name[i], word_of(m));
     }
+    vec_free(real);
+    vec_free(type);
+    return st;
+}
+
+static vs_status take_struct(conv_job *j, arena *mem, const matrix *m, const char *name)
+{
+    fields f = {0};
+    vs_status st = VS_OK;
+    if (m->n != 1)
+        conv_left_out(j, "'%.60s' is an array of %llu structs, and is not read", name,
+                      (unsigned long long)m->n);
+    else if (!read_fields(mem, m, &f))
+        st = conv_fail(j, "has a struct whose fields are damaged: '%.60s'", name);
+    else
+        st = take_fields(j, mem, &f, name);
     vec_free(f.name);
     vec_free(f.m);
-    return ok;
+    return st;
 }
 
 /* Reads a variable.  loose  in/out  the table of variables in no struct, made at the first one */
@@ -415,14 +483,17 @@ static vs_status take_variable(conv_job *j, arena *mem, const element *e, post_p
     if (!open_matrix(e, &m))
         return conv_fail(j, "has a variable that makes no sense");
     const char *name = arena_strndup(mem, (const char *)m.name.data, m.name.n);
+    if (!*name) /* what MATLAB itself keeps about its objects */
+        return VS_OK;
     if (m.class == MX_STRUCT)
-        return take_struct(j, mem, &m, name)
-                   ? VS_OK
-                   : conv_fail(j, "has a struct that is no single one: '%.40s'", name);
+        return take_struct(j, mem, &m, name);
+    if (!is_number(&m)) {
+        conv_left_out(j, "'%.60s' is %s, and is not read", name, word_of(&m));
+        return VS_OK;
+    }
     if (!*loose)
         *loose = post_plot_new(j->set, "table", j->path, "Table");
-    (void)take_numbers(j, *loose, &m, name, "notype", false);
-    return VS_OK;
+    return take_numbers(j, mem, *loose, &m, name, "notype", false);
 }
 
 /* Reads a variable that zlib compressed. */
@@ -453,10 +524,10 @@ vs_status conv_read_mat(conv_job *j)
                         *end = (const unsigned char *)bytes + n;
     vs_status st = VS_OK;
     post_plot *loose = NULL;
-    if (n < 128 || memcmp(bytes + 126, "IM", 2) != 0)
-        st = conv_fail(j, !memcmp(bytes, "MATLAB 7.3", n < 10 ? n : 10)
-                              ? "is of MATLAB 7.3, which is HDF5: call it .h5"
-                              : "is a MATLAB file of another byte order, or cut off");
+    if (n >= 7 && memcmp(bytes, "MATLAB ", 7) != 0)
+        st = conv_fail(j, "is no MATLAB file of level 5: save it with -v6 or -v7");
+    else if (n < 128 || memcmp(bytes + 126, "IM", 2) != 0)
+        st = conv_fail(j, "is a MATLAB file of another byte order, or cut off");
     while (!st && at < end) {
         element e;
         if (!next_element(&at, end, &e))

@@ -37,6 +37,10 @@ typedef struct conv_job {
 
 /* Prints to j->why; returns VS_EINPUT. */
 vs_status conv_fail(conv_job *j, const char *fmt, ...) VS_PRINTF(2, 3);
+/* Adds to the notes that something of the file was not read: fmt is a sentence about it. */
+void conv_left_out(const conv_job *j, const char *fmt, ...) VS_PRINTF(2, 3);
+/* The name of column k, from 0, of a matrix, in mem: "a_1". */
+const char *conv_column_name(arena *mem, const char *matrix, uint64_t k);
 /* The number of points of a plot: that of its longest vector. conv_re, conv_im: value k of a
  * vector, behind its end the last value; of a vector without values NAN and 0. */
 int64_t conv_points(const post_plot *p);
@@ -142,6 +146,8 @@ typedef struct conv_hdf5_sink {
     /* Room for n values (complex: 2 n); axis: the plot's. */
     double *(*vector)(void *user, const char *name, const char *type, int64_t n, bool complex,
                       bool axis);
+    /* Something of the file is not read. group "": it is in none; what  in  "is text" */
+    void (*left_out)(void *user, const char *group, const char *name, const char *what);
     /* From now on the heap closes the file if memory is missing. file NULL: no longer. */
     void (*own)(void *user, void *file);
 } conv_hdf5_sink;

@@ -59,14 +59,27 @@ static vs_status fail(bench *b, vs_status st, const char *what, const char *path
 /* Bytes of a file beyond which only the vectors that are asked for are read. */
 enum { LATE = 64 << 20 };
 
+static void tell_notes(bench *b, const char *path, const conv_notes *notes)
+{
+    for (size_t i = 0; i < notes->n && i < CONV_NOTES; i++)
+        diag_warning(&b->d, DIAG_NOWHERE, "'%s': %s", path, notes->text[i]);
+    if (notes->n > CONV_NOTES)
+        diag_warning(&b->d, DIAG_NOWHERE, "'%s' has %zu more that are not read", path,
+                     notes->n - CONV_NOTES);
+}
+
 /* Reads a file. Of a damaged one the plots in front of the damage are used, with a warning.
  *   axes_late  as in conv_opt */
 static vs_status read_file(bench *b, const char *path, bool axes_late)
 {
     char why[CONV_WHY] = "";
-    const conv_opt o = {.plugins = b->plugins, .late = LATE, .axes_late = axes_late};
+    conv_notes *notes = vs_calloc(1, sizeof *notes);
+    const conv_opt o = {
+        .plugins = b->plugins, .late = LATE, .axes_late = axes_late, .notes = notes};
     const size_t before = vec_len(b->set.plot);
     const vs_status st = conv_read(&b->set, path, &o, why);
+    tell_notes(b, path, notes);
+    vs_free(notes);
     if (!st)
         return VS_OK;
     if (st == VS_EINPUT && vec_len(b->set.plot) > before) {
@@ -126,6 +139,14 @@ static void list_kinds(bench *b)
                   post_word_of(p->what));
         told++;
     }
+}
+
+static int64_t most_points(const post_plot *p)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < vec_len(p->vec); i++)
+        n = p->vec[i]->n > n ? p->vec[i]->n : n;
+    return n;
 }
 
 static size_t points(const post_plot *p) { return vec_len(p->vec) ? p->vec[0]->n : 0; }
@@ -391,6 +412,31 @@ static vs_status check_room(bench *b, post_plot *const *plot, conv_format f, con
     return VS_EINPUT;
 }
 
+/* Warns of what a file of this format does not show of the plots: others than these, and where
+ * vectors of different lengths stand in one table. */
+static void tell_losses(bench *b, post_plot *const *plot, size_t n, const vsim_inside_conversion *c,
+                        conv_format f)
+{
+    const size_t others = vec_len(b->set.plot) - n;
+    if (others && !c->plot)
+        diag_warning(&b->d, DIAG_NOWHERE,
+                     "'%s' has %s: %zu other%s of '%s' %s not in it (--plot chooses)", c->to,
+                     n == 1 ? "one plot" : "plots of one kind", others, others == 1 ? "" : "s",
+                     c->from, others == 1 ? "is" : "are");
+    for (size_t i = 0; i < n && f != CONV_HDF5 && f != CONV_MAT; i++) {
+        const int64_t longest = most_points(plot[i]);
+        for (size_t k = 0; k < vec_len(plot[i]->vec); k++) {
+            const post_vec *v = plot[i]->vec[k];
+            if (v->n < 2 || v->n == longest)
+                continue;
+            diag_warning(&b->d, DIAG_NOWHERE,
+                         "'%s': vectors of '%s' differ in length; '%s' goes on with its last value",
+                         c->to, plot[i]->what, v->name);
+            break;
+        }
+    }
+}
+
 static vs_status convert_plots(bench *b, const convert_question *q, conv_format f)
 {
     const vsim_inside_conversion *c = q->c;
@@ -408,6 +454,7 @@ static vs_status convert_plots(bench *b, const convert_question *q, conv_format 
     if (!n && all)
         diag_error(&b->d, DIAG_NOWHERE, "'%s' has no plots", c->from);
     if (!st) {
+        tell_losses(b, all ? b->set.plot : plot, n, c, f);
         st = conv_write(all ? b->set.plot : plot, n, c->to, f, &o, why);
         if (st)
             diag_error(&b->d, DIAG_NOWHERE, st == VS_EIO ? "'%s': %s" : "'%s' %s", c->to, why);

@@ -271,6 +271,68 @@ class Formats(Folder):
         io.savemat(self.path('back.mat'), io.loadmat(self.path('d.mat')), do_compression=True)
         self.vsim('convert', 'back.mat', 'back.raw')
 
+    def test_other_variables_of_scipy(self):
+        io, numpy = need('scipy.io'), need('numpy')
+        sparse = need('scipy.sparse')
+        t = [0.0, 0.5, 1.0]
+        for packed in (False, True):
+            io.savemat(self.path('o.mat'), {'t': t, 'A': [[1.0, 2j], [3, 4], [5, 6]], 'note': 'hello', 'big': sparse.eye(1000),
+                                            's': {'t': t, 'in': {'a': 1.0}}, 'last': t}, do_compression=packed)
+            done = self.vsim('convert', 'o.mat', 'o.raw')
+            loose, s = (columns for _, columns in read_raw(self.path('o.raw')))
+            self.assertEqual(list(loose), ['t', 'A_1', 'A_2', 'last'])
+            self.equal(loose['A_1'], [1, 3, 5])
+            self.equal(loose['A_2'], [2j, 4, 6])
+            self.equal(s['t'], t)
+            for told in ("'note' is text", "'big' is a sparse matrix", "'s.in' is a struct"):
+                self.assertIn(told, done.stderr)
+        io.savemat(self.path('o.mat'), {'t': t, 'B': numpy.zeros((2, 2))})
+        self.assertIn("'B_1' goes on with its last value", self.vsim('convert', 'o.mat', 'o.csv').stderr)
+        self.assertEqual(self.vsim('convert', 'o.mat', 'o.h5').stderr, '')
+
+    def test_other_datasets_of_h5py(self):
+        h5py, numpy = need('h5py'), need('numpy')
+        t = [0.0, 0.5, 1.0]
+        with h5py.File(self.path('o.h5'), 'w') as f:
+            f['t'] = t
+            f['A'] = [[1.0, 2.0], [3, 4], [5, 6]]
+            f['z'] = numpy.array([(1, 2)] * 3, dtype=[('real', 'f8'), ('imag', 'f8')])
+            f['on'] = [True, False, True]
+            f['note'] = 'hello'
+            f['table'] = numpy.array([(1, 2.0)], dtype=[('x', 'i4'), ('y', 'f8')])
+            f['nowhere'] = h5py.SoftLink('/gone')
+            f.create_group('g' * 300)['t'] = t
+            f.create_group('h').create_group('deep')['t'] = t
+        done = self.vsim('convert', 'o.h5', 'o.raw')
+        loose, g = (columns for _, columns in read_raw(self.path('o.raw')))
+        self.equal(loose['A_1'], [1, 3, 5])
+        self.equal(loose['A_2'], [2, 4, 6])
+        self.equal(loose['z'], [1 + 2j] * 3)
+        self.equal(loose['on'], [1, 0, 1])
+        self.equal(g['t'], t)
+        for told in ("'note' is text", "'table' is a table", "'nowhere' is a link", "'h/deep' is a group", "'h' has no numbers"):
+            self.assertIn(told, done.stderr)
+
+    def test_hdf5_of_matlab(self):
+        """MATLAB 7.3 writes a matrix turned, texts as numbers, and its own head in front of HDF5."""
+        h5py, numpy = need('h5py'), need('numpy')
+        with h5py.File(self.path('m.mat'), 'w', userblock_size=512) as f:
+            for name, kind, data in (('t', 'double', [[0.0], [0.5], [1.0]]), ('A', 'double', [[1.0, 3, 5], [2, 4, 6]]),
+                                     ('note', 'char', numpy.array([[104], [105]], 'u2')), ('none', 'double', numpy.array([0, 0], 'u8'))):
+                f[name] = data
+                f[name].attrs['MATLAB_class'] = numpy.bytes_(kind)
+            f['none'].attrs['MATLAB_empty'] = numpy.uint8(1)
+            f.create_group('#refs#')['a'] = [1.0]
+        with open(self.path('m.mat'), 'r+b') as f:
+            f.write(b'MATLAB 7.3 MAT-file, HDF5 schema 1.00 .'.ljust(116) + bytes(8) + b'\0\2IM')
+        done = self.vsim('convert', 'm.mat', 'm.raw')
+        columns, = (columns for _, columns in read_raw(self.path('m.raw')))
+        self.equal(columns['t'], [0, 0.5, 1])
+        self.equal(columns['A_1'], [1, 3, 5])
+        self.equal(columns['A_2'], [2, 4, 6])
+        self.assertTrue(math.isnan(columns['none'][0]))
+        self.assertIn("'note' is text", done.stderr)
+
     def test_scikit_rf(self):
         skrf = need('skrf')
         for to, z0 in (('d.s2p', '50'), ('d.ts', '50,75'), ('d.ts', '50')):

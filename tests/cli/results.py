@@ -364,6 +364,49 @@ class Convert(Results):
             self.assertIn(done.returncode, (0, 1))  # 0: plots in front of it are used
             self.assertIn('bad.mat', done.stderr)  # a sum tells
 
+    def test_variables_of_matlab_that_are_no_vectors(self):
+        def element(kind, data):
+            return struct.pack('<II', kind, len(data)) + data + bytes(-len(data) % 8)
+
+        def matrix(name, kind, dims, data, flags=0):
+            head = element(6, struct.pack('<II', kind | flags, 0))
+            head += element(5, struct.pack('<%di' % len(dims), *dims)) if dims else b''
+            return element(14, head + element(1, name.encode()) + data)
+
+        def doubles(name, dims, *values):
+            return matrix(name, 6, dims, element(9, struct.pack('<%dd' % len(values), *values)))
+
+        def record(name, dims, fields):
+            names = b''.join(f.encode().ljust(8, b'\0') for f in fields)
+            return matrix(name, 2, dims, struct.pack('<HHI', 5, 4, 8) + element(1, names) + b''.join(fields.values()))
+        text = matrix('', 4, (1, 2), element(4, 'hi'.encode('utf-16-le')))
+        head = b'MATLAB 5.0 MAT-file'.ljust(124) + b'\0\1IM'
+        self.put('own.mat', head + doubles('t', (1, 2), 5, 6) + doubles('A', (2, 3), 1, 2, 3, 4, 5, 6)
+                 + matrix('note', 4, (1, 2), element(4, 'hi'.encode('utf-16-le'))) + matrix('c', 1, (1, 1), text)
+                 + matrix('S', 5, (1000, 1000), element(5, bytes(8)) + element(5, bytes(8)) + element(9, bytes(16)))
+                 + matrix('o', 17, (), element(1, b'MCOS') + element(1, b'table'))
+                 + record('sa', (1, 2), {'a': doubles('', (1, 1), 1), 'b': doubles('', (1, 1), 2)})
+                 + record('s', (1, 1), {'t': doubles('', (2, 1), 7, 8), 'empty': element(14, b''), 'word': text,
+                                        'in': record('', (1, 1), {'a': doubles('', (1, 1), 1)})})
+                 + record('none', (1, 1), {'word': text}) + matrix('', 9, (1, 8), element(2, bytes(8))))
+        done = self.vsim('convert', 'own.mat', 'own.csv')
+        self.assertEqual(self.read('own.csv'), 't,A_1,A_2,A_3\n5,1,3,5\n6,2,4,6\n\nt,empty\n7,nan\n8,nan\n')
+        for told in ("'note' is text", "'c' is a cell array", "'S' is a sparse matrix", "'o' is an object",
+                     "'sa' is an array of 2 structs", "'s.word' is text", "'s.in' is a struct", "'none' has no numbers"):
+            self.assertIn(told, done.stderr)
+        self.assertNotIn("''", done.stderr)
+        self.put('text.mat', head + matrix('note', 4, (1, 2), element(4, 'hi'.encode('utf-16-le'))))
+        self.assertIn('has no numbers', self.vsim('convert', 'text.mat', 'x.csv', code=1).stderr)
+        self.put('old.mat', struct.pack('<5i', 0, 1, 1, 0, 2) + b't\0' + bytes(8))
+        self.assertIn('no MATLAB file of level 5', self.vsim('convert', 'old.mat', 'x.csv', code=1).stderr)
+
+    def test_what_a_file_has_no_room_for_is_told(self):
+        said = self.vsim('convert', 'family.raw', 'f.parquet').stderr
+        self.assertIn("'f.parquet' has plots of one kind: 3 others of 'family.raw' are not in it", said)
+        self.assertEqual(self.vsim('convert', 'family.raw', 'f.parquet', '--plot', 'ac').stderr, '')
+        self.put('d.vcd', b'$timescale 1ns $end\n$var real 64 ! a $end\n$enddefinitions $end\n#0\nr1 !\n#1\nr2 !\n')
+        self.assertEqual(self.vsim('convert', 'd.vcd', 'd.csv').stderr, '')
+
     def test_value_change_dumps_are_curves_that_step(self):
         head = '$date today $end $timescale 10ns $end\n$scope module chip $end\n$var wire 1 ! clk $end\n$scope module a $end\n' \
             '$var reg 4 " bus [3:0] $end\n$var real 64 # level $end\n$var wire 1 ! alias $end\n$upscope $end\n$upscope $end\n' \
