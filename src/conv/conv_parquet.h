@@ -10,7 +10,7 @@
 #include "conv_priv.h"
 
 enum { CODEC_NONE, CODEC_SNAPPY, CODEC_GZIP, CODEC_ZSTD = 6, CODEC_LZ4 };
-enum { T_BOOLEAN, T_INT32, T_INT64, T_INT96, T_FLOAT, T_DOUBLE, T_BYTE_ARRAY };
+enum { T_BOOLEAN, T_INT32, T_INT64, T_INT96, T_FLOAT, T_DOUBLE, T_BYTE_ARRAY, T_FIXED };
 /* types of Thrift's compact protocol */
 enum {
     C_TRUE = 1,
@@ -52,7 +52,12 @@ void conv_thrift_skip(conv_thrift *w, int type);
 typedef struct conv_column {
     const char *name;
     int type;          /* T_* */
+    int width;         /* bytes of a value; T_BOOLEAN, T_BYTE_ARRAY: 0 */
+    int scale;         /* > 0: decimals, times 10 to this power */
+    bool decimal;      /* T_FIXED: a whole number, the highest byte first; else 16 bits of float */
+    bool has_no_sign;  /* T_INT32, T_INT64 */
     bool optional;     /* values may be missing */
+    const char *other; /* what it is that is not read; NULL: numbers or text */
     double *x;         /* vec: values, NaN: missing */
     const char **text; /* vec: of T_BYTE_ARRAY instead; "": missing */
 } conv_column;

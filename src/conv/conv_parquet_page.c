@@ -15,9 +15,6 @@ static const char *const encoding_names[] = {
     "PLAIN",         "encoding 1",          "PLAIN_DICTIONARY",        "RLE",
     "BIT_PACKED",    "DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY",
     "RLE_DICTIONARY"};
-/* Bytes of a value of type T_*; T_BOOLEAN has bits. */
-static const int width[] = {0, 4, 8, 12, 4, 8};
-
 typedef struct page {
     int kind, encoding;
     int64_t bytes, whole; /* bytes of the page: in the file; uncompressed, with its levels */
@@ -127,24 +124,45 @@ static conv_thrift part_with_length(conv_thrift *in)
 
 /* -- values -- */
 
+/* 16 bits: a sign, 5 of the exponent, 10 of the number. */
+static double half(uint32_t u)
+{
+    const int exponent = u >> 10 & 31, bits = u & 1023;
+    const double x = exponent == 31
+                         ? (bits ? NAN : INFINITY)
+                         : ldexp(exponent ? 1024 + bits : bits, exponent ? exponent - 25 : -24);
+    return u >> 15 ? -x : x;
+}
+
+/* A whole number, the highest byte first; of many digits the last ones are lost. */
+static double whole_number(const unsigned char *s, int bytes, size_t apart)
+{
+    double x = (int8_t)s[0];
+    for (int i = 1; i < bytes; i++)
+        x = 256 * x + s[(size_t)i * apart];
+    return x;
+}
+
 /* The number whose bytes stand at s, s + apart, s + 2 apart, ... */
-static double number(int type, const unsigned char *s, size_t apart)
+static double number(const conv_column *c, const unsigned char *s, size_t apart)
 {
     unsigned char b[8] = {0};
     double x;
     float f;
-    for (int i = 0; i < width[type]; i++)
+    for (int i = 0; i < c->width && i < 8; i++)
         b[i] = s[(size_t)i * apart];
     const uint64_t u = conv_u64(b);
     const uint32_t u32 = (uint32_t)u;
     memcpy(&x, &u, sizeof x);
     memcpy(&f, &u32, sizeof f);
-    switch (type) {
-    case T_INT32: return (int32_t)u32;
-    case T_INT64: return (double)(int64_t)u;
+    switch (c->type) {
+    case T_INT32: x = c->has_no_sign ? u32 : (double)(int32_t)u32; break;
+    case T_INT64: x = c->has_no_sign ? (double)u : (double)(int64_t)u; break;
     case T_FLOAT: return (double)f;
-    default: return x;
+    case T_FIXED: x = c->decimal ? whole_number(s, c->width, apart) : half(u32); break;
+    default: break;
     }
+    return c->scale ? x / pow(10, c->scale) : x;
 }
 
 static void put_missing(conv_column *c)
@@ -166,8 +184,8 @@ static void put_plain(chunk *k, conv_column *c, conv_thrift *in, int64_t i)
         in->bad |= i / 8 >= in->end - in->s;
         vec_push(c->x, in->bad ? NAN : in->s[i / 8] >> i % 8 & 1);
     } else {
-        const conv_thrift x = part(in, (uint64_t)width[c->type]);
-        vec_push(c->x, x.bad ? NAN : number(c->type, x.s, 1));
+        const conv_thrift x = part(in, (uint64_t)c->width);
+        vec_push(c->x, x.bad ? NAN : number(c, x.s, 1));
     }
 }
 
@@ -211,11 +229,10 @@ static void put_indices(chunk *k, conv_thrift *in, int bits, const uint32_t *the
 static void put_split(chunk *k, conv_thrift *in, const uint32_t *there, int64_t n, int64_t present)
 {
     conv_column *c = k->c;
-    in->bad |= c->type == T_BYTE_ARRAY || c->type == T_BOOLEAN ||
-               present > (in->end - in->s) / width[c->type];
+    in->bad |= !c->width || present > (in->end - in->s) / c->width;
     for (int64_t i = 0, m = 0; i < n && !in->bad; i++)
         if (!there || there[i])
-            vec_push(c->x, number(c->type, in->s + m++, (size_t)present));
+            vec_push(c->x, number(c, in->s + m++, (size_t)present));
         else
             put_missing(c);
 }
@@ -257,7 +274,11 @@ static vs_status read_values(chunk *k, const page *g, const unsigned char *level
     if (g->kind == DICTIONARY_PAGE) {
         vec_free(k->words.x);
         vec_free(k->words.text);
-        k->words.type = k->c->type;
+        k->words = (conv_column){.type = k->c->type,
+                                 .width = k->c->width,
+                                 .scale = k->c->scale,
+                                 .decimal = k->c->decimal,
+                                 .has_no_sign = k->c->has_no_sign};
         put_plains(k, &k->words, &in, NULL, g->n);
         return in.bad ? damaged(k) : VS_OK;
     }
@@ -334,7 +355,9 @@ static vs_status read_pages(chunk *k, const conv_chunk *from)
             return damaged(k);
         if (g.kind == DATA_PAGE || g.kind == DATA_PAGE_2 || g.kind == DICTIONARY_PAGE) {
             const bool data = g.kind != DICTIONARY_PAGE;
-            if (g.n < !!data || g.n > k->p->room || (data && g.n > values) ||
+            if (g.n > k->p->room)
+                return conv_fail(k->p->j, "has more values than a file of its size is read with");
+            if (g.n < !!data || (data && g.n > values) ||
                 (!data && g.encoding != PLAIN && g.encoding != PLAIN_DICTIONARY))
                 return damaged(k);
             k->p->room -= g.n;
@@ -352,9 +375,6 @@ vs_status conv_parquet_chunk(conv_pages *p, conv_column *c, const conv_chunk *fr
 {
     const bool known = from->codec >= 0 && from->codec < (int)VS_COUNT(codec_names);
     chunk k = {.p = p, .c = c, .codec = from->codec};
-    if (c->type == T_INT96 || c->type > T_BYTE_ARRAY)
-        return conv_fail(p->j, "has a column that is neither of numbers nor of text, '%s'",
-                         c->name);
     if (!known || *codec_names[from->codec])
         return conv_fail(p->j,
                          "is compressed with %s: write it with Snappy, gzip, LZ4, zstd or without "

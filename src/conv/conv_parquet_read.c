@@ -26,28 +26,101 @@ static vs_status refuse(reader *r, const char *what)
     return r->st;
 }
 
+/* -- the schema: a tree, written from its root; its leaves are the columns of the file -- */
+
+/* What an element of the schema says of its values (ConvertedType, LogicalType). */
+enum { OLD_DECIMAL = 5, OLD_UINT_8 = 11, OLD_UINT_64 = 14 };
+enum { DECIMAL = 5, INTEGER = 10, FLOAT16 = 15 };
+
+typedef struct schema {
+    conv_column c;
+    int64_t repetition, children, length, scale;
+    bool half; /* FLOAT16 */
+} schema;
+
+/* DecimalType { scale, precision }, IntType { bits, is it signed? } */
+static void read_kind(conv_thrift *w, schema *e, int kind)
+{
+    int id = 0, type;
+    e->half |= kind == FLOAT16;
+    e->c.decimal |= kind == DECIMAL;
+    while ((type = conv_thrift_field(w, &id)))
+        if (kind == DECIMAL && id == 1 && type == C_I32)
+            e->scale = conv_thrift_zigzag(w);
+        else if (kind == INTEGER && id == 2)
+            e->c.has_no_sign = type == C_FALSE;
+        else
+            conv_thrift_skip(w, type);
+}
+
+static void read_element(reader *r, conv_thrift *w, schema *e)
+{
+    int id = 0, type, inner = 0, of;
+    int64_t *const number[] = {NULL, NULL,         &e->length, &e->repetition,
+                               NULL, &e->children, NULL,       &e->scale};
+    while ((type = conv_thrift_field(w, &id)))
+        if (id == 1 && type == C_I32) {
+            e->c.type = (int)conv_thrift_zigzag(w);
+        } else if (id == 4 && type == C_BINARY) {
+            e->c.name = conv_thrift_binary(w, &r->mem);
+        } else if (id == 6 && type == C_I32) {
+            const int64_t old = conv_thrift_zigzag(w);
+            e->c.decimal |= old == OLD_DECIMAL;
+            e->c.has_no_sign |= old >= OLD_UINT_8 && old <= OLD_UINT_64;
+        } else if (id > 0 && id < (int)VS_COUNT(number) && number[id] && type == C_I32) {
+            *number[id] = conv_thrift_zigzag(w);
+        } else if (id == 10 && type == C_STRUCT) {
+            for (inner = 0; (of = conv_thrift_field(w, &inner));)
+                if (of == C_STRUCT)
+                    read_kind(w, e, inner);
+                else
+                    conv_thrift_skip(w, of);
+        } else {
+            conv_thrift_skip(w, type);
+        }
+}
+
+/* Finds out how to read a column's values, or what they are that is not read. */
+static void judge_column(schema *e, bool nested)
+{
+    static const int width[] = {0, 4, 8, 0, 4, 8, 0, 0};
+    conv_column *c = &e->c;
+    const bool fixed = c->type == T_FIXED, bytes = c->type == T_BYTE_ARRAY;
+    c->optional = e->repetition == 1;
+    if (nested || e->repetition == 2)
+        c->other = "a list, or in a struct";
+    else if (c->type == T_INT96)
+        c->other = "a date of 96 bits";
+    else if (c->type < 0 || c->type > T_FIXED)
+        c->other = "of a type that is not known here";
+    else if (bytes && c->decimal)
+        c->other = "of decimals of any length";
+    else if (fixed && !(c->decimal && e->length > 0 && e->length <= 64) &&
+             !(e->half && e->length == 2))
+        c->other = "of bytes";
+    else
+        c->width = fixed ? (int)e->length : width[c->type];
+    c->scale = c->decimal && e->scale > 0 && e->scale < 300 ? (int)e->scale : 0;
+}
+
 static void read_schema(reader *r, conv_thrift *w)
 {
-    uint64_t n;
+    uint64_t n, inside = 0; /* elements that are still inside of one of the first level */
     (void)conv_thrift_list(w, &n);
     for (uint64_t i = 0; i < n && !w->bad; i++) {
-        conv_column l = {.name = "", .type = -1};
-        int id = 0, type;
-        int64_t repetition = 0;
-        while ((type = conv_thrift_field(w, &id)))
-            if (id == 1 && type == C_I32)
-                l.type = (int)conv_thrift_zigzag(w);
-            else if (id == 3 && type == C_I32)
-                repetition = conv_thrift_zigzag(w);
-            else if (id == 4 && type == C_BINARY)
-                l.name = conv_thrift_binary(w, &r->mem);
-            else
-                conv_thrift_skip(w, type);
-        l.optional = repetition == 1;
-        if (i && (l.type < 0 || repetition < 0 || repetition > 1))
-            refuse(r, "has columns inside of columns, or lists");
-        if (i)
-            vec_push(r->column, l);
+        schema e = {.c = {.name = "", .type = -1}};
+        read_element(r, w, &e);
+        const bool nested = inside > 0, parent = i && e.children > 0;
+        inside -= nested;
+        inside += parent ? (uint64_t)e.children & INT32_MAX : 0;
+        if (i && !parent)
+            judge_column(&e, nested);
+        else
+            e.c.other = "a list or a struct";
+        if (i && !nested && e.c.other)
+            conv_left_out(r->j, "column '%.60s' is %s, and is not read", e.c.name, e.c.other);
+        if (i && !parent)
+            vec_push(r->column, e.c);
     }
 }
 
@@ -100,7 +173,7 @@ static void read_chunk(reader *r, conv_thrift *w, conv_column *c)
     }
     if (dictionary > 0 && dictionary < from.at)
         from.at = dictionary;
-    if (!w->bad && !r->st)
+    if (!w->bad && !r->st && !c->other)
         r->st = conv_parquet_chunk(&r->pages, c, &from);
 }
 
@@ -146,6 +219,8 @@ static bool other_point(const reader *r, size_t sweeps, int64_t a, int64_t b)
     return false;
 }
 
+static bool is_curve(const conv_column *c) { return !c->other && c->type != T_BYTE_ARRAY; }
+
 static void take_rows(reader *r, size_t sweeps, int64_t from, int64_t to)
 {
     char *values = arena_printf(&r->mem, "%s", "");
@@ -164,9 +239,9 @@ static void take_rows(reader *r, size_t sweeps, int64_t from, int64_t to)
         const size_t n = strlen(l->name);
         const bool complex = next && n > 3 && !strcmp(l->name + n - 3, ".re") &&
                              strlen(next->name) == n && !strncmp(l->name, next->name, n - 3) &&
-                             !strcmp(next->name + n - 3, ".im") && l->x && next->x;
-        if (!l->x)
-            continue; /* text */
+                             !strcmp(next->name + n - 3, ".im") && is_curve(l) && is_curve(next);
+        if (!is_curve(l))
+            continue;
         post_vec *v = post_plot_append(r->j->set, p,
                                        complex ? arena_strndup(&r->mem, l->name, n - 3) : l->name,
                                        type_of(r, i), complex);
@@ -185,11 +260,16 @@ static void make_plots(reader *r)
     for (size_t i = 0; i < vec_len(r->column); i++) {
         const int64_t n =
             (int64_t)(r->column[i].text ? vec_len(r->column[i].text) : vec_len(r->column[i].x));
+        if (r->column[i].other)
+            continue;
         if (rows >= 0 && n != rows)
             refuse(r, "has columns of different lengths");
         rows = n;
         sweeps += i == sweeps && !strcmp(type_of(r, i), "sweep");
     }
+    for (size_t i = sweeps; i < vec_len(r->column); i++)
+        if (!r->column[i].other && !is_curve(&r->column[i]))
+            conv_left_out(r->j, "column '%.60s' is text, and is not read", r->column[i].name);
     for (int64_t k = 1; k <= rows && !r->st; k++)
         if (k == rows || other_point(r, sweeps, k, k - 1)) {
             take_rows(r, sweeps, from, k);

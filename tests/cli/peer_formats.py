@@ -333,6 +333,36 @@ class Formats(Folder):
         self.assertTrue(math.isnan(columns['none'][0]))
         self.assertIn("'note' is text", done.stderr)
 
+    def test_other_columns_of_pyarrow(self):
+        pa, pq, numpy = need('pyarrow'), need('pyarrow.parquet'), need('numpy')
+        import decimal
+        t = pa.array([0.0, 0.5])
+        prices = pa.array([decimal.Decimal('-1.25'), decimal.Decimal('12345678901234567890.5')], pa.decimal128(30, 2))
+        small = pa.array([decimal.Decimal('-1.25'), decimal.Decimal('2.5')], pa.decimal128(9, 2))
+        table = pa.table({'time': t, 'u32': pa.array([1, 2**32 - 1], pa.uint32()), 'u64': pa.array([1, 2**64 - 2048], pa.uint64()),
+                          'prices': prices, 'small': small, 'half': pa.array(numpy.float16([-1.5, 6e-8])), 'list': pa.array([[1, 2], [3]]),
+                          'word': ['a', 'b'], 'record': pa.array([{'x': 1, 'y': {'z': 2}}] * 2), 'last': t})
+        for options in ({}, {'store_decimal_as_integer': True}, {'use_dictionary': False},
+                        {'use_dictionary': False, 'column_encoding': {'prices': 'BYTE_STREAM_SPLIT', 'half': 'BYTE_STREAM_SPLIT'}}):
+            pq.write_table(table, self.path('o.parquet'), **options)
+            done = self.vsim('convert', 'o.parquet', 'o.raw')
+            columns = read_raw(self.path('o.raw'))[0][1]
+            self.assertEqual(list(columns), ['time', 'u32', 'u64', 'prices', 'small', 'half', 'last'])
+            self.equal(columns['u32'], [1, 2**32 - 1])
+            self.equal(columns['u64'], [1, 2**64 - 2048])
+            self.equal(columns['prices'], [-1.25, 12345678901234567890.5])
+            self.equal(columns['small'], [-1.25, 2.5])
+            self.equal(columns['half'], [-1.5, float(numpy.float16(6e-8))])
+            self.equal(columns['last'], [0, 0.5])
+            for told in ("'list' is a list or a struct", "'word' is text", "'record' is a list or a struct"):
+                self.assertIn(told, done.stderr)
+        pq.write_table(pa.table({'time': pa.array([1, 2], pa.timestamp('ns')), 'x': t}), self.path('o.parquet'),
+                       use_deprecated_int96_timestamps=True)
+        self.assertIn("'time' is a date of 96 bits", self.vsim('convert', 'o.parquet', 'o.raw').stderr)
+        pq.write_table(pa.table({'time': t, 'x': t}).slice(0, 0), self.path('o.parquet'))
+        self.vsim('convert', 'o.parquet', 'o.raw')
+        self.assertEqual(list(read_raw(self.path('o.raw'))[0][1]), ['time', 'x'])
+
     def test_scikit_rf(self):
         skrf = need('skrf')
         for to, z0 in (('d.s2p', '50'), ('d.ts', '50,75'), ('d.ts', '50')):
