@@ -1,6 +1,7 @@
 /* conv_psf.c - PSF as text (the waveforms of Spectre, "psfascii"): one plot.
  * Sections: HEADER (properties), TYPE, SWEEP, TRACE, VALUE, END. Without a sweep VALUE has name,
- *           type and value; with one, points of name and value in the order of the traces. */
+ *           type and value; with one, points of name and value in the order of the traces. A
+ *           group of traces has one name and its values behind it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +30,24 @@ static const char *unit_of(const char *type)
     return "";
 }
 
-static void put_value(FILE *fp, const post_vec *v, int64_t k)
+static void put_number(FILE *fp, double x)
 {
-    /* readers know nan and inf without a sign only */
-    const double re = conv_re(v, k), im = conv_im(v, k);
-    if (v->complex)
-        fprintf(fp, "(%.17g %.17g)", re, im);
-    else if (isnan(re))
+    if (isnan(x)) /* readers know it without a sign only */
         fputs("nan", fp);
     else
-        fprintf(fp, "%.17g", re);
+        fprintf(fp, "%.17g", x);
+}
+
+static void put_value(FILE *fp, const post_vec *v, int64_t k)
+{
+    if (v->complex)
+        fputc('(', fp);
+    put_number(fp, conv_re(v, k));
+    if (v->complex) {
+        fputc(' ', fp);
+        put_number(fp, conv_im(v, k));
+        fputc(')', fp);
+    }
 }
 
 static void put_type(FILE *fp, const char *name, const char *type, bool complex)
@@ -241,6 +250,7 @@ static void read_types(psf *r)
     }
 }
 
+/* Adds a vector; NULL: it has no numbers (a note), or no type (r->bad). */
 static post_vec *add_vector(psf *r, const char *name, const char *type, bool axis)
 {
     const psf_type *t = type_of(r, type);
@@ -251,10 +261,15 @@ static post_vec *add_vector(psf *r, const char *name, const char *type, bool axi
                        : !strcmp(unit, "Hz") ? "frequency"
                                              : "notype";
     const bool node = !strcmp(unit, "V") && !axis && !strchr(name, '(');
+    if (t && t->other && !axis) {
+        conv_left_out(r->j, "'%.60s' is of a type without numbers, '%.60s', and is not read", name,
+                      type);
+        return NULL;
+    }
     if (!t || t->other) {
         r->bad = true;
         conv_fail(r->j,
-                  t ? "has a vector of another type than numbers: '%.60s'"
+                  t ? "has an axis of another type than numbers: '%.60s'"
                     : "has a vector without a type: '%.60s'",
                   name);
         return NULL;
@@ -266,8 +281,10 @@ static post_vec *add_vector(psf *r, const char *name, const char *type, bool axi
     return v;
 }
 
+/* -- values -- */
+
 /* A number, or "(re im)". */
-static bool read_value(psf *r, post_vec *v)
+static bool read_number(psf *r, post_vec *v)
 {
     char *end;
     double x[2] = {0, 0};
@@ -285,36 +302,109 @@ static bool read_value(psf *r, post_vec *v)
     return pair == v->complex;
 }
 
-/* Checks that VALUE has the names of SWEEP and TRACE in their order. */
-static void read_points(psf *r)
+/* A value, and what may stand behind it: PROP( ... ).  v  NULL: it is skipped */
+static bool read_value(psf *r, post_vec *v)
 {
-    const size_t n = vec_len(r->p->vec);
+    if (v && !read_number(r, v))
+        return false;
+    if (!v)
+        skip_list(&r->c); /* or a single word */
+    const char *at = r->c.s;
+    if (next(&r->c) && is(&r->c, "PROP"))
+        skip_list(&r->c);
+    else
+        r->c.s = at;
+    return true;
+}
+
+/* What has a name in VALUE: a vector, or several in a group. */
+typedef struct psf_trace {
+    const char *name;
+    post_vec **vec; /* vec; NULL in it: values that are skipped */
+} psf_trace;
+
+static bool no_number(psf *r, const char *name)
+{
+    r->bad = true;
+    conv_fail(r->j, "has no number behind '%.60s'", name);
+    return false;
+}
+
+/* VALUE without SWEEP: "name" "type" value. */
+static bool read_single(psf *r)
+{
+    const char *name = copy(r);
+    if (!(next(&r->c) && r->c.quoted))
+        return no_number(r, name);
+    post_vec *v = add_vector(r, name, copy(r), false);
+    return !r->bad && (read_value(r, v) || no_number(r, name));
+}
+
+static bool read_trace(psf *r, const psf_trace *t)
+{
+    bool ok = true;
+    if (strcmp(t->name, r->c.word)) {
+        r->bad = true;
+        conv_fail(r->j, "has a value of '%.60s' where one of '%.60s' is expected", r->c.word,
+                  t->name);
+        return false;
+    }
+    for (size_t i = 0; i < vec_len(t->vec) && ok; i++)
+        ok = read_value(r, t->vec[i]);
+    return ok || no_number(r, t->name);
+}
+
+/* Checks that VALUE has the names of SWEEP and TRACE in their order. */
+static void read_points(psf *r, const psf_trace *trace)
+{
+    const size_t n = vec_len(trace);
     size_t i = 0;
-    for (; next(&r->c) && !is(&r->c, "END"); i++) {
-        const bool table = r->p->scale != NULL;
-        post_vec *v = table ? r->p->vec[i % n] : NULL;
-        if (!r->c.quoted || (table && !post_name_matches(v->name, r->c.word))) {
+    bool ok = true;
+    for (; ok && next(&r->c) && !is(&r->c, "END"); i++) {
+        if (!r->c.quoted) {
             r->bad = true;
             conv_fail(r->j, "has a value of '%.60s' where one of '%.60s' is expected", r->c.word,
-                      v ? v->name : "a vector");
-            return;
+                      n ? trace[i % n].name : "a vector");
         }
-        if (!table) {
-            const char *name = copy(r);
-            v = next(&r->c) && r->c.quoted ? add_vector(r, name, copy(r), false) : NULL;
-            if (!v && r->bad)
-                return;
-        }
-        if (!v || !read_value(r, v)) {
-            r->bad = true;
-            conv_fail(r->j, "has no number behind '%.60s'", v ? v->name : "a name");
-            return;
-        }
+        ok = !r->bad && (r->p->scale ? read_trace(r, &trace[i % n]) : read_single(r));
     }
+    if (r->bad)
+        return;
     if (r->c.s >= r->c.end && (!vec_len(r->c.word) || !is(&r->c, "END")))
         r->bad = conv_fail(r->j, "ends without END: it is not whole") != VS_OK;
     else if (r->p->scale && i % n)
         r->bad = conv_fail(r->j, "ends in the middle of a point") != VS_OK;
+}
+
+/* SWEEP and TRACE: "name" "type"; "name" GROUP n, and n of these, whose values have one name. */
+static psf_trace *read_traces(psf *r)
+{
+    psf_trace *trace = NULL; /* vec */
+    bool axis = r->c.word && is(&r->c, "SWEEP");
+    long inside = 0; /* traces of the last group that are still to come */
+    while (!r->bad && r->c.word && !is(&r->c, "VALUE") && next(&r->c) && !is(&r->c, "VALUE")) {
+        if (is(&r->c, "TRACE")) {
+            axis = false;
+        } else if (is(&r->c, "PROP")) {
+            skip_list(&r->c);
+        } else if (r->c.quoted) {
+            const char *name = copy(r);
+            if (!next(&r->c))
+                break;
+            const bool group = is(&r->c, "GROUP");
+            if (!inside)
+                vec_push(trace, (psf_trace){.name = name});
+            if (group) {
+                inside = next(&r->c) ? strtol(r->c.word, NULL, 10) : 0;
+            } else if (r->c.quoted) {
+                vec_push(vec_last(trace).vec, add_vector(r, name, copy(r), axis));
+                inside -= inside > 0;
+            } else {
+                r->bad = conv_fail(r->j, "has a trace without a type: '%.60s'", name) != VS_OK;
+            }
+        }
+    }
+    return trace;
 }
 
 vs_status conv_read_psf(conv_job *j)
@@ -329,23 +419,12 @@ vs_status conv_read_psf(conv_job *j)
     read_header(&r);
     read_types(&r);
     r.p = post_plot_new(j->set, post_word_of(r.analysis), r.title, r.analysis);
-    const bool sweep = r.c.word && is(&r.c, "SWEEP");
-    bool axis = sweep;
-    while (!r.bad && r.c.word && !is(&r.c, "VALUE") && next(&r.c) && !is(&r.c, "VALUE")) {
-        if (is(&r.c, "TRACE")) {
-            axis = false;
-        } else if (is(&r.c, "PROP")) {
-            skip_list(&r.c);
-        } else if (r.c.quoted) {
-            const char *name = copy(&r);
-            if (next(&r.c) && r.c.quoted)
-                add_vector(&r, name, copy(&r), axis);
-            else
-                r.bad = conv_fail(j, "has a group of traces, which is not read") != VS_OK;
-        }
-    }
+    psf_trace *trace = read_traces(&r);
     if (!r.bad)
-        read_points(&r);
+        read_points(&r, trace);
+    for (size_t i = 0; i < vec_len(trace); i++)
+        vec_free(trace[i].vec);
+    vec_free(trace);
     if (!r.bad && !vec_len(r.p->vec)) {
         r.bad = true;
         conv_fail(j, "has no values");

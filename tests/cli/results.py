@@ -407,6 +407,23 @@ class Convert(Results):
         self.put('d.vcd', b'$timescale 1ns $end\n$var real 64 ! a $end\n$enddefinitions $end\n#0\nr1 !\n#1\nr2 !\n')
         self.assertEqual(self.vsim('convert', 'd.vcd', 'd.csv').stderr, '')
 
+    def test_psf_with_groups_properties_and_structs(self):
+        head = 'HEADER\n"PSFversion" "1.00"\n"analysis name" "%s"\nTYPE\n"s" FLOAT DOUBLE PROP("units" "s")\n' \
+            '"V" FLOAT DOUBLE PROP("units" "V")\n"word" STRING *\n"st" STRUCT("a" FLOAT DOUBLE PROP("units" "V") "b" INT LONG)\n'
+        self.put('g.psf', (head % 'tran' + 'SWEEP\n"time" "s" PROP("units" "s")\nTRACE\n"group" GROUP 2\n"in" "V"\n"out" "V"\n'
+                           '"x" "V" PROP("units" "V")\n"q" "st"\nVALUE\n"time" 0\n"group" 1\n2\n"x" 3 PROP("units" "V")\n"q" (1\n2)\n'
+                           '"time" 1\n"group" 4 5\n"x" 6\n"q" (1\n2) PROP("model" "n")\nEND\n').encode())
+        done = self.vsim('convert', 'g.psf', 'g.csv')
+        self.assertEqual(self.read('g.csv'), 'time,v(in),v(out),v(x)\n0,1,2,3\n1,4,5,6\n')
+        self.assertIn("'q' is of a type without numbers, 'st'", done.stderr)
+        self.put('op.psf', (head % 'dcOp' + 'VALUE\n"out" "V" 1.5 PROP("units" "V")\n"name" "word" "END"\n'
+                            '"m1" "st" (\n2.0\n3) PROP("model" "n")\n"in" "V" 3\nEND\n').encode())
+        done = self.vsim('convert', 'op.psf', 'op.csv')
+        self.assertEqual(self.read('op.csv'), 'v(out),v(in)\n1.5,3\n')
+        self.assertIn("'name' is of a type without numbers, 'word'", done.stderr)
+        self.put('bad.psf', (head % 'dcOp' + 'VALUE\n"out" "V" PROP("units" "V")\nEND\n').encode())
+        self.assertIn("no number behind 'out'", self.vsim('convert', 'bad.psf', 'x.csv').stderr)
+
     def test_value_change_dumps_are_curves_that_step(self):
         head = '$date today $end $timescale 10ns $end\n$scope module chip $end\n$var wire 1 ! clk $end\n$scope module a $end\n' \
             '$var reg 4 " bus [3:0] $end\n$var real 64 # level $end\n$var wire 1 ! alias $end\n$upscope $end\n$upscope $end\n' \
