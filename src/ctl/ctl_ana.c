@@ -90,6 +90,15 @@ static vs_status take_effect(ctl *c, const sim_saved *before, bool alter)
     return VS_EINPUT;
 }
 
+/* Whether `dots` is a name with colons (x1:a, q1:c) as it is with dots: `save` wants either. */
+static bool is_with_dots(const char *dots, const char *name)
+{
+    const bool colon = strchr(name, ':') != NULL;
+    for (; *name && *dots == (*name == ':' ? '.' : *name); name++)
+        dots++;
+    return colon && !*name && !*dots;
+}
+
 /* Warns of what `save` asked for and the plot of the analysis, the first since then, has not. */
 static void check_saved(ctl *c)
 {
@@ -98,10 +107,14 @@ static void check_saved(ctl *c)
     const post_plot *p = sim_plots(c->s)->current;
     if (kind != FLAT_OP && kind != FLAT_DCSWEEP && kind != FLAT_AC && kind != FLAT_TRAN)
         return;
-    for (; c->n_saved < vec_len(save); c->n_saved++)
-        if (str_casecmp(save[c->n_saved], "all") && !post_plot_find(p, save[c->n_saved]))
-            diag_warning(c->d, c->at, "save: there is no '%s'; nothing is saved for it",
-                         save[c->n_saved]);
+    while (c->n_saved < vec_len(save)) {
+        const char *name = save[c->n_saved++];
+        bool there = !str_casecmp(name, "all") || post_plot_find(p, name);
+        if (c->n_saved < vec_len(save) && is_with_dots(save[c->n_saved], name))
+            there |= post_plot_find(p, save[c->n_saved++]) != NULL;
+        if (!there)
+            diag_warning(c->d, c->at, "save: there is no '%s'; nothing is saved for it", name);
+    }
 }
 
 static vs_status run_one(ctl *c, const flat_ana *a)

@@ -123,6 +123,17 @@ static void keep_named(sim *s, map *kept, const char *const *name, const elab_ou
     post_index_clear(&x);
 }
 
+/* Keeps i(r1) and its like of commands `save`, which are among the vectors as those of .probe. */
+static void keep_probes(sim *s, map *kept)
+{
+    const char **name = NULL;
+    for (size_t k = 0; k < vec_len(s->opt.save); k++)
+        if (strcmp(s->opt.save[k], "all") != 0)
+            vec_push(name, s->opt.save[k]);
+    keep_named(s, kept, name, s->vec);
+    vec_free(name);
+}
+
 /* Messages of what is only tried are not shown. */
 static elab_out *try_outputs(sim *s, flat_save *save)
 {
@@ -269,8 +280,10 @@ static void choose_kept(sim *s)
         vec_push(s->mem_vec, s->vec[i]);
         map_set(&kept, map_key(s->vec[i].name), 1);
     }
-    if (s->opt.keep == SIM_KEEP_ALL)
+    if (s->opt.keep == SIM_KEEP_ALL) {
         keep_named(s, &kept, s->opt.save, all);
+        keep_probes(s, &kept);
+    }
     keep_named(s, &kept, s->opt.keep_name, all);
     keep_named(s, &kept, s->opt.keep_name, s->vec); /* also those of .probe */
     keep_details(s, &kept, s->opt.keep_name);

@@ -281,6 +281,29 @@ class Files(Folder):
         self.call(VSIM, 'd.cir')
         self.assertEqual({x[0] for x in variables(header(self.raw())[0][0])}, {'v(out)', 'i(v1)'})
 
+    def test_currents_of_elements_without_a_branch_are_saved(self):
+        """Spectre, HSPICE and Xyce write i(r1) where ngspice has @r1[i]."""
+        deck = 'currents\nv1 a 0 sin(0 1 1k) ac 1\nr1 a b 1k\nc1 b 0 1u\nd1 b 0 dm\n.model dm d\nx1 b 0 sub\n' \
+            '.subckt sub p q\nr2 p q 2k\n.ends\nm1 a b 0 0 nm\n.model nm nmos\n'
+        names = 'i(r1) i(c1) i(d1) i(x1.r2) i(m1:d)'
+        want = {'v(b)', 'i(r1)', 'i(c1)', 'i(d1)', 'i(x1.r2)', 'i(m1:d)', '@r1[i]'}
+        show = ''.join('%s\ndisplay\n' % a for a in ('op', 'tran 10u 1m', 'dc v1 0 1 0.5', 'ac dec 1 1 10'))
+        self.deck(deck + '.control\nsave v(b) @r1[i] %s v(x1:p) i(nope)\n' % names + show + 'tran 10u 1m\n'
+                  'let off = vecmax(abs(i(r1)-@r1[i]))\nlet sum = vecmax(abs(i(r1)-i(c1)-i(d1)-i(x1.r2)))\nprint off sum\n.endc\n')
+        done = self.call(VSIM, 'd.cir')
+        plots = done.stdout.split('Here are the vectors')[1:]
+        self.assertEqual(len(plots), 4)
+        for plot in plots:
+            got = set(re.findall(r'^    (\S+) +:', plot, re.M))
+            self.assertLessEqual(want, got)
+            self.assertLessEqual(got - want, {'time', 'frequency', 'v-sweep'})
+        self.assertEqual(re.findall("there is no '(.*)'", done.stderr), ['v(x1:p)', 'i(nope)'])
+        for name in ('off', 'sum'):
+            self.assertLess(float(re.search(r'^%s = (\S+)' % name, done.stdout, re.M).group(1)), 1e-7)
+        self.deck(deck + '.save v(b) i(r1) i(c1) i(d1) i(x1.r2)\n.tran 10u 1m\n')
+        self.call(VSIM, '-q', '-r', 'o.raw', 'd.cir')
+        self.assertEqual({x[0] for x in variables(header(self.raw())[0][0])}, want - {'@r1[i]', 'i(m1:d)'} | {'time'})
+
     def test_write_without_a_name_and_load(self):
         self.deck(RC + '.control\ntran 10n 1u\nlet last = v(out)[length(v(out))-1]\nwrite\nload\nsetplot\n'
                        'print v(out)[length(v(out))-1]-tran1.v(out)[length(tran1.v(out))-1]\n.endc\n')
