@@ -14,6 +14,7 @@ import sys
 import time
 import unittest
 
+import deadly
 from folder import Folder
 
 VSIM = ''
@@ -293,6 +294,32 @@ class Ranks(Base):
         self.assertEqual(self.data('b.csv').count(b'failed'), 2)
         _, err = self.run_it('-q', '-r', 'b.raw', 'd.sp', ranks=3, code=1)
         self.assertEqual(len(re.findall(r'point \d+ \(r=2000 c=\S+\) failed', err)), 2, err)
+
+    def test_points_whose_process_died_twice_are_computed_again(self):
+        """On any ranks, by any number of them; the files are those of one run in the end."""
+        self.write(deadly.DECK)
+        deadly.put(self.tmp.name)
+        lost = 2 * sum(deadly.BAD)
+        one = self.results('a', '--allow-native', '--stats', 's.json')
+        with open(self.path('s.json')) as f:
+            alone = json.load(f)['points_accepted']
+        for first, then in (3, 2), (2, 0), (0, 3):
+            with open(self.path('deadly'), 'w'):
+                pass
+            for ranks, resume in (first, ()), (then, ('--resume',)):
+                args = ('--allow-native', *resume, *(() if ranks else ('--jobs', '2')))
+                _, err = self.run_it('-q', '-r', 'b.raw', '--measures', 'b.csv', *args, 'd.sp', ranks=ranks, code=10)
+                self.assertEqual(len(re.findall('the process that computed it ended by signal 9, twice', err)), lost, err)
+                self.assertEqual(deadly.deaths(self.tmp.name), 2 * lost)
+                self.assertEqual(self.data('b.csv').count(b',failed'), lost)
+                self.assertEqual(self.points('b.raw.journal'), 2 * len(deadly.BAD))
+            os.unlink(self.path('deadly'))
+            self.assertEqual(self.results('b', '--allow-native', '--resume', '--stats', 's.json', ranks=first), one)
+            with open(self.path('s.json')) as f:
+                computed = json.load(f)['points_accepted']
+            self.assertLess(computed, 0.6 * alone)  # 4 of 12: the others are copied
+            self.assertGreater(computed, 0)
+            self.assertEqual([f for f in os.listdir(self.tmp.name) if 'journal' in f or 'before' in f], [])
 
     def test_no_sweep(self):
         self.write('x\nV1 a 0 1\nR1 a 0 1k\n.op\n')

@@ -3,6 +3,7 @@
 
     sweeps.py VSIM [unittest arguments]"""
 import csv
+import json
 import math
 import os
 import random
@@ -15,6 +16,7 @@ import sys
 import time
 import unittest
 
+import deadly
 import folder
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden'))
@@ -526,6 +528,36 @@ rr[i] q[i] n1 1meg
             self.run_it('--resume', '--shard', i + '/2', '-r', 'p.' + i, 'd.sp')
         self.run_it('merge', 'all.raw', 'p.1', 'p.2', '--measures', 'all.csv')
         self.assertEqual((self.data('all.raw'), self.data('all.csv')), (self.data('one.raw'), self.data('one.csv')))
+
+    def test_points_whose_process_died_twice_are_computed_again(self):
+        """By each --resume, and nothing else is; the files are those of one run in the end."""
+        self.write('d.sp', deadly.DECK)
+        deadly.put(self.tmp.name)
+        bad = 2 * sum(deadly.BAD)
+        for how in ('--jobs', '2'), ('--jobs', '3', '--shard', '1/2'):
+            n = 2 * len(deadly.BAD) // (2 if '--shard' in how else 1)
+            lost = bad // (2 if '--shard' in how else 1)
+            args = ('--allow-native', '--measures', 'm.csv', '-r', 'a.raw', '--stats', 's.json', *how)
+            self.run_it(*args, 'd.sp')
+            alone = json.loads(self.read('s.json'))['points_accepted']
+            whole = [self.data(name) for name in ('a.raw', 'm.csv')]
+            self.write('deadly', '')
+            for resume in (), ('--resume',), ('--resume',):
+                out, err = self.run_it(*resume, *args, 'd.sp', code=10)
+                self.assertEqual(len(re.findall('the process that computed it ended by signal 9, twice', err)), lost, err)
+                self.assertIn('failed for %d of these; to compute them: the same command with --resume' % lost, out)
+                self.assertEqual(deadly.deaths(self.tmp.name), 2 * lost)
+                self.assertEqual(self.points('a.raw.journal'), n)
+                self.assertEqual(self.data('m.csv').count(b',failed'), lost)
+            os.unlink(self.path('deadly'))
+            out, err = self.run_it('--resume', *args, 'd.sp')
+            self.assertRegex(out, 'sweep: %d of %d points[a-z ]*, 0 failed' % (n, n))
+            self.assertEqual([self.data(name) for name in ('a.raw', 'm.csv')], whole)
+            computed = json.loads(self.read('s.json'))['points_accepted']
+            self.assertLess(computed, 0.6 * alone)  # a third of the points: the others are copied
+            self.assertGreater(computed, 0)
+            # a shard keeps its journal, for merge
+            self.assertEqual([f for f in os.listdir(self.tmp.name) if 'before' in f or ('journal' in f and '--shard' not in how)], [])
 
     def test_a_file_with_the_name_of_what_is_put_aside_stays(self):
         self.write('d.sp', self.LARGE)
