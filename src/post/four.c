@@ -9,16 +9,50 @@
 
 enum { MAX_LINES = 10000000 };
 
-bool post_over_time(post_env *e, const post_val *v, double **x, double **y, const char *what)
+/* A real vector of two values or more, over an axis that does not go back, as that of two runs
+ * does, or of a sweep in a sweep. false: a message was given. */
+static bool check_curve(post_env *e, const post_val *v, const char *what)
 {
     const post_vec *a = post_axis(v);
     if (!a || a->n < 2)
         return post_fail(e, "%s needs a vector over time; '%s' has no axis", what, v->name);
+    if (v->complex)
+        return post_fail(e, "%s needs a real vector: '%s' is complex", what, v->name);
+    for (int64_t k = 1; k < a->n; k++)
+        if (!(post_axis_at(v, k) >= post_axis_at(v, k - 1)))
+            return post_fail(e, "%s needs a rising axis: the %s of '%s' goes from %g to %g", what,
+                             a->name, v->name, post_axis_at(v, k - 1), post_axis_at(v, k));
+    return true;
+}
+
+bool post_over_time(post_env *e, const post_val *v, double **x, double **y, const char *what)
+{
+    if (!check_curve(e, v, what))
+        return false;
+    const post_vec *a = post_axis(v);
     *x = arena_array(e->mem, double, a->n);
     *y = arena_array(e->mem, double, a->n);
     for (int64_t k = 0; k < a->n; k++) {
-        (*x)[k] = a->complex ? a->v[2 * k] : a->v[k];
+        (*x)[k] = post_axis_at(v, k);
         (*y)[k] = creal(post_at(v, k));
+    }
+    return true;
+}
+
+/* Whether v [n] are curves over the same axis, whose lines one frequency axis can have. false: a
+ * message was given. */
+static bool check_curves(post_env *e, const post_val *v, size_t n, const char *what)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!check_curve(e, &v[i], what))
+            return false;
+        const int64_t last = v[i].n - 1;
+        if (last != v[0].n - 1 || post_axis_at(&v[i], 0) < post_axis_at(&v[0], 0) ||
+            post_axis_at(&v[i], 0) > post_axis_at(&v[0], 0) ||
+            post_axis_at(&v[i], last) < post_axis_at(&v[0], last) ||
+            post_axis_at(&v[i], last) > post_axis_at(&v[0], last))
+            return post_fail(e, "%s needs vectors over one axis: that of '%s' is not that of '%s'",
+                             what, v[i].name, v[0].name);
     }
     return true;
 }
@@ -29,6 +63,11 @@ bool post_fourier(post_env *e, const post_val *v, double freq, int n, int grid, 
     *f = (post_four){.n = n > 0 ? n : 10, .grid = grid > 0 ? grid : 200, .freq = freq};
     if (!(freq > 0))
         return post_fail(e, "the fundamental frequency must be positive, not %g", freq);
+    if (2 * (int64_t)(f->n - 1) >= f->grid && f->n > 1)
+        return post_fail(e,
+                         "%d harmonics are not told apart by %d points of a period: nfreqs is at "
+                         "most half of fourgridsize",
+                         f->n - 1, f->grid);
     if (!post_over_time(e, v, &x, &y, "a Fourier series"))
         return false;
     double end = x[v->n - 1], start = end - 1 / freq;
@@ -51,7 +90,7 @@ bool post_fourier(post_env *e, const post_val *v, double freq, int n, int grid, 
         f->phase[k] = k ? atan2(c, s) * 180 / M_PI : 0;
         square += k > 1 ? f->mag[k] * f->mag[k] : 0;
     }
-    f->thd = f->n > 1 && f->mag[1] > 0 ? 100 * sqrt(square) / f->mag[1] : 0;
+    f->thd = f->n > 1 && !(f->mag[1] <= 0) ? 100 * sqrt(square) / f->mag[1] : 0;
     return true;
 }
 
@@ -65,7 +104,7 @@ void post_fourier_print(const post_four *f, const char *name, FILE *out)
                  "-------- ---------   ---------   -----       ---------   -----------\n");
     for (int k = 0; k < f->n; k++)
         fprintf(out, " %-4d    %-11g %-11g %-11g %-11g %-11g\n", k, k * f->freq, f->mag[k],
-                f->phase[k], k && f->n > 1 && f->mag[1] > 0 ? f->mag[k] / f->mag[1] : 0,
+                f->phase[k], k && f->n > 1 && !(f->mag[1] <= 0) ? f->mag[k] / f->mag[1] : 0,
                 k ? f->phase[k] - f->phase[1] : 0);
     fputc('\n', out);
 }
@@ -87,6 +126,9 @@ bool post_linearize(post_env *e, const post_val *v, size_t n, double step, doubl
     double *x, *y;
     if (!n || !now || !now->scale)
         return post_fail(e, "there is no transient to linearize");
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(v[i].name, now->scale->name) != 0 && !check_curve(e, &v[i], "linearize"))
+            return false;
     if (!post_over_time(e, &v[0], &x, &y, "linearize"))
         return false;
     int64_t last = v[0].n - 1;
@@ -95,6 +137,10 @@ bool post_linearize(post_env *e, const post_val *v, size_t n, double step, doubl
     double count = floor((b - a) / h * (1 + 1e-12) + 1e-9) + 1;
     if (!(count >= 2 && count < MAX_LINES))
         return post_fail(e, "%g points from %g to %g in steps of %g", count, a, b, h);
+    const double slack = 1e-9 * (x[last] - x[0]);
+    if (a < x[0] - slack || b > x[last] + slack)
+        return post_fail(e, "from %g to %g is outside of the curves, which go from %g to %g", a, b,
+                         x[0], x[last]);
     post_plot *p = new_plot(e, "tran", "Transient Analysis (linearized)", now->scale->name,
                             now->scale->type, now);
     for (int64_t k = 0; k < (int64_t)count; k++)
@@ -106,8 +152,10 @@ bool post_linearize(post_env *e, const post_val *v, size_t n, double step, doubl
             return false;
         post_vec *w = post_plot_add(e->set, p, v[i].name, v[i].type, false);
         for (int64_t k = 0; k < (int64_t)count; k++)
-            post_vec_push(w, post_interpolate(x, y, v[i].n, fmin(a + (double)k * h, x[v[i].n - 1])),
-                          0);
+            post_vec_push(
+                w,
+                post_interpolate(x, y, v[i].n, fmax(fmin(a + (double)k * h, x[v[i].n - 1]), x[0])),
+                0);
     }
     return true;
 }
@@ -191,8 +239,8 @@ bool post_window_values(post_env *e, const char *name, double order, int64_t n, 
         out[i] = window_at((window)w, r, 2 * M_PI * (double)i / (double)n, order);
         mean += out[i] / (double)n;
     }
-    for (int64_t i = 0; i < n; i++)
-        out[i] /= mean > 0 ? mean : 1;
+    for (int64_t i = 0; i < n; i++) /* of a single point most windows have nothing */
+        out[i] = mean > 1e-9 ? out[i] / mean : 1;
     return true;
 }
 
@@ -257,6 +305,8 @@ bool post_fft(post_env *e, const post_val *v, size_t n, post_window w, bool psd,
 {
     const post_plot *now = e->set->current;
     post_plot *p = NULL;
+    if (!check_curves(e, v, n, psd ? "psd" : "fft"))
+        return false;
     for (size_t i = 0; i < n; i++) {
         cplx *x;
         int64_t m;
@@ -279,8 +329,9 @@ bool post_fft(post_env *e, const post_val *v, size_t n, post_window w, bool psd,
         post_vec *s = post_plot_add(e->set, p, spectrum_name(e, &v[i]), v[i].type, !psd);
         double *power = arena_array(e->mem, double, lines);
         for (int64_t k = 0; k < lines; k++) {
-            cplx a = x[k] * (k ? 2.0 : 1.0) / (double)m;
-            power[k] = cabs(a) * cabs(a) * (k ? 0.5 : 1);
+            const bool once = k == 0 || 2 * k == m; /* others stand for -k, too */
+            cplx a = x[k] * (once ? 1.0 : 2.0) / (double)m;
+            power[k] = cabs(a) * cabs(a) * (once ? 1 : 0.5);
             if (!psd)
                 post_vec_push(s, creal(a), cimag(a));
         }
@@ -300,12 +351,17 @@ bool post_spec(post_env *e, const post_val *v, size_t n, post_window w, double f
     if (!(step > 0) || !(from >= 0) || !(lines >= 1 && lines < MAX_LINES))
         return post_fail(e, "frequencies from %g to %g in steps of %g", from, to, step);
     post_plot *p = NULL;
+    if (!check_curves(e, v, n, "spec"))
+        return false;
     for (size_t i = 0; i < n; i++) {
         cplx *x;
         int64_t m;
         double span;
         if (!sample(e, &v[i], &x, &m, &span, "spec"))
             return false;
+        const double half = (double)m / span / 2, top = from + (lines - 1) * step;
+        if (top > half * (1 + 1e-9))
+            return post_fail(e, "%g Hz is above half the rate of the points, %g Hz", top, half);
         double *win = arena_array(e->mem, double, m);
         if (!window_values(e, w, m, win))
             return false;
@@ -317,7 +373,7 @@ bool post_spec(post_env *e, const post_val *v, size_t n, post_window w, double f
             cplx sum = 0;
             for (int64_t t = 0; t < m; t++)
                 sum += x[t] * win[t] * cexp(-2 * I * M_PI * f * span * (double)t / (double)m);
-            sum *= (f > 0 ? 2.0 : 1.0) / (double)m;
+            sum *= (f > 0 && f < half * (1 - 1e-9) ? 2.0 : 1.0) / (double)m;
             post_vec_push(s, creal(sum), cimag(sum));
             if (!i)
                 post_vec_push(p->scale, f, 0);
