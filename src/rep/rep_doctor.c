@@ -494,7 +494,7 @@ static void json_place(const diag_record *r, FILE *out)
     fprintf(out, ", \"line\": %d, \"column\": %d, ", r->line, r->column);
 }
 
-/* Errors and warnings, each with the notes behind it. */
+/* Errors and warnings, each with the notes behind it; notes in front of the first are left out. */
 static void json_report(const doctor *w, vs_status st, FILE *out)
 {
     static const char *const level[] = {
@@ -506,7 +506,7 @@ static void json_report(const doctor *w, vs_status st, FILE *out)
     for (size_t i = 0; i < vec_len(w->d->msg); i++) {
         const diag_record r = diag_record_of(w->d, i, &mem);
         if (r.level == DIAG_NOTE) {
-            fputs(i && w->d->msg[i - 1].level == DIAG_NOTE ? ", " : "", out);
+            fputs(any && w->d->msg[i - 1].level == DIAG_NOTE ? ", " : "", out);
         } else {
             fputs(any ? "]},\n    {" : "\n    {", out);
             any = true;

@@ -49,7 +49,8 @@ void rep_steps_see(rep_steps *s, const ana_step *step, int iterations)
         s->newton += step->verdict == ANA_STEP_NEWTON;
         return;
     }
-    if (!s->plot || step->t <= s->last)
+    /* a step goes on from the last point, or is the first one of another transient */
+    if (!s->plot || step->t <= s->last || step->t - step->h < s->last - 1e-6 * step->h)
         begin_plot(s);
     const double row[] = {step->t, step->h, s->iterations, step->ratio, s->rejected, s->newton};
     if (!s->st)

@@ -116,6 +116,15 @@ class Doctor(folder.Folder):
         _, err = self.ask('.hdl "jumps.va"\nN1 a b above\nE1 a 0 c b 1\nV1 c 0 5\nR1 b 0 1k\n', code=3)
         self.assertIn("where v(a) crosses 2.5 V", err)
 
+    def test_json_of_a_deck_with_notes_in_front_of_findings(self):
+        self.write('deck.sp', 'deck\n.options timeint reltol=1e-3\nV1 a 0 1\nR1 a b {agauss(1k,10,3)}\nR2 b 0 -3k\n.op\n.end\n')
+        done = subprocess.run([VSIM, 'doctor', '--json', 'deck.sp'], cwd=self.tmp.name, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=300)
+        self.assertEqual(done.stderr.count(': note: '), 3, done.stderr)
+        finding, = json.loads(done.stdout)['findings']
+        self.assertIn('negative', finding['message'])
+        self.assertEqual(len(finding['notes']), 1)
+
     def test_json_has_each_finding_with_its_place_and_notes(self):
         self.write('deck.sp', 'deck\n' + BAD[0][0] + '.options reltol=0.2\n.end\n')
         for args in ([], ['-q']):

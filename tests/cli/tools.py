@@ -239,6 +239,16 @@ class Profile(Tool):
         self.vsim('profile', '--svg', 'more.svg', 'op.sp', code=4) # has nothing to draw, and keeps what is there
         self.assertEqual(self.read('more.svg'), self.read('alone.svg'))
 
+    def test_steps_of_each_transient_are_a_plot(self):
+        """Also where the first step of the second one ends behind the first one, and without a point at rest between."""
+        rc = 'two\nv1 a 0 sin(0 1 1k)\nr1 a b 1k\nc1 b 0 1u\n.tran 1p 1n%s\n.tran 10u 10m%s\n.end\n'
+        for uic in '', ' uic':
+            self.vsim('profile', '--steps', 's.raw', self.write('two.sp', rc % (uic, uic)))
+            with open(self.path('s.raw'), 'rb') as f:
+                points = [int(n) for n in re.findall(rb'No. Points: *(\d+)', f.read())]
+            self.assertEqual(len(points), 2)
+            self.assertGreater(min(points), 10)
+
     def test_families_are_not_looked_at(self):
         deck = self.write('f.sp', PULSE.replace('1k', '{r}').replace('.end', '.param r=1k\n.step param r 1k 2k 1k\n.end'))
         for tool in 'profile', 'analyze':
