@@ -10,19 +10,13 @@
 /* Places are those of lane 0 in a pack. */
 typedef struct row {    /* a current or charge, an output of the form TRAN */
     int32_t to, at;     /* there, and in what is held */
-    int32_t apart;      /* the latter in packs of W lanes */
     int32_t begin, end; /* terms */
 } row;
 
 typedef struct term { /* + held[at] * dv[col] */
     int32_t at, col;
     int32_t fixed; /* of held[at] */
-    int32_t apart; /* as of a row */
 } term;
-
-typedef struct other { /* what is held and is neither a row nor a term: once each */
-    int32_t at, apart;
-} other;
 
 typedef struct entry { /* J: out[to] = held[g] + alpha held[c] */
     int32_t to, g, c;
@@ -35,7 +29,7 @@ typedef struct entry { /* J: out[to] = held[g] + alpha held[c] */
 typedef struct seats {
     int32_t *item;      /* [n_lane] pack * W + lane; -1: of nobody yet */
     int32_t *lane;      /* [n_pack * W] by items, where they were last */
-    const double **out; /* [n_lane] where the lane's first output stands */
+    const double **out; /* [n_lane] where the lane's first output stands; the next ones S further */
 } seats;
 
 struct dev_whole {
@@ -45,13 +39,13 @@ struct dev_whole {
     int32_t n_entry[3];       /* entries with both parts, then with G alone, then with C alone */
     row *row;
     term *term;
-    int32_t n_other;
-    other *other;
+    int32_t n_other, *other; /* [n_other] what is held and is neither a row nor a term */
     entry *entry;
     int32_t *row_at; /* [n_pack][n_row][S] places in weights; 0: none */
     double *now,
         *was;       /* [n_pack][n_out of APART][S] of the last evaluation and of the one before */
     double *spread; /* [n_pack][n_out][W] where S is not W; else NULL */
+    double *apart;  /* [packs of a buffer][n_out][S] likewise */
     double *fixed;  /* [n_pack][n_fixed + 1][S], the last ones 0: of what has none */
     int32_t *at;    /* [n_pack][n_col][S] unknowns of the columns */
     double *v0, *v,
@@ -95,11 +89,10 @@ static void list_rows(const dev_group *g, struct dev_whole *w, bool charges)
         if (!dev_lin_is_row(o) || (o->kind == IR_OUT_REACT) != charges)
             continue;
         row *to = &w->row[w->n_row++];
-        *to = (row){.to = r * s, .at = o->at * s, .apart = o->at * g->lanes, .begin = n};
+        *to = (row){.to = r * s, .at = o->at * s, .begin = n};
         for (int32_t t = o->begin; t < o->end; t++)
             w->term[n++] = (term){l->term[t].at * s, l->term[t].col * s,
-                                  (l->term[t].fixed < 0 ? l->n_fixed : l->term[t].fixed) * s,
-                                  l->term[t].at * g->lanes};
+                                  (l->term[t].fixed < 0 ? l->n_fixed : l->term[t].fixed) * s};
         to->end = n;
     }
 }
@@ -116,10 +109,10 @@ static void list_others(const dev_group *g, struct dev_whole *w, arena *mem)
             listed[w->term[t].at / s] = true;
         }
     }
-    w->other = arena_array(mem, other, n);
+    w->other = arena_array(mem, int32_t, n);
     for (int32_t j = 0; j < n; j++)
         if (!listed[j])
-            w->other[w->n_other++] = (other){j * s, j * g->lanes};
+            w->other[w->n_other++] = j * s;
     vs_free(listed);
 }
 
@@ -204,6 +197,9 @@ static void prepare_items(dev_group *g, arena *mem)
     w->from = arena_array(mem, const double *, pack_of(w, g->n_pack, 1));
     w->list = arena_array(mem, int32_t, g->nb);
     l->n_buffer = packs_for(g->nb) - 1;
+    if (w->spread)
+        w->apart = arena_vectors(
+            mem, pack_of(w, l->n_buffer * DEV_WHOLE_PACK / g->lanes, l->apart->n_out));
     l->buffer = arena_array(mem, struct dev_lin_buffer, l->n_buffer);
     w->seat = arena_array(mem, seats, l->n_buffer);
     for (int i = 0; i < l->n_buffer; i++) {
@@ -215,12 +211,12 @@ static void prepare_items(dev_group *g, arena *mem)
         w->seat[i].lane = arena_array(mem, int32_t, g->n_pack * g->lanes);
         w->seat[i].out = arena_array(mem, const double *, b->n_lane);
         for (int32_t k = 0; k < b->n_lane; k++)
-            w->seat[i].out[k] =
-                b->out + dev_lin_lane_in(g, k) + dev_lin_pack_in(g, k) * l->apart->n_out * g->lanes;
+            w->seat[i].out[k] = (w->apart ? w->apart : b->out) + dev_lin_lane_in(g, k) +
+                                pack_of(w, dev_lin_pack_in(g, k), l->apart->n_out);
         leave_seats(b, &w->seat[i]);
     }
     for (size_t k = 0; k < pack_of(w, g->n_pack, 1); k++)
-        w->from[k] = l->buffer[0].out; /* of lanes that have not moved: read, not taken */
+        w->from[k] = w->seat[0].out[0]; /* of lanes that have not moved: read, not taken */
 }
 
 void dev_whole_init(dev_group *g, arena *mem)
@@ -296,19 +292,19 @@ VS_CLONES static void find_moved(const dev_group *g, const dev_lin_at *a)
     const struct dev_lin *l = g->lin;
     const struct dev_whole *w = l->whole;
     const int32_t s = w->stride, n_col = l->n_col;
-    const double far = dev_lin_farthest(a), most = dev_lin_most(a);
+    const double far = dev_lin_farthest(a), most = dev_lin_most(a), *x = a->x;
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
             const size_t at = pack_of(w, p, n_col) + (size_t)i;
             const double *b = &l->bound[pack_of(w, p, 2) + (size_t)i];
+            const int32_t *u = &w->at[at];
+            const double *v0 = &w->v0[at];
+            double *to = &w->v[at], *off = &w->dv[at];
             wide d = {0};
-            for (int32_t c = 0; c < n_col; c++) {
-                const size_t k = at + (size_t)(c * s);
-                const int32_t *u = &w->at[k];
-                const wide v = {a->x[u[0]], a->x[u[1]], a->x[u[2]], a->x[u[3]]},
-                           dv = v - GET(&w->v0[k]);
-                PUT(&w->v[k], v);
-                PUT(&w->dv[k], dv);
+            for (int32_t c = 0; c < n_col; c++, u += s, v0 += s, to += s, off += s) {
+                const wide v = {x[u[0]], x[u[1]], x[u[2]], x[u[3]]}, dv = v - GET(v0);
+                PUT(to, v);
+                PUT(off, dv);
                 d = LARGER(MAGNITUDE(dv), d);
             }
             const size_t lane = pack_of(w, p, 1) + (size_t)i;
@@ -361,20 +357,19 @@ typedef struct both { /* evaluations of one output */
     wide now, was;
 } both;
 
-static inline __attribute__((always_inline)) both take(const lane_view *x, int32_t at,
-                                                       int32_t apart)
+static inline __attribute__((always_inline)) both take(const lane_view *x, int32_t at)
 {
     const wide old = GET(x->now + at),
-               next = {x->from[0][apart], x->from[1][apart], x->from[2][apart], x->from[3][apart]},
+               next = {x->from[0][at], x->from[1][at], x->from[2][at], x->from[3][at]},
                now = CHOOSE(x->which, next, old);
     PUT(x->now + at, now);
     return (both){now, old};
 }
 
-static inline __attribute__((always_inline)) both see(const lane_view *x, int32_t at, int32_t apart,
+static inline __attribute__((always_inline)) both see(const lane_view *x, int32_t at,
                                                       const bool takes)
 {
-    return takes ? take(x, at, apart) : (both){GET(x->now + at), GET(x->was + at)};
+    return takes ? take(x, at) : (both){GET(x->now + at), GET(x->was + at)};
 }
 
 typedef struct missed { /* by rows of one kind, in parts of tolerances */
@@ -391,10 +386,10 @@ static inline __attribute__((always_inline)) missed miss_of(const struct dev_who
     const int32_t *u = x->row_at + from * w->stride;
     for (const row *r = w->row + from, *last_row = w->row + end; r < last_row; r++) {
         const wide unit = {weight[u[0]], weight[u[1]], weight[u[2]], weight[u[3]]};
-        const both value = see(x, r->at, r->apart, takes);
+        const both value = see(x, r->at, takes);
         wide miss = value.now - value.was, slope = {0};
         for (const term *t = w->term + r->begin, *last = w->term + r->end; t < last; t++) {
-            const both part = see(x, t->at, t->apart, takes);
+            const both part = see(x, t->at, takes);
             miss -= part.was * GET(x->dv + t->col);
             const wide curved = part.now - GET(x->fixed + t->fixed);
             slope += MAGNITUDE(curved);
@@ -418,8 +413,8 @@ static inline __attribute__((always_inline)) void measure(const struct dev_lin *
 {
     const struct dev_whole *w = l->whole;
     const int32_t s = w->stride;
-    for (const other *o = w->other, *end = o + w->n_other; takes && o < end; o++)
-        (void)take(x, o->at, o->apart);
+    for (int32_t k = 0; takes && k < w->n_other; k++)
+        (void)take(x, w->other[k]);
     const missed by[2] = {miss_of(w, x, 0, w->n_current, weight, takes),
                           miss_of(w, x, w->n_current, w->n_row, weight, takes)};
     double *bound = &l->bound[pack_of(w, p, 2) + (size_t)i];
@@ -589,12 +584,12 @@ static void give(const dev_group *g, double alpha, int32_t n, double *out)
         give_jacobian(g, alpha, out);
 }
 
-/* Outputs of fewer lanes than S to their places; what is behind stays 0. */
-static void spread(const dev_group *g, int32_t n)
+/* n outputs of fewer lanes than S to their places; what is behind stays 0. */
+static void spread(const dev_group *g, const double *from, int32_t n, double *to)
 {
-    const struct dev_whole *w = g->lin->whole;
+    const int32_t s = g->lin->whole->stride;
     for (int32_t j = 0; j < n; j++)
-        memcpy(&w->now[j * w->stride], &w->spread[j * g->lanes], (size_t)g->lanes * sizeof *w->now);
+        memcpy(&to[j * s], &from[j * g->lanes], (size_t)g->lanes * sizeof *to);
 }
 
 static vs_status evaluate_all(dev_group *g, const dev_lin_at *a)
@@ -609,7 +604,7 @@ static vs_status evaluate_all(dev_group *g, const dev_lin_at *a)
         dev_eval(g, MDL_APART, a->dyn, a->x, 0, g->n_pack, false, w->spread ? w->spread : w->now);
     dev_advance(g);
     if (w->spread)
-        spread(g, g->n_pack * l->apart->n_out);
+        spread(g, w->spread, g->n_pack * l->apart->n_out, w->now);
     return st;
 }
 
@@ -706,6 +701,8 @@ static vs_status evaluate_moved(dev_group *g, const dev_lin_at *a)
     const vs_status st = dev_lin_run(g, a, 0, l->n_pack, b);
     if (st != VS_OK)
         return st;
+    if (l->whole->apart)
+        spread(g, b->out, l->n_pack * l->apart->n_out, l->whole->apart);
     take_moved(g, a->weight);
     return VS_OK;
 }
