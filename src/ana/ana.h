@@ -26,7 +26,7 @@ typedef struct ana_stat {
  * Returns VS_OK to go on, VS_STOP to end the analysis in order, < 0 to abort; in a transient also
  * VS_PAUSED. */
 typedef struct ana_sink {
-    vs_status (*point)(void *user, double axis, const double *x);
+    vs_status (*point)(void *user, double axis, const double *x); /* NULL: of a transient none */
     /* dc sweep: the point `axis` has no solution; may be NULL */
     vs_status (*gap)(void *user, double axis);
     /* ac: phasors z [2 (n+1)], re and im in turn, and the operating point x [n+1]; may be NULL */

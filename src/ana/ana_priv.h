@@ -48,6 +48,7 @@ typedef struct newton_eq {
                          * all of it is f's */
     int itl, itl_more;  /* most iterations; most while residuals fall (0: no more) */
     bool solved;        /* x solves a linearisation: its first evaluation may end the run */
+    bool loaded;        /* f, q and matrix at x are there already, and is_solved says no */
     bool damp;          /* shorten updates that swing to and fro */
     double most_move; /* V, longest update of a node near 0; far from it half its voltage; 0: any */
 } newton_eq;
@@ -110,6 +111,9 @@ struct ana {
         n_limit[2]; /* Newton runs, static and transient; those that used up their iterations */
 };
 
+/* Rounding of sums in a row, in units of its largest term. */
+#define NEWTON_ROUNDING (32 * 2.2e-16)
+
 /* -- ana.c -- */
 /* Asks the client whether the search for an operating point is to end. After a yes a->stopped stays
  * true until the next search. */
@@ -163,6 +167,8 @@ VS_MUST_USE vs_status newton_run(ana *a, newton_eq *eq, double *x, newton_report
  * Status: VS_OK; VS_ESINGULAR: there are none; others end the run, VS_EUNSUPPORTED (no message yet)
  * because of option lu. */
 VS_MUST_USE vs_status newton_factor(ana *a, double alpha);
+/* A run has ended: its factorisations and solutions to a->st. */
+void newton_count(ana *a);
 double *ana_vector(ana *a); /* zeroed, [m], lives as long as a */
 /* n of them, to *v[0] to *v[n - 1]: those that loops read together are to be made together. */
 void ana_vectors(ana *a, double **const *v, size_t n);

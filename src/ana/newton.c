@@ -30,8 +30,6 @@
  * iteration's: what it leaves is this part of it. */
 #define CONTRACTION 0.1
 #define FACTORS_COST 256 /* unknowns, from which on a factorisation costs several solutions */
-/* Rounding of sums in a row, in units of its largest term. */
-#define ROUNDING (32 * 2.2e-16)
 /* From this iteration on it is enough that the residual is of the size of rounding, or that updates
  * are this much below their tolerance: models compute charges with rounding errors nobody knows. */
 #define STALLED 4
@@ -74,7 +72,7 @@ static inline __attribute__((always_inline)) bool add_history(ana *a, const newt
  * whose equations one solution solves. */
 __attribute__((noinline)) static bool is_solved(ana *a, const newton_eq *eq)
 {
-    return add_history(a, eq, ROUNDING / a->opt.reltol, 1);
+    return add_history(a, eq, NEWTON_ROUNDING / a->opt.reltol, 1);
 }
 
 static void add_conductance(ana *a, int32_t i, double g, double v)
@@ -98,7 +96,7 @@ static void add_homotopy(ana *a, const newton_eq *eq, const double *x)
     for (size_t k = 0; k < eq->n_force; k++) {
         int32_t i = eq->force[k].unknown;
         add_conductance(a, i, eq->gforce, x[i] - eq->force[k].value);
-        a->ref[i] = norm_max(a->ref[i], ROUNDING / a->opt.reltol * eq->gforce * fabs(x[i]));
+        a->ref[i] = norm_max(a->ref[i], NEWTON_ROUNDING / a->opt.reltol * eq->gforce * fabs(x[i]));
     }
 }
 
@@ -189,7 +187,7 @@ static bool only_rounding_is_left(ana *a, const newton_eq *eq, const double *x)
     bool others = false;
     size_rows(a, x, MODEL_VOLT, size);
     for (int32_t i = 1; i <= a->n; i++) {
-        const bool rounding = fabs(a->r[i]) <= ROUNDING * size[i];
+        const bool rounding = fabs(a->r[i]) <= NEWTON_ROUNDING * size[i];
         if (!rounding && !(fabs(a->r[i]) <= residual_tolerance(a, i)))
             return false;
         others |= !rounding;
@@ -214,7 +212,7 @@ static bool all_is_rounding(ana *a, const double *x)
         return false;
     size_rows(a, x, 0, size);
     for (int32_t i = 1; i <= a->n; i++)
-        if (!(fabs(a->r[i]) <= ROUNDING * size[i]))
+        if (!(fabs(a->r[i]) <= NEWTON_ROUNDING * size[i]))
             return false;
     return true;
 }
@@ -319,7 +317,7 @@ static void move(const ana *a, const newton_eq *eq, double lambda, double *restr
             x[i] -= lambda * dx[i];
 }
 
-static void count(ana *a)
+void newton_count(ana *a)
 {
     a->st.n_factor = a->lu.stat.n_factor;
     a->st.n_refactor = a->lu.stat.n_refactor;
@@ -358,7 +356,7 @@ static void tell(const ana *a, const newton_eq *eq, const double *x, const newto
 
 static vs_status give_up(ana *a, const newton_eq *eq, const double *x, newton_report *rep)
 {
-    count(a);
+    newton_count(a);
     a->repivot = true;
     if (rep->iter <= eq->itl && (rep->nonfinite || rep->singular))
         tell(a, eq, x, rep, 1, false);
@@ -481,17 +479,18 @@ static bool evaluate(ana *a, const newton_eq *eq, const ckt_env *env, const doub
     watch_phase(a->watch, ANA_IN_LOAD);
     if (a->latent)
         ana_latent_load(a, x);
-    if (ckt_load(a->c, env, x, a->f, a->q, a->fmax, a->qmax, &rep->limited) != VS_OK) {
+    if (!eq->loaded &&
+        ckt_load(a->c, env, x, a->f, a->q, a->fmax, a->qmax, &rep->limited) != VS_OK) {
         rep->nonfinite = true;
         return false;
     }
     watch_phase(a->watch, ANA_IN_TEST);
     watch_loaded(a->watch, env, x);
     v->strict = env->iter == 1 ? FIRST_STRICT : 1;
-    v->rounding = a->linear && env->iter == 1 && eq->solved && is_solved(a, eq);
+    v->rounding = a->linear && env->iter == 1 && eq->solved && !eq->loaded && is_solved(a, eq);
     if (v->rounding)
         return v->may_stop = true;
-    const bool small = add_history(a, eq, v->strict, ROUNDING / a->opt.reltol);
+    const bool small = add_history(a, eq, v->strict, NEWTON_ROUNDING / a->opt.reltol);
     add_homotopy(a, eq, x);
     v->may_stop = (env->iter > 1 || eq->solved) && !rep->limited &&
                   (!a->opt.residual || residual_is_small(a, eq, small, v->strict));
@@ -593,7 +592,7 @@ static double worst_residual(ana *a, const newton_eq *eq, const double *x)
     double worst = 0, *size = a->size;
     size_rows(a, x, MODEL_VOLT, size);
     for (int32_t i = 1; i <= a->n; i++)
-        if (!(fabs(a->r[i]) <= ROUNDING * size[i]))
+        if (!(fabs(a->r[i]) <= NEWTON_ROUNDING * size[i]))
             worst = norm_max(worst, fabs(a->r[i]) / (a->opt.reltol * eq->rmax[i] + a->tol_r[i]));
     return worst;
 }
@@ -670,6 +669,7 @@ static inline __attribute__((always_inline)) vs_status iterate(ana *a, newton_eq
             lambda = damping(a, lambda);
         tell(a, eq, x, rep, lambda, false);
         move_and_keep(a, eq, lambda, x);
+        eq->loaded = false;
     }
     a->n_run[tran]++;
     if (!found) {
@@ -678,12 +678,12 @@ static inline __attribute__((always_inline)) vs_status iterate(ana *a, newton_eq
     }
     rep->beyond = node_beyond(a, x);
     if (rep->beyond) {
-        count(a);
+        newton_count(a);
         a->repivot = true;
         return VS_NOCONV;
     }
     tell(a, eq, x, rep, 1, true);
-    count(a);
+    newton_count(a);
     return VS_OK;
 }
 
@@ -693,5 +693,6 @@ VS_HOT vs_status newton_run(ana *a, newton_eq *eq, double *x, newton_report *rep
     const vs_status st = iterate(a, eq, x, rep);
     eq->env.iter = 0;
     eq->env.rough = false;
+    eq->loaded = false;
     return st;
 }

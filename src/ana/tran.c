@@ -207,11 +207,11 @@ static vs_status initial_point(tran *t)
 
 /* -- output -- */
 
-VS_HOT static vs_status deliver_at(tran *t, double time, const double *x)
+VS_HOT static vs_status deliver_taken(tran *t, double time, const double *x)
 {
     ana *a = t->a;
     vs_status st = VS_OK;
-    if (time < t->o.tstart - SAME_TIME * t->o.tstop || !t->sink->point)
+    if (time < t->o.tstart - SAME_TIME * t->o.tstop)
         return VS_OK;
     if (t->tape)
         tran_tape_row(t, x, time != t->t);
@@ -223,6 +223,11 @@ VS_HOT static vs_status deliver_at(tran *t, double time, const double *x)
     if (timed)
         a->st.s_output += timed * ana_since(a, t0);
     return st;
+}
+
+static inline vs_status deliver_at(tran *t, double time, const double *x)
+{
+    return t->sink->point ? deliver_taken(t, time, x) : VS_OK;
 }
 
 static vs_status deliver(tran *t) { return deliver_at(t, t->t, t->x[1]); }

@@ -92,11 +92,13 @@ typedef struct tran {
     tran_kind last_kind; /* and the kind */
     newton_eq eq;        /* of the attempt; what no step changes is set once */
     newton_report rep;
-    bool unseen;    /* the attempt's truncation error is below what could change the next step, and
+    bool unseen;     /* the attempt's truncation error is below what could change the next step, and
                      * no voltage is beyond `far` */
-    bool same_rule; /* factor and unseen_miss are those of cc and pc: since the last step that was
+    bool same_rule;  /* factor, begin and end are those of cc and pc: since the last step that was
                      * not the usual one */
-    double factor, unseen_miss; /* integ_lte_factor, tran_unseen_miss */
+    double factor;   /* integ_lte_factor */
+    vop_start begin; /* of the usual step; what changes with each of them is set in it */
+    vop_end end;
     tran_lte lte;
     double far;                  /* V: tran_refuses looks at what is beyond */
     bool fed;                    /* there are isolated parts into which a current may flow */

@@ -202,36 +202,66 @@ static void usual_part(void *user, int32_t k, int32_t m)
         vop_move(t->x[0] + k, t->a->dx + k, 1, m);
 }
 
+/* What is the same in all steps from here to the next one that is not the usual one. */
+__attribute__((noinline)) static void take_rule(tran *t)
+{
+    ana *a = t->a;
+    t->factor = integ_lte_factor(&t->cc, &t->pc);
+    t->begin = (vop_start){.x = t->x + 1,
+                           .f = t->f + 1,
+                           .q = t->q + 1,
+                           .lo = t->qlo + 1,
+                           .src = t->src,
+                           .pred_weight = t->pc.w,
+                           .two = t->cc.n_past == 2,
+                           .alpha = t->cc.alpha,
+                           .a1 = t->cc.a[1],
+                           .b = t->cc.b,
+                           .pred = t->pred,
+                           .hist = t->hist,
+                           .r = a->r};
+    t->end = (vop_end){.r = a->r,
+                       .q = a->q,
+                       .lo = ckt_charge_rest(a->c),
+                       .src = t->src,
+                       .hist = t->hist,
+                       .pred = t->pred,
+                       .xmax = t->xmax,
+                       .tol = t->lte_tol,
+                       .alpha = t->cc.alpha,
+                       .reltol = a->opt.reltol,
+                       .limit = tran_unseen_miss(t, t->factor),
+                       .far = t->far,
+                       .f = a->f,
+                       .fmax = a->fmax,
+                       .qmax = a->qmax,
+                       .rmax = t->rmax,
+                       .tol_r = a->tol_r,
+                       .floor = t->cc.alpha,
+                       .strict = NEWTON_ROUNDING / a->opt.reltol};
+    t->same_rule = true;
+}
+
 static inline __attribute__((always_inline)) void start_usual(tran *t, const bool shared)
 {
     ana *a = t->a;
+    if (!t->same_rule)
+        take_rule(t);
     int order = LEAST_ORDER;
     if (t->start_order > order) {
         const int most = highest_start(t);
         order = t->start_order < most ? t->start_order : most;
     }
-    const vop_start s = {.x = t->x + 1,
-                         .f = t->f + 1,
-                         .q = t->q + 1,
-                         .lo = t->qlo + 1,
-                         .src = t->src,
-                         .dq = t->dq[1],
-                         .pred_weight = t->pc.w,
-                         .weight = start_weights(t, order),
-                         .n = order + 1,
-                         .two = t->cc.n_past == 2,
-                         .alpha = t->cc.alpha,
-                         .a1 = t->cc.a[1],
-                         .b = t->cc.b,
-                         .pred = t->pred,
-                         .start = t->x[0],
-                         .hist = t->hist,
-                         .r = a->r};
+    vop_start *s = &t->begin;
+    s->dq = t->dq[1];
+    s->weight = start_weights(t, order);
+    s->n = order + 1;
+    s->start = t->x[0];
     t->have_pred = true;
     if (shared)
-        vop_share_begin(ana_team(a), &s, a->m);
+        vop_share_begin(ana_team(a), s, a->m);
     else
-        vop_begin(&s, a->m);
+        vop_begin(s, a->m);
     watch_phase(a->watch, ANA_IN_SOLVE);
     ana_solve(a, a->r, a->dx);
     watch_phase(a->watch, ANA_IN_PREDICT);
@@ -383,13 +413,19 @@ void tran_begin_equations(tran *t)
     };
 }
 
+static inline void load_at(tran *t, double time)
+{
+    ckt_env *env = &t->eq.env;
+    env->time = time;
+    env->alpha = t->cc.alpha;
+    env->final_step = time == t->o.tstop;
+    env->weight = t->noise || !t->asks_weight ? NULL : t->weight;
+}
+
 VS_HOT static vs_status solve_at(tran *t, double time, double *x, bool solved, double *fix)
 {
     newton_eq *eq = &t->eq;
-    eq->env.time = time;
-    eq->env.alpha = t->cc.alpha;
-    eq->env.final_step = time == t->o.tstop;
-    eq->env.weight = t->noise || !t->asks_weight ? NULL : t->weight;
+    load_at(t, time);
     eq->q_n = t->q[1];
     eq->qlo_n = t->qlo[1];
     eq->fix = fix;
@@ -544,40 +580,54 @@ static vs_status solve_multistep(tran *t)
     return st;
 }
 
+/* Where the attempt is and goes to. */
+static inline vop_end *end_at(tran *t)
+{
+    vop_end *e = &t->end;
+    e->q1 = t->q[1];
+    e->lo1 = t->qlo[1];
+    e->weight = tran_seen(t);
+    e->x = t->x[0];
+    e->q_new = t->q[0];
+    e->lo_new = t->qlo[0];
+    e->f_new = t->f[0];
+    e->dq_new = t->dq[0];
+    return e;
+}
+
+/* The start of a step solves a linear circuit: as newton_run, which finds that it does after one
+ * load, and finish_usual. False: it does not; what was loaded stays for Newton. */
+static bool confirm_linear(tran *t)
+{
+    ana *a = t->a;
+    newton_eq *eq = &t->eq;
+    bool solved;
+    load_at(t, t->t_new);
+    eq->env.iter = 1;
+    t->rep = (newton_report){.iter = 1};
+    if (ckt_load(a->c, &eq->env, t->x[0], a->f, a->q, a->fmax, a->qmax, &t->rep.limited) != VS_OK)
+        return false;
+    t->unseen = vop_finish_solved(end_at(t), a->m, &solved);
+    eq->loaded = !solved;
+    if (!solved)
+        return false;
+    a->st.iterations++;
+    a->n_run[1]++;
+    newton_count(a);
+    hot_clear(a->dx, (size_t)a->m);
+    eq->env.iter = 0;
+    return true;
+}
+
 /* The rest of a step in one loop: an update that Newton left, charges, currents and slopes of the
  * point, and the usual case of the truncation error. */
 static inline __attribute__((always_inline)) void finish_usual(tran *t, const bool shared)
 {
     ana *a = t->a;
-    if (!t->same_rule) {
-        t->factor = integ_lte_factor(&t->cc, &t->pc);
-        t->unseen_miss = tran_unseen_miss(t, t->factor);
-        t->same_rule = true;
-    }
-    const vop_end e = {.dx = t->rep.left ? a->dx : NULL,
-                       .r = a->r,
-                       .fix = t->rep.updated && !t->rep.left ? t->fix : NULL,
-                       .q = a->q,
-                       .lo = ckt_charge_rest(a->c),
-                       .q1 = t->q[1],
-                       .lo1 = t->qlo[1],
-                       .src = t->src,
-                       .hist = t->hist,
-                       .pred = t->pred,
-                       .xmax = t->xmax,
-                       .tol = t->lte_tol,
-                       .weight = tran_seen(t),
-                       .alpha = t->cc.alpha,
-                       .reltol = a->opt.reltol,
-                       .limit = t->unseen_miss,
-                       .far = t->far,
-                       .x = t->x[0],
-                       .f = a->f,
-                       .q_new = t->q[0],
-                       .lo_new = t->qlo[0],
-                       .f_new = t->f[0],
-                       .dq_new = t->dq[0]};
-    t->unseen = shared ? vop_share_finish(ana_team(a), &e, a->m) : vop_finish(&e, a->m);
+    vop_end *e = end_at(t);
+    e->dx = t->rep.left ? a->dx : NULL;
+    e->fix = t->rep.updated && !t->rep.left ? t->fix : NULL;
+    t->unseen = shared ? vop_share_finish(ana_team(a), e, a->m) : vop_finish(e, a->m);
 }
 
 static inline __attribute__((always_inline)) vs_status solve_usual(tran *t, const bool shared)
@@ -586,6 +636,8 @@ static inline __attribute__((always_inline)) vs_status solve_usual(tran *t, cons
     t->eq.env.time = t->t_new;
     ckt_source_terms(t->a->c, &t->eq.env, t->src);
     start_usual(t, shared);
+    if (t->a->linear && !shared && !t->newton_fails && !t->follows && confirm_linear(t))
+        return VS_OK;
     t->eq.leaves = true;
     const vs_status st = solve_at(t, t->t_new, t->x[0], true, t->fix);
     t->eq.leaves = false;

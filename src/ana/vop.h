@@ -53,6 +53,8 @@ typedef struct vop_end {
     double far;    /* the result is also false if an |x| is beyond */
     double *x, *f; /* in and out */
     double *q_new, *lo_new, *f_new, *dq_new;
+    const double *fmax, *qmax, *rmax, *tol_r; /* of vop_finish_solved alone, as in vop_rows */
+    double floor, strict;
 } vop_end;
 
 /* r = f + alpha (q - q_n) + hist; ref = the size that terms of the row have. The charge itself
@@ -90,6 +92,8 @@ void vop_begin(const vop_start *s, int32_t m);
 /* In one pass: x -= dx, f -= r; q_new = q, lo_new = lo - fix, f_new = f - src, dq_new = vop_flow.
  * The result is that of vop_miss_is_small. */
 bool vop_finish(const vop_end *e, int32_t m);
+/* The same, without an update and without fix, if x passes the test of vop_residual: *solved. */
+bool vop_finish_solved(const vop_end *e, int32_t m, bool *solved);
 void vop_subtract(double *d, const double *a, const double *b, int32_t m); /* d = a - b */
 /* w = 1 / (part (reltol max + tol)) */
 void vop_weights(double *w, const double *max, const double *tol, double part, double reltol,

@@ -15,7 +15,7 @@ typedef struct row {    /* a current or charge, an output of the form TRAN */
 
 typedef struct term { /* + held[at] * dv[col] */
     int32_t at, col;
-    int32_t fixed; /* of held[at], -1: none */
+    int32_t fixed; /* of held[at] */
 } term;
 
 typedef struct entry { /* J: out[to] = held[g] + alpha held[c] */
@@ -27,8 +27,9 @@ typedef struct entry { /* J: out[to] = held[g] + alpha held[c] */
 /* Which lane of a buffer evaluates an item. Items stay in their lanes from load to load: those that
  * move are mostly the ones of the load before. */
 typedef struct seats {
-    int32_t *item; /* [n_lane] pack * W + lane; -1: of nobody yet */
-    int32_t *lane; /* [n_pack * W] by items, where they were last */
+    int32_t *item;      /* [n_lane] pack * W + lane; -1: of nobody yet */
+    int32_t *lane;      /* [n_pack * W] by items, where they were last */
+    const double **out; /* [n_lane] where the lane's first output stands; the next ones S further */
 } seats;
 
 struct dev_whole {
@@ -38,12 +39,14 @@ struct dev_whole {
     int32_t n_entry[3];       /* entries with both parts, then with G alone, then with C alone */
     row *row;
     term *term;
+    int32_t n_other, *other; /* [n_other] what is held and is neither a row nor a term */
     entry *entry;
     int32_t *row_at; /* [n_pack][n_row][S] places in weights; 0: none */
     double *now,
         *was;       /* [n_pack][n_out of APART][S] of the last evaluation and of the one before */
     double *spread; /* [n_pack][n_out][W] where S is not W; else NULL */
-    double *fixed;  /* [n_pack][n_fixed][S] */
+    double *apart;  /* [packs of a buffer][n_out][S] likewise */
+    double *fixed;  /* [n_pack][n_fixed + 1][S], the last ones 0: of what has none */
     int32_t *at;    /* [n_pack][n_col][S] unknowns of the columns */
     double *v0, *v,
         *dv;        /* [n_pack][n_col][S] voltages at the last evaluation, in this load, v - v0 */
@@ -53,6 +56,7 @@ struct dev_whole {
     int32_t *look;  /* [nb] and their places in `moved`; NULL: they are never evaluated apart */
     int32_t *list;  /* [nb] items that moved */
     seats *seat;    /* [n_buffer] */
+    int32_t *home;  /* [n_pack * W] by items, their places in `moved` */
     const double **from; /* [n_pack][S] where outputs of those that are evaluated apart stand */
     bool nothing;        /* no bound holds */
     int32_t n_x;         /* unknowns up to the last that an instance has */
@@ -88,9 +92,28 @@ static void list_rows(const dev_group *g, struct dev_whole *w, bool charges)
         *to = (row){.to = r * s, .at = o->at * s, .begin = n};
         for (int32_t t = o->begin; t < o->end; t++)
             w->term[n++] = (term){l->term[t].at * s, l->term[t].col * s,
-                                  l->term[t].fixed < 0 ? -1 : l->term[t].fixed * s};
+                                  (l->term[t].fixed < 0 ? l->n_fixed : l->term[t].fixed) * s};
         to->end = n;
     }
+}
+
+static void list_others(const dev_group *g, struct dev_whole *w, arena *mem)
+{
+    const int32_t n = g->lin->apart->n_out, s = w->stride;
+    bool *listed = vs_calloc((size_t)n + 1, sizeof *listed);
+    for (const row *r = w->row, *end = r + w->n_row; r < end; r++) {
+        assert(!listed[r->at / s]);
+        listed[r->at / s] = true;
+        for (int32_t t = r->begin; t < r->end; t++) {
+            assert(!listed[w->term[t].at / s]);
+            listed[w->term[t].at / s] = true;
+        }
+    }
+    w->other = arena_array(mem, int32_t, n);
+    for (int32_t j = 0; j < n; j++)
+        if (!listed[j])
+            w->other[w->n_other++] = j * s;
+    vs_free(listed);
 }
 
 static int32_t place_of_limited(const dev_group *g, int32_t s)
@@ -142,7 +165,7 @@ void dev_whole_fix(dev_group *g)
         for (int32_t i = 0; i < g->lanes; i++) {
             const int32_t inst = g->first[p] + i, last = g->first[p + 1] - 1;
             const int32_t r = g->row_of[inst < last ? inst : last];
-            double *to = &w->fixed[pack_of(w, p, l->n_fixed) + (size_t)i];
+            double *to = &w->fixed[pack_of(w, p, l->n_fixed + 1) + (size_t)i];
             for (int32_t k = 0; k < l->n_fixed; k++)
                 to[k * w->stride] = l->fixed[(size_t)r * (size_t)l->n_fixed + (size_t)k];
         }
@@ -165,14 +188,18 @@ static void prepare_items(dev_group *g, arena *mem)
         order[k] = i;
     }
     w->look = arena_array(mem, int32_t, g->nb);
+    w->home = arena_array(mem, int32_t, g->n_pack * g->lanes);
     for (int32_t k = 0; k < g->nb; k++) {
         const int32_t p = dev_pack_of(g, order[k]), lane = order[k] - g->first[p];
         order[k] = p * g->lanes + lane;
-        w->look[k] = (int32_t)pack_of(w, p, 1) + lane;
+        w->look[k] = w->home[order[k]] = (int32_t)pack_of(w, p, 1) + lane;
     }
     w->from = arena_array(mem, const double *, pack_of(w, g->n_pack, 1));
     w->list = arena_array(mem, int32_t, g->nb);
     l->n_buffer = packs_for(g->nb) - 1;
+    if (w->spread)
+        w->apart = arena_vectors(
+            mem, pack_of(w, l->n_buffer * DEV_WHOLE_PACK / g->lanes, l->apart->n_out));
     l->buffer = arena_array(mem, struct dev_lin_buffer, l->n_buffer);
     w->seat = arena_array(mem, seats, l->n_buffer);
     for (int i = 0; i < l->n_buffer; i++) {
@@ -182,10 +209,14 @@ static void prepare_items(dev_group *g, arena *mem)
             b->row[k] = g->pack_row[0]; /* without a row per lane there is one row */
         w->seat[i].item = arena_array(mem, int32_t, b->n_lane);
         w->seat[i].lane = arena_array(mem, int32_t, g->n_pack * g->lanes);
+        w->seat[i].out = arena_array(mem, const double *, b->n_lane);
+        for (int32_t k = 0; k < b->n_lane; k++)
+            w->seat[i].out[k] = (w->apart ? w->apart : b->out) + dev_lin_lane_in(g, k) +
+                                pack_of(w, dev_lin_pack_in(g, k), l->apart->n_out);
         leave_seats(b, &w->seat[i]);
     }
     for (size_t k = 0; k < pack_of(w, g->n_pack, 1); k++)
-        w->from[k] = l->buffer[0].out; /* of lanes that have not moved: read, not taken */
+        w->from[k] = w->seat[0].out[0]; /* of lanes that have not moved: read, not taken */
 }
 
 void dev_whole_init(dev_group *g, arena *mem)
@@ -200,6 +231,7 @@ void dev_whole_init(dev_group *g, arena *mem)
     list_rows(g, w, false);
     w->n_current = w->n_row;
     list_rows(g, w, true);
+    list_others(g, w, mem);
     w->limited = place_of_limited(g, s);
     list_entries(g, w);
     w->row_at = arena_array(mem, int32_t, pack_of(w, g->n_pack, w->n_row));
@@ -207,7 +239,7 @@ void dev_whole_init(dev_group *g, arena *mem)
     w->now = arena_vectors(mem, pack_of(w, g->n_pack, f->n_out));
     w->was = arena_vectors(mem, pack_of(w, g->n_pack, f->n_out));
     w->spread = s == g->lanes ? NULL : arena_vectors(mem, pack_of(w, g->n_pack, f->n_out));
-    w->fixed = arena_vectors(mem, pack_of(w, g->n_pack, l->n_fixed));
+    w->fixed = arena_vectors(mem, pack_of(w, g->n_pack, l->n_fixed + 1));
     dev_whole_fix(g);
     double **const v[] = {&w->v0, &w->v, &w->dv};
     for (size_t i = 0; i < VS_COUNT(v); i++)
@@ -260,19 +292,19 @@ VS_CLONES static void find_moved(const dev_group *g, const dev_lin_at *a)
     const struct dev_lin *l = g->lin;
     const struct dev_whole *w = l->whole;
     const int32_t s = w->stride, n_col = l->n_col;
-    const double far = dev_lin_farthest(a), most = dev_lin_most(a);
+    const double far = dev_lin_farthest(a), most = dev_lin_most(a), *x = a->x;
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
             const size_t at = pack_of(w, p, n_col) + (size_t)i;
             const double *b = &l->bound[pack_of(w, p, 2) + (size_t)i];
+            const int32_t *u = &w->at[at];
+            const double *v0 = &w->v0[at];
+            double *to = &w->v[at], *off = &w->dv[at];
             wide d = {0};
-            for (int32_t c = 0; c < n_col; c++) {
-                const size_t k = at + (size_t)(c * s);
-                const int32_t *u = &w->at[k];
-                const wide v = {a->x[u[0]], a->x[u[1]], a->x[u[2]], a->x[u[3]]},
-                           dv = v - GET(&w->v0[k]);
-                PUT(&w->v[k], v);
-                PUT(&w->dv[k], dv);
+            for (int32_t c = 0; c < n_col; c++, u += s, v0 += s, to += s, off += s) {
+                const wide v = {x[u[0]], x[u[1]], x[u[2]], x[u[3]]}, dv = v - GET(v0);
+                PUT(to, v);
+                PUT(off, dv);
                 d = LARGER(MAGNITUDE(dv), d);
             }
             const size_t lane = pack_of(w, p, 1) + (size_t)i;
@@ -286,10 +318,11 @@ VS_CLONES static void find_moved(const dev_group *g, const dev_lin_at *a)
 static int32_t list_moved(const dev_group *g)
 {
     const struct dev_whole *w = g->lin->whole;
-    int32_t n = 0;
-    for (int32_t k = 0; k < g->nb; k++) {
-        w->list[n] = w->order[k];
-        n -= (int32_t)w->moved[w->look[k]];
+    const int32_t *order = w->order, *look = w->look;
+    int32_t *list = w->list, n = 0;
+    for (int32_t k = 0, nb = g->nb; k < nb; k++) {
+        list[n] = order[k];
+        n -= (int32_t)w->moved[look[k]];
     }
     return n;
 }
@@ -309,11 +342,35 @@ static int32_t count_moved(const dev_group *g, const dev_lin_at *a)
     return any ? g->nb : 0;
 }
 
-/* Of a wide lane: what the linearisations are measured by. */
+/* Of a wide lane: what the linearisations are measured by. Either `now` has the last evaluation and
+ * `was` the one before; or `now` has the one before, and in lanes that are -1 in `which` the last
+ * one is taken to it from the places of `from`. */
 typedef struct lane_view {
-    const double *now, *was, *dv, *fixed;
+    double *now;
+    const double *was, *dv, *fixed;
     const int32_t *row_at;
+    const double *from[WIDE];
+    wide_mask which;
 } lane_view;
+
+typedef struct both { /* evaluations of one output */
+    wide now, was;
+} both;
+
+static inline __attribute__((always_inline)) both take(const lane_view *x, int32_t at)
+{
+    const wide old = GET(x->now + at),
+               next = {x->from[0][at], x->from[1][at], x->from[2][at], x->from[3][at]},
+               now = CHOOSE(x->which, next, old);
+    PUT(x->now + at, now);
+    return (both){now, old};
+}
+
+static inline __attribute__((always_inline)) both see(const lane_view *x, int32_t at,
+                                                      const bool takes)
+{
+    return takes ? take(x, at) : (both){GET(x->now + at), GET(x->was + at)};
+}
 
 typedef struct missed { /* by rows of one kind, in parts of tolerances */
     wide off, steep;    /* the largest error of the prediction; the largest change of slopes */
@@ -322,22 +379,22 @@ typedef struct missed { /* by rows of one kind, in parts of tolerances */
 
 static inline __attribute__((always_inline)) missed miss_of(const struct dev_whole *w,
                                                             const lane_view *x, int32_t from,
-                                                            int32_t end, const double *weight)
+                                                            int32_t end, const double *weight,
+                                                            const bool takes)
 {
     missed m = {{0}, {0}, {0}};
     const int32_t *u = x->row_at + from * w->stride;
     for (const row *r = w->row + from, *last_row = w->row + end; r < last_row; r++) {
-        const wide unit = {weight[u[0]], weight[u[1]], weight[u[2]], weight[u[3]]},
-                   value = GET(x->now + r->at);
-        wide miss = value - GET(x->was + r->at), slope = {0};
+        const wide unit = {weight[u[0]], weight[u[1]], weight[u[2]], weight[u[3]]};
+        const both value = see(x, r->at, takes);
+        wide miss = value.now - value.was, slope = {0};
         for (const term *t = w->term + r->begin, *last = w->term + r->end; t < last; t++) {
-            miss -= GET(x->was + t->at) * GET(x->dv + t->col);
-            wide curved = GET(x->now + t->at);
-            if (t->fixed >= 0)
-                curved -= GET(x->fixed + t->fixed);
+            const both part = see(x, t->at, takes);
+            miss -= part.was * GET(x->dv + t->col);
+            const wide curved = part.now - GET(x->fixed + t->fixed);
             slope += MAGNITUDE(curved);
         }
-        m.zero += 0 * value + 0 * slope;
+        m.zero += 0 * value.now + 0 * slope;
         miss = unit * MAGNITUDE(miss);
         slope = unit * slope;
         m.off = LARGER(miss, m.off);
@@ -347,28 +404,26 @@ static inline __attribute__((always_inline)) missed miss_of(const struct dev_who
     return m;
 }
 
-/* What the prediction from `was`, an array of the lane's pack, was off by, and the bounds that
- * follow from it, in lanes that are -1 in `which`. p: pack, i: its lanes from i on. */
+/* What the prediction was off by, and the bounds that follow from it, in lanes that are -1 in
+ * x->which. p: pack, i: its lanes from i on. takes: x has `from`, else `was`. */
 static inline __attribute__((always_inline)) void measure(const struct dev_lin *l,
                                                           const double *weight, int32_t p,
-                                                          int32_t i, wide_mask which,
-                                                          const double *was)
+                                                          int32_t i, const lane_view *x,
+                                                          const bool takes)
 {
     const struct dev_whole *w = l->whole;
     const int32_t s = w->stride;
-    const lane_view x = {&w->now[pack_of(w, p, l->apart->n_out) + (size_t)i], was,
-                         &w->dv[pack_of(w, p, l->n_col) + (size_t)i],
-                         &w->fixed[pack_of(w, p, l->n_fixed) + (size_t)i],
-                         &w->row_at[pack_of(w, p, w->n_row) + (size_t)i]};
-    const missed by[2] = {miss_of(w, &x, 0, w->n_current, weight),
-                          miss_of(w, &x, w->n_current, w->n_row, weight)};
+    for (int32_t k = 0; takes && k < w->n_other; k++)
+        (void)take(x, w->other[k]);
+    const missed by[2] = {miss_of(w, x, 0, w->n_current, weight, takes),
+                          miss_of(w, x, w->n_current, w->n_row, weight, takes)};
     double *bound = &l->bound[pack_of(w, p, 2) + (size_t)i];
     const wide none = {INFINITY, INFINITY, INFINITY, INFINITY};
     wide d = {0}, zero = by[0].zero + by[1].zero; /* 0 also where limiting did not act */
     for (int32_t c = 0; c < l->n_col; c++)
-        d = LARGER(MAGNITUDE(GET(x.dv + c * s)), d);
+        d = LARGER(MAGNITUDE(GET(x->dv + c * s)), d);
     if (l->limited >= 0)
-        zero += GET(x.now + l->limited * s);
+        zero += GET(x->now + l->limited * s);
     for (int b = 0; b < 2; b++) {
         const wide old = GET(bound + b * s), most = STEEPEST * by[b].steep,
                    least = LEAST_PART * most, held = LARGER(old, least);
@@ -377,18 +432,33 @@ static inline __attribute__((always_inline)) void measure(const struct dev_lin *
         const wide from_old = CHOOSE(d < MEASURABLE, held, measured);
         const wide next = CHOOSE(MAGNITUDE(old) < INFINITY, from_old, most);
         const wide kept = CHOOSE(zero == 0, next, none);
-        PUT(bound + b * s, CHOOSE(which, kept, old));
+        PUT(bound + b * s, CHOOSE(x->which, kept, old));
     }
+}
+
+/* Of lanes i on of pack p, without `was`, `from` and `which`. */
+static inline __attribute__((always_inline)) lane_view view(const struct dev_lin *l, int32_t p,
+                                                            int32_t i)
+{
+    const struct dev_whole *w = l->whole;
+    return (lane_view){.now = &w->now[pack_of(w, p, l->apart->n_out) + (size_t)i],
+                       .dv = &w->dv[pack_of(w, p, l->n_col) + (size_t)i],
+                       .fixed = &w->fixed[pack_of(w, p, l->n_fixed + 1) + (size_t)i],
+                       .row_at = &w->row_at[pack_of(w, p, w->n_row) + (size_t)i]};
 }
 
 VS_CLONES static void measure_all(const dev_group *g, const double *weight)
 {
+    const struct dev_lin *l = g->lin;
+    struct dev_whole *w = l->whole;
     for (int32_t p = 0; p < g->n_pack; p++)
-        for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE)
-            measure(
-                g->lin, weight, p, i, (wide_mask){-1, -1, -1, -1},
-                &g->lin->whole->was[pack_of(g->lin->whole, p, g->lin->apart->n_out) + (size_t)i]);
-    g->lin->whole->nothing = false;
+        for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
+            lane_view x = view(l, p, i);
+            x.was = &w->was[pack_of(w, p, l->apart->n_out) + (size_t)i];
+            x.which = (wide_mask){-1, -1, -1, -1};
+            measure(l, weight, p, i, &x, false);
+        }
+    w->nothing = false;
 }
 
 /* Loops over packs are inside of those over entries and rows, whose places are read from a table,
@@ -401,8 +471,17 @@ VS_CLONES static void measure_all(const dev_group *g, const double *weight)
     case 4: call(4); break;     \
     case 5: call(5); break;     \
     case 6: call(6); break;     \
-    default: call(n); break;    \
+    default: call((n)); break;  \
     }
+
+/* The first packs, up to the last one that has instances in lanes from i on. */
+static int32_t packs_beyond(const dev_group *g, int32_t i)
+{
+    int32_t n = g->n_pack;
+    while (n > 0 && lanes_of(g, n - 1) <= i)
+        n--;
+    return n;
+}
 
 /* J of lanes i to i + WIDE of n packs. */
 static inline __attribute__((always_inline)) void
@@ -429,7 +508,7 @@ VS_CLONES static void give_jacobian(const dev_group *g, double alpha, double *re
 {
     for (int32_t i = 0, s = g->lin->whole->stride; i < s; i += WIDE) {
 #define JACOBIAN(n) jacobian_of(g, alpha, i, n, out + i)
-        FOR_EACH_PACKS(g->n_pack, JACOBIAN)
+        FOR_EACH_PACKS(packs_beyond(g, i), JACOBIAN)
     }
 }
 
@@ -453,30 +532,45 @@ VS_CLONES static void copy_rows(const dev_group *g, double *restrict out)
 {
     for (int32_t i = 0, s = g->lin->whole->stride; i < s; i += WIDE) {
 #define ROWS(n) rows_of(g, i, n, out + i)
-        FOR_EACH_PACKS(g->n_pack, ROWS)
+        FOR_EACH_PACKS(packs_beyond(g, i), ROWS)
     }
 }
 
-/* Currents and charges at v0 + dv, by the linearisations. */
-VS_CLONES static void extrapolate_rows(const dev_group *g, double *restrict out)
+/* Currents and charges at v0 + dv, by the linearisations, of lanes i to i + WIDE of n packs. */
+static inline __attribute__((always_inline)) void lines_of(const dev_group *g, int32_t i,
+                                                           const int32_t n, double *restrict out)
 {
+    enum { AT_ONCE = 6 }; /* packs */
     const struct dev_lin *l = g->lin;
     const struct dev_whole *w = l->whole;
-    const int32_t s = w->stride;
-    for (int32_t p = 0; p < g->n_pack; p++)
-        for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
-            const double *now = &w->now[pack_of(w, p, l->apart->n_out) + (size_t)i];
-            const double *dv = &w->dv[pack_of(w, p, l->n_col) + (size_t)i];
-            double *to = out + pack_of(w, p, g->form[MDL_TRAN].n_out) + (size_t)i;
-            for (const row *r = w->row, *end = r + w->n_row; r < end; r++) {
-                wide sum = GET(now + r->at);
-                for (const term *t = w->term + r->begin, *last = w->term + r->end; t < last; t++)
-                    sum += GET(now + t->at) * GET(dv + t->col);
-                PUT(to + r->to, sum);
-            }
-            if (w->limited >= 0) /* where limiting acted nothing is held: 0 in those at rest */
-                PUT(to + w->limited, GET(now + l->limited * s));
+    const ptrdiff_t from = l->apart->n_out * w->stride, to = g->form[MDL_TRAN].n_out * w->stride,
+                    by = l->n_col * w->stride;
+    for (int32_t first = 0; first < n; first += AT_ONCE) {
+        const int32_t m = n - first < AT_ONCE ? n - first : AT_ONCE;
+        const double *now = w->now + i + first * from, *dv = w->dv + i + first * by;
+        double *o = out + first * to;
+        for (const row *r = w->row, *end = r + w->n_row; r < end; r++) {
+            wide sum[AT_ONCE];
+            for (int32_t p = 0; p < m; p++)
+                sum[p] = GET(now + r->at + p * from);
+            for (const term *t = w->term + r->begin, *last = w->term + r->end; t < last; t++)
+                for (int32_t p = 0; p < m; p++)
+                    sum[p] += GET(now + t->at + p * from) * GET(dv + t->col + p * by);
+            for (int32_t p = 0; p < m; p++)
+                PUT(o + r->to + p * to, sum[p]);
         }
+        if (w->limited >= 0) /* where limiting acted nothing is held: 0 in those at rest */
+            for (int32_t p = 0; p < m; p++)
+                PUT(o + w->limited + p * to, GET(now + l->limited * w->stride + p * from));
+    }
+}
+
+VS_CLONES static void extrapolate_rows(const dev_group *g, double *restrict out)
+{
+    for (int32_t i = 0, s = g->lin->whole->stride; i < s; i += WIDE) {
+#define LINES(n) lines_of(g, i, n, out + i)
+        FOR_EACH_PACKS(packs_beyond(g, i), LINES)
+    }
 }
 
 /* Outputs of the form TRAN. n: instances that were evaluated. */
@@ -490,12 +584,12 @@ static void give(const dev_group *g, double alpha, int32_t n, double *out)
         give_jacobian(g, alpha, out);
 }
 
-/* Outputs of fewer lanes than S to their places; what is behind stays 0. */
-static void spread(const dev_group *g, int32_t n)
+/* n outputs of fewer lanes than S to their places; what is behind stays 0. */
+static void spread(const dev_group *g, const double *from, int32_t n, double *to)
 {
-    const struct dev_whole *w = g->lin->whole;
+    const int32_t s = g->lin->whole->stride;
     for (int32_t j = 0; j < n; j++)
-        memcpy(&w->now[j * w->stride], &w->spread[j * g->lanes], (size_t)g->lanes * sizeof *w->now);
+        memcpy(&to[j * s], &from[j * g->lanes], (size_t)g->lanes * sizeof *to);
 }
 
 static vs_status evaluate_all(dev_group *g, const dev_lin_at *a)
@@ -510,7 +604,7 @@ static vs_status evaluate_all(dev_group *g, const dev_lin_at *a)
         dev_eval(g, MDL_APART, a->dyn, a->x, 0, g->n_pack, false, w->spread ? w->spread : w->now);
     dev_advance(g);
     if (w->spread)
-        spread(g, g->n_pack * l->apart->n_out);
+        spread(g, w->spread, g->n_pack * l->apart->n_out, w->now);
     return st;
 }
 
@@ -531,14 +625,11 @@ static int32_t free_lane(const dev_group *g, const struct dev_lin_buffer *b, int
 }
 
 /* Lane k of the buffer evaluates the item in this load. */
-static void give_lane(const dev_group *g, struct dev_lin_buffer *b, const seats *at, int32_t k,
-                      int32_t code)
+static void give_lane(const struct dev_whole *w, struct dev_lin_buffer *b, const seats *at,
+                      int32_t k, int32_t code)
 {
-    const struct dev_whole *w = g->lin->whole;
-    const int32_t pack = dev_lin_pack_in(g, k) * g->lin->apart->n_out * g->lanes;
     b->lane[k] = at->lane[code] = k;
-    w->from[dev_lin_pack_in(g, code) * w->stride + dev_lin_lane_in(g, code)] =
-        b->out + pack + dev_lin_lane_in(g, k);
+    w->from[w->home[code]] = at->out[k];
 }
 
 /* Seats the n items that moved in the lanes of as few packs. Lanes without an item evaluate who was
@@ -558,7 +649,7 @@ static struct dev_lin_buffer *seat_moved(const dev_group *g, int32_t n)
     for (int32_t i = 0; i < n; i++) {
         const int32_t code = w->list[i], k = at->lane[code];
         if (k < n_lane && at->item[k] == code)
-            give_lane(g, b, at, k, code);
+            give_lane(w, b, at, k, code);
         else
             w->list[n_new++] = code;
     }
@@ -566,7 +657,7 @@ static struct dev_lin_buffer *seat_moved(const dev_group *g, int32_t n)
         const int32_t code = w->list[i], k = free_lane(g, b, n_lane, code);
         dev_lin_seat(g, b, k, code);
         at->item[k] = code;
-        give_lane(g, b, at, k, code);
+        give_lane(w, b, at, k, code);
     }
     for (int32_t k = 0; k < n_lane && n_new; k++)
         if (at->item[k] < 0) { /* of nobody yet */
@@ -582,25 +673,18 @@ VS_CLONES static void take_moved(const dev_group *g, const double *weight)
 {
     const struct dev_lin *l = g->lin;
     const struct dev_whole *w = l->whole;
-    const int32_t s = w->stride, n_out = l->apart->n_out, n_col = l->n_col;
-    const ptrdiff_t lanes = g->lanes;
+    const int32_t s = w->stride, n_col = l->n_col;
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
             const size_t lane = pack_of(w, p, 1) + (size_t)i;
             const wide_mask which = MASK(&w->moved[lane]);
             if (!(which[0] | which[1] | which[2] | which[3]))
                 continue;
-            const double *const *from = &w->from[lane];
-            const double *f0 = from[0], *f1 = from[1], *f2 = from[2], *f3 = from[3];
-            double *now = &w->now[pack_of(w, p, n_out) + (size_t)i];
-            double *was = w->was; /* of any pack: until the next lanes come */
-            for (ptrdiff_t j = 0; j < n_out; j++, now += s, was += s) {
-                const wide old = GET(now),
-                           next = {f0[j * lanes], f1[j * lanes], f2[j * lanes], f3[j * lanes]};
-                PUT(was, old);
-                PUT(now, CHOOSE(which, next, old));
-            }
-            measure(l, weight, p, i, which, w->was);
+            lane_view x = view(l, p, i);
+            x.which = which;
+            for (int k = 0; k < WIDE; k++)
+                x.from[k] = w->from[lane + (size_t)k];
+            measure(l, weight, p, i, &x, true);
             size_t k = pack_of(w, p, n_col) + (size_t)i;
             for (int32_t c = 0; c < n_col; c++, k += (size_t)s) {
                 PUT(&w->v0[k], CHOOSE(which, GET(&w->v[k]), GET(&w->v0[k])));
@@ -617,6 +701,8 @@ static vs_status evaluate_moved(dev_group *g, const dev_lin_at *a)
     const vs_status st = dev_lin_run(g, a, 0, l->n_pack, b);
     if (st != VS_OK)
         return st;
+    if (l->whole->apart)
+        spread(g, b->out, l->n_pack * l->apart->n_out, l->whole->apart);
     take_moved(g, a->weight);
     return VS_OK;
 }

@@ -259,6 +259,7 @@ static vs_status go(sim *s, double until)
     const sim_hook *h = &s->opt.hook;
     for (;;) {
         s->due = false;
+        sim_sink_points(s);
         const vs_status st = ana_tran_go(s->ana, until);
         if (st == VS_STOP && h->due && sim_stopped(s))
             s->due = h->due(h->user, true);

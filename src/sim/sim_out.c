@@ -581,6 +581,13 @@ static double ask_mark(void *user, double t)
     return k->mark(k->user, t);
 }
 
+void sim_sink_points(sim *s)
+{
+    const bool taken =
+        s->opt.out || s->plot || s->solution || s->limits || s->opt.hook.point != NULL;
+    s->sink.point = taken ? take_point : NULL;
+}
+
 const ana_sink *sim_sink(sim *s, ana_sink *sink)
 {
     *sink = (ana_sink){.point = take_point,

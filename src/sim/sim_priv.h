@@ -335,6 +335,9 @@ VS_MUST_USE vs_status sim_plot_end(sim *s, vs_status st);
 /* The sink that passes points of a real analysis on, with progress and stop. */
 const ana_sink *sim_sink(sim *s, ana_sink *sink);
 bool sim_asked_to_stop(void *s); /* the sink's */
+/* Before a transient goes on: s->sink gets no points where nothing takes them (no result file, no
+ * vectors kept, no limits). */
+void sim_sink_points(sim *s);
 /* After another circuit was built within a sweep: finds the plot's columns in it, which must all
  * exist still. */
 VS_MUST_USE vs_status sim_plot_follow(sim *s, diag_span span);
