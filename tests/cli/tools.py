@@ -370,7 +370,7 @@ class Profile(Tool):
         self.assertEqual(len(kind['iteration']), r['iterations'])
         self.assertEqual(len(kind['point']), r['accepted'] + sum(r['rejected'].values()) + 1)
         self.assertEqual({x['name'] for x in kind['phase']} - {'factor', 'refactor'},
-                         {'load', 'convergence test', 'solve', 'predict', 'truncation error', 'output'})
+                         {'load', 'convergence test', 'solve', 'predict', 'truncation error'})  # nothing takes points
         points = [(x['ts'], x['ts'] + x['dur']) for x in kind['point']]
         for inner in kind['iteration'] + [x for x in kind['phase'] if x['name'] in ('load', 'solve', 'predict')]:
             mid = inner['ts'] + inner['dur'] / 2
