@@ -4,7 +4,8 @@
  *         protocol.
  * Layout: row groups of up to GROUP rows, fewer where there are many columns; their values are in
  *         memory, or those of a part of their columns. A column has one page in each: PLAIN, all
- *         values present (doubles or UTF-8 texts), compressed with zstd or not at all. A complex
+ *         values present (doubles or UTF-8 texts), compressed with zstd or not at all. Where the
+ *         values of the sweep do not tell two plots apart, a column "plot" counts them. A complex
  *         vector is two columns, NAME.re and NAME.im. Title, plot, axis and the types of vectors
  *         are key-value metadata, "vsim.*". */
 #include <string.h>
@@ -82,9 +83,10 @@ static void close_struct(thrift *t)
 /* -- columns -- */
 
 typedef struct column {
-    char *name;
+    const char *name;
     size_t vec;   /* which vector of each plot; part >= 0 */
-    int part;     /* 0: real, 1: imaginary; -1: a value of the sweep, -2: one that is text */
+    int part;     /* 0: real, 1: imaginary; -1: a value of the sweep, -2: one that is text;
+                   * -3: the number of the plot */
     size_t value; /* which value of the sweep; part < 0 */
 } column;
 
@@ -122,11 +124,26 @@ static bool same_vectors(const post_plot *a, const post_plot *b)
     return same;
 }
 
+/* Do the values of the sweep differ between all plots that stand one behind the other? */
+static bool told_apart(const conv_job *j)
+{
+    bool apart = true;
+    for (size_t i = 1; i < j->n && apart; i++) {
+        conv_value a, b;
+        apart = false;
+        for (size_t k = 0; !apart && conv_value_of(j->plot[i], k, &a); k++)
+            apart = !conv_value_of(j->plot[i - 1], k, &b) || strcmp(a.text, b.text) != 0;
+    }
+    return apart;
+}
+
 static vs_status choose_columns(table *t)
 {
     conv_job *j = t->j;
     const post_plot *p = j->plot[0];
     conv_value v;
+    if (!told_apart(j))
+        vec_push(t->col, (column){"plot", 0, -3, 0});
     for (size_t k = 0; j->n > 1 && conv_value_of(p, k, &v); k++) {
         bool numbers = true;
         for (size_t i = 0; i < j->n; i++)
@@ -175,7 +192,9 @@ static void put_sweep(const table *t, const column *c, int64_t from, int64_t to,
     for (int64_t k = from; k < to; k++) {
         while (k >= t->first[i + 1])
             (void)conv_value_of(t->j->plot[++i], c->value, &v);
-        if (c->part == -2) {
+        if (c->part == -3) {
+            conv_put_double(fp, (double)i + 1);
+        } else if (c->part == -2) {
             conv_put(fp, strlen(v.text), 4);
             fputs(v.text, fp);
         } else {

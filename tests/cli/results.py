@@ -407,6 +407,20 @@ class Convert(Results):
         self.put('d.vcd', b'$timescale 1ns $end\n$var real 64 ! a $end\n$enddefinitions $end\n#0\nr1 !\n#1\nr2 !\n')
         self.assertEqual(self.vsim('convert', 'd.vcd', 'd.csv').stderr, '')
 
+    def test_plots_that_no_sweep_tells_apart_stay_apart_in_parquet(self):
+        rows = [[0.0, 1.0], [1.0, 2.0]], [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]
+        vectors = [('time', 'time'), ('v(1)', 'voltage')]
+        for names in ('Transient Analysis',) * 2, ('Transient Analysis, r=1',) * 2, ('Transient Analysis, r=1', 'Transient Analysis, r=2'):
+            self.put('two.raw', b''.join(raw(vectors, r, plot=n) for r, n in zip(rows, names)))
+            self.vsim('convert', 'two.raw', 'two.parquet')
+            self.vsim('convert', 'two.parquet', 'back.raw')
+            with open(self.path('back.raw'), 'rb') as f:
+                back = f.read()
+            self.assertEqual(re.findall(rb'No. Points: *(\d+)', back), [b'2', b'3'])
+            told = ['plot=1', 'plot=2'] if names[0] == names[1] else ['', '']
+            values = [' '.join(filter(None, (t, n[20:]))) for t, n in zip(told, names)]
+            self.assertEqual(re.findall(r'Plotname: Transient Analysis, (.*)', back.decode('latin-1')), values)
+
     def test_psf_with_groups_properties_and_structs(self):
         head = 'HEADER\n"PSFversion" "1.00"\n"analysis name" "%s"\nTYPE\n"s" FLOAT DOUBLE PROP("units" "s")\n' \
             '"V" FLOAT DOUBLE PROP("units" "V")\n"word" STRING *\n"st" STRUCT("a" FLOAT DOUBLE PROP("units" "V") "b" INT LONG)\n'
