@@ -38,7 +38,8 @@ typedef struct lu_opt {
      * list of operations, which would not pay, could be made (up to 4096 unknowns) */
     bool brief;
     struct pool *pool; /* for large matrices; NULL: one thread. Results do not depend on it */
-    /* Which of its threads has which rows of A in its cache; NULL: none has. Alike */
+    /* Which of its threads has which rows of A in its cache; NULL: none. Results do not depend on
+     * it */
     const struct csc_cut *rows;
     double share_from;     /* entries of L and U from which on threads share a solution; 2e5 */
     double coarse_from;    /* and from which on lu_solve_coarse rounds them; 2e6 */

@@ -250,14 +250,27 @@ static int32_t open_trees(trees *t, const forest *f, const lu_graph *g, const do
     return best_step;
 }
 
-/* Of each tree what is near which home. with: the trees' numbers. */
-static double *near_homes(const lu_graph *g, const double *weight, int n_home, int32_t n_tree,
-                          const int32_t *with)
+/* Of each tree the home that more than half of its work is near, if there is one; else one of those
+ * that some is near, -1: none is. A vote in one pass (Boyer & Moore 1981), so that many trees take
+ * no table of homes. with: the trees' numbers. */
+static int32_t *near_homes(const lu_graph *g, const double *weight, int32_t n_tree,
+                           const int32_t *with)
 {
-    double *near = vs_calloc((size_t)n_tree * (size_t)n_home + 1, sizeof *near);
-    for (int32_t k = g->from; g->near && k < g->end; k++)
-        if (with[k] >= 0 && g->near[k] >= 0)
-            near[(size_t)with[k] * (size_t)n_home + (size_t)g->near[k]] += weight[k];
+    int32_t *near = vs_malloc(((size_t)n_tree + 1) * sizeof *near);
+    double *lead = vs_calloc((size_t)n_tree + 1, sizeof *lead);
+    for (int32_t i = 0; i < n_tree; i++)
+        near[i] = -1;
+    for (int32_t k = g->from; g->near && k < g->end; k++) {
+        const int32_t i = with[k];
+        if (i < 0 || g->near[k] < 0)
+            continue;
+        lead[i] += near[i] == g->near[k] ? weight[k] : -weight[k];
+        if (lead[i] < 0) {
+            near[i] = g->near[k];
+            lead[i] = -lead[i];
+        }
+    }
+    vs_free(lead);
     return near;
 }
 
@@ -267,14 +280,6 @@ static int32_t least_of(const double *work, int n)
     for (int32_t w = 1; w < n; w++)
         least = work[w] < work[least] ? w : least;
     return least;
-}
-
-static int32_t most_of(const double *near, int n)
-{
-    int32_t most = 0;
-    for (int32_t w = 1; w < n; w++)
-        most = near[w] > near[most] ? w : most;
-    return near[most] > 0 ? most : -1;
 }
 
 /* How much more than an even share a home may get, so that trees are where they are near. */
@@ -299,9 +304,9 @@ static int32_t *home_trees(trees *t, const forest *f, const lu_graph *g, const d
     for (int32_t k = g->end - 1; k >= g->from; k--)
         if (f->parent[k] >= 0 && with[f->parent[k]] >= 0)
             with[k] = with[f->parent[k]];
-    double *near = near_homes(g, weight, n_home, n, with);
+    int32_t *near = near_homes(g, weight, n, with);
     for (i = 0; i < n; i++) {
-        const int32_t w = most_of(near + (size_t)i * (size_t)n_home, n_home);
+        const int32_t w = near[i];
         home[i] = w >= 0 && work[w] + tree[i] <= share ? w : least_of(work, n_home);
         work[home[i]] += tree[i];
     }
