@@ -11,19 +11,13 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "vs.h"
 
 enum { LOOPS = 20000000, STOP = -1 };
 #define LONGEST 0.02 /* s; where others run, a turn may take milliseconds */
 
 static _Alignas(128) _Atomic int turn;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static cpu_set_t usable; /* of the process */
 
@@ -69,16 +63,16 @@ static double round_trip(void)
     pthread_t t;
     if (pthread_create(&t, NULL, answer, NULL))
         return 0;
-    const double begin = now();
+    const double begin = vs_seconds();
     double end = begin;
     int n = 0;
     for (; end - begin < LONGEST; n++) {
         atomic_store(&turn, 2 * n + 1);
         for (int k = 1; atomic_load(&turn) == 2 * n + 1 && end - begin < LONGEST; k++)
             if (k % 256 == 0)
-                end = now();
+                end = vs_seconds();
         if (n % 256 == 0)
-            end = now();
+            end = vs_seconds();
     }
     atomic_store(&turn, STOP);
     pthread_join(t, NULL);
@@ -91,14 +85,14 @@ static double processors(void)
     double sum[2], best[2] = {1e9, 1e9};
     for (int i = 0; i < 3; i++) {
         pthread_t t;
-        const double begin = now();
+        const double begin = vs_seconds();
         compute(&sum[0]);
-        const double alone = now();
+        const double alone = vs_seconds();
         if (pthread_create(&t, NULL, compute, &sum[1]))
             return 1;
         compute(&sum[0]);
         pthread_join(t, NULL);
-        const double both = now();
+        const double both = vs_seconds();
         best[0] = alone - begin < best[0] ? alone - begin : best[0];
         best[1] = both - alone < best[1] ? both - alone : best[1];
     }

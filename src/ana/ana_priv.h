@@ -124,6 +124,14 @@ void ana_lu_z_init(const ana *a, lu_z *lu);
 /* Whether the threads of ckt_pool share loops over vectors (vop_share.c). */
 static inline bool ana_shares(const ana *a) { return __builtin_expect(a->shares, false); }
 static inline csc_team ana_team(const ana *a) { return (csc_team){ckt_pool(a->c), ckt_cut(a->c)}; }
+/* part(user, k, m) for all elements of vectors, in parts that threads share or at once. */
+static inline void ana_each_part(const ana *a, vop_part part, void *user)
+{
+    if (ana_shares(a))
+        vop_share(ana_team(a), a->m, part, user);
+    else
+        part(user, 0, a->m);
+}
 static inline void ana_set_size(ana *a, int32_t n, int32_t m)
 {
     a->n = n;

@@ -69,10 +69,7 @@ bool near_update(ana *a, const newton_eq *eq)
     if (!s->work)
         s->work = lu_near_new(a->n, ckt_pool(a->c), ckt_cut(a->c));
     bounds b = {a, eq};
-    if (ana_shares(a))
-        vop_share(ana_team(a), a->m, bounds_part, &b);
-    else
-        bounds_part(&b, 0, a->m);
+    ana_each_part(a, bounds_part, &b);
     const lu_near_opt o = {
         .tol = tol + 1, .part = PART, .least = LEAST, .most = (int)most, .coarse = s->stale};
     const vs_status st = lu_near_solve(s->work, &a->lu, a->jac, &o, a->dx + 1, &n, &s->first);

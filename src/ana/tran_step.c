@@ -116,26 +116,33 @@ typedef struct start_job {
     int order;
 } start_job;
 
+/* Elements k to k + m - 1 of v: extrapolated with as many points as a start of this order has. */
+static void extrapolate_part(const tran *t, int order, int32_t k, int32_t m, double *v)
+{
+    double *past[VOP_PAST];
+    for (int i = 0; i <= order; i++)
+        past[i] = t->x[i + 1] + k;
+    vop_predict(v + k, start_weights(t, order), order + 1, past, m);
+}
+
+/* x of a start, from t->pred where that has its order, else from what x is extrapolated to. */
+static void moved_part(void *user, int32_t k, int32_t m)
+{
+    const start_job *j = user;
+    const tran *t = j->t;
+    if (j->order == t->pc.order)
+        vop_subtract(t->x[0] + k, t->pred + k, t->a->dx + k, m);
+    else
+        vop_move(t->x[0] + k, t->a->dx + k, 1, m);
+}
+
 static void start_part(void *user, int32_t k, int32_t m)
 {
     const start_job *j = user;
     const tran *t = j->t;
-    const double *w = start_weights(t, j->order);
-    double *past[VOP_PAST], *x = t->x[0] + k;
-    if (j->order == t->pc.order) {
-        vop_subtract(x, t->pred + k, t->a->dx + k, m);
-        return;
-    }
-    for (int i = 0; i <= j->order; i++)
-        past[i] = t->x[i + 1] + k;
-    vop_predict(x, w, j->order + 1, past, m);
-    vop_move(x, t->a->dx + k, 1, m);
-}
-
-static void moved_part(void *user, int32_t k, int32_t m)
-{
-    const tran *t = user;
-    vop_move(t->x[0] + k, t->a->dx + k, 1, m);
+    if (j->order != t->pc.order)
+        extrapolate_part(t, j->order, k, m, t->x[0]);
+    moved_part(user, k, m);
 }
 
 /* One Newton update from the predicted point without evaluating devices there: f without sources
@@ -157,22 +164,13 @@ VS_HOT static bool improve_prediction(tran *t)
     watch_phase(a->watch, ANA_IN_PREDICT);
     if (!good)
         return false;
-    if (ana_shares(a) && !a->latent) {
-        start_job j = {t, order};
-        vop_share(ana_team(a), a->m, start_part, &j);
-        return true;
-    }
-    if (order == t->pc.order) {
-        vop_subtract(t->x[0], t->pred, a->dx, a->m);
-        return true;
-    }
-    extrapolate(t, start_weights(t, order), order + 1, t->x[0]);
-    if (a->latent)
+    start_job j = {t, order};
+    const bool holds = a->latent && order != t->pc.order;
+    if (holds) {
+        extrapolate(t, start_weights(t, order), order + 1, t->x[0]);
         tran_latent_hold(t, t->x[0], order + 1);
-    if (ana_shares(a))
-        vop_share(ana_team(a), a->m, moved_part, t);
-    else
-        vop_move(t->x[0], a->dx, 1, a->m);
+    }
+    ana_each_part(a, holds ? moved_part : start_part, &j);
     return true;
 }
 
@@ -189,17 +187,6 @@ static bool is_usual(const tran *t)
     return t->n_piece >= 3 && t->euler_left <= 0 && same_grid(t) && t->pc.order == LEAST_ORDER &&
            t->last_kind == TRAN_MAIN && t->cc.order == 2 && !t->a->near.stale && same_alpha(t) &&
            t->plain && !t->a->latent && !t->a->watch;
-}
-
-/* x of such a start, from what vop_begin left. */
-static void usual_part(void *user, int32_t k, int32_t m)
-{
-    const start_job *j = user;
-    const tran *t = j->t;
-    if (j->order == LEAST_ORDER)
-        vop_subtract(t->x[0] + k, t->pred + k, t->a->dx + k, m);
-    else
-        vop_move(t->x[0] + k, t->a->dx + k, 1, m);
 }
 
 /* What is the same in all steps from here to the next one that is not the usual one. */
@@ -237,7 +224,6 @@ __attribute__((noinline)) static void take_rule(tran *t)
                        .qmax = a->qmax,
                        .rmax = t->rmax,
                        .tol_r = a->tol_r,
-                       .floor = t->cc.alpha,
                        .strict = NEWTON_ROUNDING / a->opt.reltol};
     t->same_rule = true;
 }
@@ -266,7 +252,7 @@ static inline __attribute__((always_inline)) void start_usual(tran *t, const boo
     ana_solve(a, a->r, a->dx);
     watch_phase(a->watch, ANA_IN_PREDICT);
     if (shared)
-        vop_share(ana_team(a), a->m, usual_part, &(start_job){t, order});
+        vop_share(ana_team(a), a->m, moved_part, &(start_job){t, order});
     else if (order == LEAST_ORDER)
         vop_subtract(t->x[0], t->pred, a->dx, a->m);
     else
@@ -335,12 +321,8 @@ static void off_part(void *user, int32_t k, int32_t m)
 {
     const try_job *j = user;
     const tran *t = j->t;
-    double *past[VOP_PAST];
     for (int o = 0; o < N_START; o++) {
-        const int order = LEAST_ORDER + o;
-        for (int i = 0; i <= order; i++)
-            past[i] = t->x[i + 1] + k;
-        vop_predict(j->s[o].off + k, start_weights(t, order), order + 1, past, m);
+        extrapolate_part(t, LEAST_ORDER + o, k, m, j->s[o].off);
         vop_move(j->s[o].off + k, t->x[0] + k, 1, m);
     }
 }
@@ -367,17 +349,11 @@ VS_HOT static void choose_start(tran *t)
     if (highest_start(t) == LEAST_ORDER)
         return;
     try_job j = {.t = t, .s = s};
-    if (ana_shares(a))
-        vop_share(ana_team(a), a->m, off_part, &j);
-    else
-        off_part(&j, 0, a->m);
+    ana_each_part(a, off_part, &j);
     for (int k = 0; k < N_START; k++)
         predicted_residual(t, LEAST_ORDER + k, s[k].r);
     subtract_products(&j);
-    if (ana_shares(a))
-        vop_share(ana_team(a), a->m, miss_part, &j);
-    else
-        miss_part(&j, 0, a->m);
+    ana_each_part(a, miss_part, &j);
     double least = INFINITY;
     for (int k = 0; k < N_START; k++)
         if (j.miss[k] < least) {
@@ -676,10 +652,7 @@ VS_HOT vs_status tran_solve(tran *t)
         return st;
     if (t->noise)
         tran_noise_add(t, t->t_new, -1);
-    if (ana_shares(t->a))
-        vop_share(ana_team(t->a), t->a->m, point_part, t);
-    else
-        point_part(t, 0, t->a->m);
+    ana_each_part(t->a, point_part, t);
     return VS_OK;
 }
 
@@ -720,11 +693,8 @@ VS_HOT void tran_shift(tran *t)
 {
     if (!t->asks_weight) {
         vop_larger(t->xmax, t->x[0], t->rmax, t->a->fmax, t->a->m);
-    } else if (ana_shares(t->a)) {
-        vop_share(ana_team(t->a), t->a->m, largest_part, t);
-        clear_weights(t);
     } else {
-        largest_part(t, 0, t->a->m);
+        ana_each_part(t->a, largest_part, t);
         clear_weights(t);
     }
     if (t->n_device)

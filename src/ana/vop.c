@@ -221,71 +221,58 @@ VS_HOT_CLONES void vop_begin(const vop_start *s, int32_t m)
         begin_from(s, 3, false, m);
 }
 
+/* tests: *solved says whether all rows pass the test of vop_residual. */
 static inline __attribute__((always_inline)) bool finish_from(const vop_end *e, const bool update,
-                                                              const bool less, const int32_t m)
+                                                              const bool less, const bool tests,
+                                                              const int32_t m, bool *solved)
 {
     const double *dx = e->dx, *r = e->r, *fix = e->fix, *q = e->q, *lo = e->lo, *q1 = e->q1,
                  *lo1 = e->lo1, *src = e->src, *hist = e->hist, *pred = e->pred, *xmax = e->xmax,
-                 *tol = e->tol, *weight = e->weight;
-    const double alpha = e->alpha, reltol = e->reltol, limit = e->limit, far = e->far;
+                 *tol = e->tol, *weight = e->weight, *fm = e->fmax, *qm = e->qmax, *rmax = e->rmax,
+                 *tol_r = e->tol_r;
+    const double alpha = e->alpha, reltol = e->reltol, limit = e->limit, far = e->far,
+                 strict = e->strict;
     double *restrict x = e->x, *restrict f = e->f, *restrict q_new = e->q_new,
                      *restrict lo_new = e->lo_new, *restrict f_new = e->f_new,
                      *restrict dq_new = e->dq_new;
-    int64_t bad = 0;
+    int64_t bad = 0, open = 0;
 #pragma GCC ivdep /* what is written overlaps nothing that is read */
     for (EACH(i)) {
-        const double value = update ? x[i] - dx[i] : x[i], flow = update ? f[i] - r[i] : f[i];
+        const double value = update ? x[i] - dx[i] : x[i], current = update ? f[i] - r[i] : f[i];
         const double rest = less ? lo[i] - fix[i] : lo[i], charge = q[i];
+        const double flow = alpha * ((charge - q1[i]) + (rest - lo1[i])) + hist[i];
         const double bound = norm_max(reltol * norm_max(xmax[i], fabs(value)), tol[i]);
         if (update) {
             x[i] = value;
-            f[i] = flow;
+            f[i] = current;
+        }
+        if (tests) {
+            const double size = norm_max(norm_max(fm[i], fabs(flow)), rmax[i]);
+            const double base = norm_max(size, alpha * qm[i]);
+            open |= fabs(current + flow) <= strict * (reltol * base + tol_r[i]) ? 0 : -1;
         }
         q_new[i] = charge;
         lo_new[i] = rest;
-        f_new[i] = flow - src[i];
-        dq_new[i] = alpha * ((charge - q1[i]) + (rest - lo1[i])) + hist[i];
+        f_new[i] = current - src[i];
+        dq_new[i] = flow;
         bad |= fabs(value - pred[i]) * weight[i] <= limit * bound ? 0 : -1;
         bad |= fabs(value) <= far ? 0 : -1;
     }
+    if (tests)
+        *solved = !open;
     return !bad;
 }
 
 VS_HOT_CLONES bool vop_finish(const vop_end *e, int32_t m)
 {
-    return e->dx    ? finish_from(e, true, false, m)
-           : e->fix ? finish_from(e, false, true, m)
-                    : finish_from(e, false, false, m);
+    return e->dx    ? finish_from(e, true, false, false, m, NULL)
+           : e->fix ? finish_from(e, false, true, false, m, NULL)
+                    : finish_from(e, false, false, false, m, NULL);
 }
 
 VS_HOT_CLONES bool vop_finish_solved(const vop_end *e, int32_t m, bool *solved)
 {
-    const double *q = e->q, *lo = e->lo, *q1 = e->q1, *lo1 = e->lo1, *src = e->src, *f = e->f,
-                 *hist = e->hist, *pred = e->pred, *xmax = e->xmax, *tol = e->tol, *x = e->x,
-                 *weight = e->weight, *fm = e->fmax, *qm = e->qmax, *rmax = e->rmax,
-                 *tol_r = e->tol_r;
-    const double alpha = e->alpha, reltol = e->reltol, limit = e->limit, far = e->far,
-                 floor_q = e->floor, strict = e->strict;
-    double *restrict q_new = e->q_new, *restrict lo_new = e->lo_new, *restrict f_new = e->f_new,
-                     *restrict dq_new = e->dq_new;
-    int64_t bad = 0, open = 0;
-#pragma GCC ivdep /* what is written overlaps nothing that is read */
-    for (EACH(i)) {
-        const double value = x[i], charge = q[i], rest = lo[i], current = f[i];
-        const double flow = alpha * ((charge - q1[i]) + (rest - lo1[i])) + hist[i];
-        const double size = norm_max(norm_max(fm[i], fabs(flow)), rmax[i]);
-        const double base = norm_max(size, floor_q * qm[i]);
-        const double bound = norm_max(reltol * norm_max(xmax[i], fabs(value)), tol[i]);
-        q_new[i] = charge;
-        lo_new[i] = rest;
-        f_new[i] = current - src[i];
-        dq_new[i] = flow;
-        open |= fabs(current + flow) <= strict * (reltol * base + tol_r[i]) ? 0 : -1;
-        bad |= fabs(value - pred[i]) * weight[i] <= limit * bound ? 0 : -1;
-        bad |= fabs(value) <= far ? 0 : -1;
-    }
-    *solved = !open;
-    return !bad;
+    return finish_from(e, false, false, true, m, solved);
 }
 
 /* One by one, as the solution of a tiny matrix stored b: see hot.h. */

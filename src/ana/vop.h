@@ -54,7 +54,7 @@ typedef struct vop_end {
     double *x, *f; /* in and out */
     double *q_new, *lo_new, *f_new, *dq_new;
     const double *fmax, *qmax, *rmax, *tol_r; /* of vop_finish_solved alone, as in vop_rows */
-    double floor, strict;
+    double strict;
 } vop_end;
 
 /* r = f + alpha (q - q_n) + hist; ref = the size that terms of the row have. The charge itself

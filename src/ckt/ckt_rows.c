@@ -54,6 +54,7 @@ const struct csc_cut *ckt_cut(const ckt *c) { return c->rows; }
 typedef struct job {
     ckt *c;
     const ckt_all *l;
+    double *v; /* ckt_clear_rows */
     _Atomic bool wild;
 } job;
 
@@ -80,13 +81,16 @@ static void run(job *j, pool_fn fn)
         fn(j, -1, 0);
 }
 
-/* The runs of a part; -1: of all. */
-static const csc_run *runs_of(const ckt *c, int32_t part, csc_run *all, int32_t *n)
+/* Calls fn with the shares of a part; -1: with all at once. */
+static void each_share(job *j, int32_t part, void (*fn)(job *j, share s))
 {
+    const ckt *c = j->c;
     const csc_cut *r = c->rows;
-    *all = (csc_run){0, c->a.n};
-    *n = part < 0 ? 1 : r->run_at[part + 1] - r->run_at[part];
-    return part < 0 ? all : r->run + r->run_at[part];
+    if (part < 0)
+        fn(j, share_of(&c->a, (csc_run){0, c->a.n}));
+    else
+        for (int32_t k = r->run_at[part]; k < r->run_at[part + 1]; k++)
+            fn(j, share_of(&c->a, r->run[k]));
 }
 
 /* val = G + alpha C of R and C: they have most entries of a circuit with wires. */
@@ -96,8 +100,10 @@ VS_CLONES static void set_slopes(const double *gc, double alpha, double *restric
         val[k] = gc[2 * k] + alpha * gc[2 * k + 1];
 }
 
-static void clear_share(const ckt *c, const ckt_all *l, share s)
+static void clear_share(job *j, share s)
 {
+    const ckt *c = j->c;
+    const ckt_all *l = j->l;
     const size_t n = (size_t)(s.end - s.begin) * sizeof(double);
     memcpy(c->x + s.begin, l->x + s.begin, n);
     memset(l->f + s.begin, 0, n);
@@ -115,13 +121,8 @@ static void clear_share(const ckt *c, const ckt_all *l, share s)
 
 static void clear_part(void *user, int32_t part, int worker)
 {
-    const job *j = user;
-    csc_run all;
-    int32_t n;
-    const csc_run *r = runs_of(j->c, part, &all, &n);
     (void)worker;
-    for (int32_t k = 0; k < n; k++)
-        clear_share(j->c, j->l, share_of(&j->c->a, r[k]));
+    each_share(user, part, clear_share);
 }
 
 void ckt_clear_all(ckt *c, const ckt_all *l)
@@ -131,23 +132,20 @@ void ckt_clear_all(ckt *c, const ckt_all *l)
     c->a.val[csc_nnz(&c->a)] = 0;
 }
 
+static void clear_row_share(job *j, share s)
+{
+    memset(j->v + s.begin, 0, (size_t)(s.end - s.begin) * sizeof(double));
+}
+
 static void clear_rows_of(void *user, int32_t part, int worker)
 {
-    const job *j = user;
-    csc_run all;
-    int32_t n;
-    const csc_run *r = runs_of(j->c, part, &all, &n);
     (void)worker;
-    for (int32_t k = 0; k < n; k++) {
-        const share s = share_of(&j->c->a, r[k]);
-        memset(j->l->f + s.begin, 0, (size_t)(s.end - s.begin) * sizeof(double));
-    }
+    each_share(user, part, clear_row_share);
 }
 
 void ckt_clear_rows(ckt *c, double *v)
 {
-    const ckt_all l = {.f = v};
-    job j = {.c = c, .l = &l};
+    job j = {.c = c, .v = v};
     run(&j, clear_rows_of);
 }
 
@@ -173,22 +171,18 @@ void ckt_sum_all(ckt *c, const ckt_all *l)
         run(&j, sum_part);
 }
 
+static void look_at_share(job *j, share s)
+{
+    const ckt_all *l = j->l;
+    if (!norm_finite_all(l->f + s.begin, l->charges ? l->q + s.begin : NULL, s.end - s.begin,
+                         j->c->a.val + s.from, (int32_t)(s.to - s.from)))
+        atomic_store(&j->wild, true);
+}
+
 static void look_at_part(void *user, int32_t part, int worker)
 {
-    job *j = user;
-    const ckt_all *l = j->l;
-    csc_run all;
-    int32_t n;
-    const csc_run *r = runs_of(j->c, part, &all, &n);
-    bool finite = true;
     (void)worker;
-    for (int32_t k = 0; k < n && finite; k++) {
-        const share s = share_of(&j->c->a, r[k]);
-        finite = norm_finite_all(l->f + s.begin, l->charges ? l->q + s.begin : NULL,
-                                 s.end - s.begin, j->c->a.val + s.from, (int32_t)(s.to - s.from));
-    }
-    if (!finite)
-        atomic_store(&j->wild, true);
+    each_share(user, part, look_at_share);
 }
 
 bool ckt_finite_all(ckt *c, const ckt_all *l)

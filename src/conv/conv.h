@@ -53,6 +53,8 @@ typedef struct conv_opt {
     conv_notes *notes;   /* conv_read adds to it; NULL: nobody asks */
 } conv_opt;
 
+/* The number of points of a plot: that of its longest vector. */
+int64_t conv_points(const post_plot *p);
 /* Adds the plots of a file to the set. Its first bytes decide the format, or else the ending of its
  * name. Of a damaged file it adds the plots in front of the damage.
  *   why  out  what is wrong: the end of a sentence about the file

@@ -313,14 +313,13 @@ static bool take_columns(const reader *r, const dataset *d, const char *name, co
 
 static bool take_numbers(const reader *r, const dataset *d, const char *link)
 {
-    enum { MOST_COLUMNS = 1 << 20 };
     char name[1024], word[64];
     get_text(d->set, "name", name, sizeof name);
     get_text(d->set, "type", word, sizeof word);
     if (!*name)
         snprintf(name, sizeof name, "%s", link);
     const char *type = *word ? word : "notype";
-    if (d->n && (hsize_t)d->n / d->rows > MOST_COLUMNS) {
+    if (d->n && (hsize_t)d->n / d->rows > CONV_MOST_COLUMNS) {
         leave_out(r, link, "has more than 1048576 columns, and is not read");
         return true;
     }

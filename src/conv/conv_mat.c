@@ -41,8 +41,7 @@ enum {
 enum {
     FIELD = 64,
     COMPLEX_FLAG = 0x0800,
-    MOST_BYTES = 1 << 30,  /* of a compressed variable */
-    MOST_COLUMNS = 1 << 20 /* of a matrix */
+    MOST_BYTES = 1 << 30 /* of a compressed variable */
 };
 
 /* -- writing: the size of an element stands in front of it, so it is computed first -- */
@@ -350,9 +349,9 @@ static vs_status take_numbers(conv_job *j, arena *mem, post_plot *p, const matri
             part[i].n / (uint64_t)width_of(part[i].type) < m->n)
             return conv_fail(j, "has a variable whose numbers are damaged: '%.60s'", name);
     const uint64_t rows = m->n ? m->rows : 0, columns = m->n ? m->n / rows : 1;
-    if (columns > MOST_COLUMNS) {
+    if (columns > CONV_MOST_COLUMNS) {
         conv_left_out(j, "'%.60s' has %llu columns, and is not read: %d are the most", name,
-                      (unsigned long long)columns, MOST_COLUMNS);
+                      (unsigned long long)columns, CONV_MOST_COLUMNS);
         return VS_OK;
     }
     for (uint64_t c = 0; c < columns; c++) {

@@ -41,9 +41,8 @@ vs_status conv_fail(conv_job *j, const char *fmt, ...) VS_PRINTF(2, 3);
 void conv_left_out(const conv_job *j, const char *fmt, ...) VS_PRINTF(2, 3);
 /* The name of column k, from 0, of a matrix, in mem: "a_1". */
 const char *conv_column_name(arena *mem, const char *matrix, uint64_t k);
-/* The number of points of a plot: that of its longest vector. conv_re, conv_im: value k of a
- * vector, behind its end the last value; of a vector without values NAN and 0. */
-int64_t conv_points(const post_plot *p);
+enum { CONV_MOST_COLUMNS = 1 << 20 }; /* of a matrix that is read */
+/* Value k of a vector, behind its end the last one; of a vector without values NAN and 0. */
 double conv_re(const post_vec *v, int64_t k);
 double conv_im(const post_vec *v, int64_t k);
 /* The name of a vector for other programs, in mem: "v(x1.out)" -> "x1.out"; other names stay. */

@@ -299,21 +299,17 @@ static void give_work_to_roots(const lu_super *s, double *weight)
     }
 }
 
-/* Of each supernode the thread that has most of its columns' rows; of a tree, that of the root. */
+/* Of each supernode the thread that has most of its columns' rows; a tree has one at its root. */
 static int32_t *near_rows(const lu_super *s, const csc_cut *rows)
 {
-    const size_t n_part = (size_t)rows->n_part;
-    int32_t *count = array((size_t)s->n_super * n_part, sizeof *count),
-            *near = array((size_t)s->n_super, sizeof *near);
-    for (int32_t o = 0; o < s->n_super; o++)
-        for (int32_t k = s->start[o]; k < s->start[o + 1]; k++)
-            count[(size_t)lu_tree_root_of(s, o) * n_part + (size_t)csc_cut_part(rows, s->q[k])]++;
+    int32_t *near = lu_nobody(s->n_super);
+    double *lead = array((size_t)s->n_super, sizeof *lead);
     for (int32_t o = 0; o < s->n_super; o++) {
-        const int32_t *c = count + (size_t)o * n_part;
-        for (int32_t w = 1; w < rows->n_part; w++)
-            near[o] = c[w] > c[near[o]] ? w : near[o];
+        const int32_t root = lu_tree_root_of(s, o);
+        for (int32_t k = s->start[o]; k < s->start[o + 1]; k++)
+            lu_vote(&near[root], &lead[root], csc_cut_part(rows, s->q[k]), 1);
     }
-    vs_free(count);
+    vs_free(lead);
     return near;
 }
 

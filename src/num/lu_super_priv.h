@@ -124,6 +124,18 @@ typedef struct lu_graph { /* supernodes [from, end), and those among them that e
     const int32_t *near;       /* [end] the thread that has what o works on; -1, or NULL: none */
 } lu_graph;
 
+/* A vote for a home. In *near, -1 before the first vote, is the home that more than half of the
+ * weight was for, if there is one; else one of those that some was for. *lead: 0 at first. (Boyer &
+ * Moore 1981) */
+static inline void lu_vote(int32_t *near, double *lead, int32_t home, double weight)
+{
+    *lead += *near == home ? weight : -weight;
+    if (*lead < 0) {
+        *near = home;
+        *lead = -*lead;
+    }
+}
+
 /* lu_fill.c: from ap and arow the supernodes, their rows and U's segments: n_super, start, of, ip,
  * idx, gp, seg; and the entries and work. False: more than the numbers count. expected: entries of
  * L and U. Allocates. */
@@ -138,6 +150,7 @@ void lu_super_split(const lu_graph *g, const double *weight, double limit, lu_sp
  * Allocates. */
 void lu_split_for_homes(const lu_graph *g, const double *weight, double limit, int n_home,
                         int32_t *with, lu_split *to);
+int32_t *lu_nobody(int32_t n); /* [n] -1, for lu_vote; allocated */
 /* Shares out a graph without cutting it first: with as above. Allocates. */
 void lu_share_out(const lu_graph *g, const double *weight, int n_home, int32_t *with);
 void lu_split_free(lu_split *to);

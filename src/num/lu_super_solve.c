@@ -172,22 +172,15 @@ static void graph_of_units(const lu_units *h, const lu_super *s, const int32_t *
 /* Of each unit the thread with most of what it solves with: the factors' homes. */
 static int32_t *near_factors(const lu_units *h, const lu_super *s)
 {
-    const size_t n = (size_t)h->n_home;
     const int32_t end = h->at[h->n_unit];
-    double *common = vs_calloc((size_t)h->n_unit * n + 1, sizeof *common);
-    int32_t *near = vs_calloc((size_t)h->n_unit + 1, sizeof *near);
+    int32_t *near = lu_nobody(h->n_unit);
+    double *lead = vs_calloc((size_t)h->n_unit + 1, sizeof *lead);
     for (int32_t i = 0; i < end; i++) {
-        const int32_t o = h->split.list[i];
+        const int32_t o = h->split.list[i], u = h->unit[o];
         if (s->with[o] >= 0)
-            common[(size_t)h->unit[o] * n + (size_t)s->with[o]] += entries_of(s, o);
+            lu_vote(&near[u], &lead[u], s->with[o], entries_of(s, o));
     }
-    for (int32_t u = 0; u < h->n_unit; u++) {
-        const double *c = common + (size_t)u * n;
-        for (int32_t w = 1; w < h->n_home; w++)
-            near[u] = c[w] > c[near[u]] ? w : near[u];
-        near[u] = c[near[u]] > 0 ? near[u] : -1;
-    }
-    vs_free(common);
+    vs_free(lead);
     return near;
 }
 

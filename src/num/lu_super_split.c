@@ -152,6 +152,13 @@ typedef struct forest {    /* what a supernode needs stands below it */
     double *work;          /* [end] with all below */
 } forest;
 
+int32_t *lu_nobody(int32_t n)
+{
+    int32_t *near = vs_malloc(((size_t)n + 1) * sizeof *near);
+    memset(near, 0xff, (size_t)n * sizeof *near); /* -1 */
+    return near;
+}
+
 static void make_forest(forest *f, const lu_graph *g, const double *weight)
 {
     const size_t n = (size_t)g->end + 1;
@@ -250,26 +257,15 @@ static int32_t open_trees(trees *t, const forest *f, const lu_graph *g, const do
     return best_step;
 }
 
-/* Of each tree the home that more than half of its work is near, if there is one; else one of those
- * that some is near, -1: none is. A vote in one pass (Boyer & Moore 1981), so that many trees take
- * no table of homes. with: the trees' numbers. */
+/* Which home most of a tree's work is near, -1: none. with: the trees' numbers. */
 static int32_t *near_homes(const lu_graph *g, const double *weight, int32_t n_tree,
                            const int32_t *with)
 {
-    int32_t *near = vs_malloc(((size_t)n_tree + 1) * sizeof *near);
+    int32_t *near = lu_nobody(n_tree);
     double *lead = vs_calloc((size_t)n_tree + 1, sizeof *lead);
-    for (int32_t i = 0; i < n_tree; i++)
-        near[i] = -1;
-    for (int32_t k = g->from; g->near && k < g->end; k++) {
-        const int32_t i = with[k];
-        if (i < 0 || g->near[k] < 0)
-            continue;
-        lead[i] += near[i] == g->near[k] ? weight[k] : -weight[k];
-        if (lead[i] < 0) {
-            near[i] = g->near[k];
-            lead[i] = -lead[i];
-        }
-    }
+    for (int32_t k = g->from; g->near && k < g->end; k++)
+        if (with[k] >= 0 && g->near[k] >= 0)
+            lu_vote(&near[with[k]], &lead[with[k]], g->near[k], weight[k]);
     vs_free(lead);
     return near;
 }

@@ -141,14 +141,6 @@ static void list_kinds(bench *b)
     }
 }
 
-static int64_t most_points(const post_plot *p)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < vec_len(p->vec); i++)
-        n = p->vec[i]->n > n ? p->vec[i]->n : n;
-    return n;
-}
-
 static size_t points(const post_plot *p) { return vec_len(p->vec) ? p->vec[0]->n : 0; }
 
 /* The first plot that is a curve, or else the first that has points at all (an operating point in
@@ -424,7 +416,7 @@ static void tell_losses(bench *b, post_plot *const *plot, size_t n, const vsim_i
                      n == 1 ? "one plot" : "plots of one kind", others, others == 1 ? "" : "s",
                      c->from, others == 1 ? "is" : "are");
     for (size_t i = 0; i < n && f != CONV_HDF5 && f != CONV_MAT; i++) {
-        const int64_t longest = most_points(plot[i]);
+        const int64_t longest = conv_points(plot[i]);
         for (size_t k = 0; k < vec_len(plot[i]->vec); k++) {
             const post_vec *v = plot[i]->vec[k];
             if (v->n < 2 || v->n == longest)
