@@ -620,6 +620,7 @@ static vs_status load_whole(ckt *c, dev_group *g, const ckt_env *env, const doub
                            .dyn = c->small->dyn,
                            .weight = env->weight,
                            .alpha = env->alpha,
+                           .blur = env->blur,
                            .rough = env->rough};
     const vs_status st = dev_whole_load(g, &at, v);
     const int32_t bypassed = g->nb - g->lin->n_item;

@@ -353,6 +353,7 @@ static load begin_load(ckt *c, const ckt_env *env, const double *x, double *f, d
                          .dyn = c->dyn,
                          .weight = env->mode == CKT_TRAN ? env->weight : NULL,
                          .alpha = c->dyn[IR_DYN_ALPHA],
+                         .blur = env->blur,
                          .rough = env->rough},
                   .f = f,
                   .q = q,

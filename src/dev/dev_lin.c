@@ -192,9 +192,15 @@ static void list_sums(struct dev_lin *l, const mdl_variant *tran, const mdl_vari
     l->n_sum = n_sum;
 }
 
-static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_variant *apart,
-                         const int32_t *fixed, arena *mem)
+static bool is_voltage(const dev_group *g, int32_t u)
 {
+    const char *unit = mdl_unknown(g->model, u)->unit;
+    return unit && strcmp(unit, "V") == 0;
+}
+
+static void list_outputs(const dev_group *g, struct dev_lin *l, const int32_t *fixed, arena *mem)
+{
+    const mdl_variant *tran = g->form[MDL_TRAN].variant, *apart = l->apart->variant;
     int32_t n = 0;
     l->out = arena_array(mem, dev_lin_out, tran->lay.n_out);
     l->term = arena_array(mem, dev_lin_term, apart->lay.n_out);
@@ -213,7 +219,8 @@ static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_v
             w->at = find_place(apart, o->kind, o->a, -1);
             for (int32_t j = 0; j < apart->lay.n_out; j++)
                 if (apart->out[j].kind == of && apart->out[j].a == o->a)
-                    l->term[n++] = (dev_lin_term){j, column_of(l, apart->out[j].b), fixed[j]};
+                    l->term[n++] = (dev_lin_term){j, column_of(l, apart->out[j].b), fixed[j],
+                                                  is_voltage(g, apart->out[j].b)};
         }
         w->end = n;
     }
@@ -279,7 +286,7 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
     list_inputs(g, l, mem);
     int32_t *fixed = arena_array(mem, int32_t, f->n_out);
     dev_fixed_init(g, l, fixed, mem);
-    list_outputs(l, g->form[MDL_TRAN].variant, f->variant, fixed, mem);
+    list_outputs(g, l, fixed, mem);
     l->at = dev_lin_columns(g, mem, g->lanes);
     if (buffers == 0) {
         dev_whole_init(g, mem);
@@ -762,17 +769,17 @@ static void fetch(const dev_group *g, const dev_lin_at *a, const int32_t *lane, 
 
 /* One row of WIDE lanes from k's lane `at`: currents of i0 + G dv, or charges.
  * (G v)_now - (G v)_was = (now - was) v + was dv. */
-static inline __attribute__((always_inline)) void compare_row(const struct dev_lin *l,
-                                                              const dev_lin_out *o, double scale,
-                                                              const double *weight, lin_pack *k,
-                                                              const int s, const int at)
+static inline __attribute__((always_inline)) void
+compare_row(const struct dev_lin *l, const dev_lin_out *o, const dev_lin_at *a,
+            const double *weight, lin_pack *k, const int s, const int at)
 {
     const double *now = k->now + at, *was = k->was + at, *v = k->v + at, *dv = k->dv + at,
                  *fixed = k->fixed + at;
     const int charge = o->kind == IR_OUT_REACT;
+    const double scale = charge ? a->alpha : 1;
     const wide w = GET(weight);
     wide off = GET(now + o->at * s) - GET(was + o->at * s), at_0 = off, slope = {0};
-    wide size = MAGNITUDE(GET(now + o->at * s));
+    wide size = MAGNITUDE(GET(now + o->at * s)), steepest = {0};
     for (const dev_lin_term *t = l->term + o->begin, *end = l->term + o->end; t < end; t++) {
         const wide gn = GET(now + t->at * s), gw = GET(was + t->at * s), x = GET(v + t->col * s);
         const wide before = gw * GET(dv + t->col * s);
@@ -782,11 +789,15 @@ static inline __attribute__((always_inline)) void compare_row(const struct dev_l
         if (t->fixed >= 0)
             curved -= GET(fixed + t->fixed * s);
         slope += MAGNITUDE(curved);
+        steepest = LARGER(MAGNITUDE(curved) * t->volt, steepest);
         size += MAGNITUDE(gn * x);
     }
     PUT(&k->was[o->at * s + at], at_0);
-    PUT_LARGER(&k->off[charge][at], w * MAGNITUDE(off));
-    PUT_LARGER(&k->steep[charge][at], w * slope);
+    const dev_lin_units u = dev_lin_units_of(w, scale, a->blur, steepest);
+    PUT_LARGER(&k->off[0][at], u.blurred * MAGNITUDE(off));
+    PUT_LARGER(&k->steep[0][at], u.blurred * slope);
+    PUT_LARGER(&k->off[charge][at], u.row * MAGNITUDE(off));
+    PUT_LARGER(&k->steep[charge][at], u.row * slope);
     PUT_LARGER(&k->size[at], w * scale * size);
 }
 
@@ -824,7 +835,7 @@ compare_pack(const dev_group *g, const dev_lin_at *a, lin_pack *k, const int s)
             if (k->item[i] >= 0)
                 weight[i] = a->weight[f->slot[(size_t)k->inst[i] * (size_t)f->n_out + (size_t)r]];
         for (int at = 0; at < s; at += WIDE)
-            compare_row(l, o, o->kind == IR_OUT_REACT ? a->alpha : 1, weight + at, k, s, at);
+            compare_row(l, o, a, weight + at, k, s, at);
     }
     for (int at = 0; at < s; at += WIDE)
         subtract_slopes(l, k, s, at);

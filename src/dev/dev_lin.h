@@ -7,9 +7,10 @@
  * An instance holds i0, q0, G, C of its last evaluation at v0. As long as that is good enough it
  * contributes i = i0 + G (v - v0),   q = q0 + C (v - v0),   J = G + alpha C, which is exact to
  * first order, so that Newton's method stays what it is. What is left out is of second order: in
- * units of the rows' tolerances (weights) at most (A + alpha B) d^2, d = max |v - v0|. A and B are
- * measured: each evaluation tells how far the prediction was off; G and C tell how far it can be
- * off when currents follow exp(v / 25 mV): what of them voltages change, and not the resistors
+ * units of the rows' tolerances (weights), or of what a voltage that is off by `blur` explains, at
+ * most (A + alpha B) d^2, d = max |v - v0|. A and B are measured: each evaluation tells how far the
+ * prediction was off; G and C tell how far it can be off when currents follow exp(v / 25 mV): what
+ * of them voltages change, and not the resistors
  * inside of a device. An instance is evaluated when the bound exceeds 1 or d its limit. The
  * decision is one for each instance, from x and what it holds: results do not depend on lanes or
  * threads. Instances to be evaluated are put together into new packs, in their order.
@@ -43,6 +44,7 @@ enum {
 typedef struct dev_lin_term { /* + held[at] * (v - v0)[col] */
     int32_t at, col;
     int32_t fixed; /* its fixed part (dev_fixed.c), -1: none */
+    double volt;   /* 1: of a voltage, 0: of another unknown */
 } dev_lin_term;
 
 typedef struct dev_lin_out { /* an output of the form TRAN */
@@ -131,7 +133,9 @@ typedef struct dev_lin_at { /* a load */
     const double *weight; /* [n+1] 1 / what may be left out in a row, 0 for the reference; NULL: all
                              are evaluated */
     double alpha;
-    bool rough; /* another load follows before a point can be accepted */
+    double blur; /* V: what a voltage of the instance that is off by this explains may be left out
+                    too */
+    bool rough;  /* another load follows before a point can be accepted */
 } dev_lin_at;
 
 /* Whether instances may be bypassed: outputs depend on nothing but voltages, and both forms agree.

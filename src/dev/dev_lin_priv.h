@@ -57,6 +57,25 @@ typedef int64_t wide_mask __attribute__((vector_size(WIDE * 8), aligned(8), may_
  * to others. */
 #define LARGER(a, b) CHOOSE((a) > (b), a, b)
 
+/* 1 / what may be left out in a row, of current or charge: as much as its tolerance allows, or as
+ * much as `blur` at the voltage on which it depends most steeply explains. The larger of both
+ * counts, and the other is 0. For charges the first is less, the larger alpha is, and belongs to B;
+ * the second has no alpha and belongs to A. Where it is the larger one at the alpha of the
+ * measurement, A stays as strict as both together for any alpha, and else B does. */
+typedef struct dev_lin_units {
+    wide row, blurred;
+} dev_lin_units;
+
+/* w: of the row's tolerance, scale: alpha of a charge, else 1. */
+static inline __attribute__((always_inline)) dev_lin_units dev_lin_units_of(wide w, double scale,
+                                                                            double blur,
+                                                                            wide steepest)
+{
+    const wide own = 1 / (blur * steepest), none = {0};
+    const wide_mask larger = own < scale * w;
+    return (dev_lin_units){.row = CHOOSE(larger, none, w), .blurred = CHOOSE(larger, own, none)};
+}
+
 /* Which instances move, nobody can foresee, so that what belongs to one lies in memory that the
  * processor does not expect: it is asked for before it is needed. */
 static inline void dev_lin_ask_for(const void *p, size_t bytes)

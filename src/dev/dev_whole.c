@@ -16,6 +16,7 @@ typedef struct row {    /* a current or charge, an output of the form TRAN */
 typedef struct term { /* + held[at] * dv[col] */
     int32_t at, col;
     int32_t fixed; /* of held[at] */
+    double volt;   /* 1: of a voltage, 0: of another unknown */
 } term;
 
 typedef struct entry { /* J: out[to] = held[g] + alpha held[c] */
@@ -91,8 +92,9 @@ static void list_rows(const dev_group *g, struct dev_whole *w, bool charges)
         row *to = &w->row[w->n_row++];
         *to = (row){.to = r * s, .at = o->at * s, .begin = n};
         for (int32_t t = o->begin; t < o->end; t++)
-            w->term[n++] = (term){l->term[t].at * s, l->term[t].col * s,
-                                  (l->term[t].fixed < 0 ? l->n_fixed : l->term[t].fixed) * s};
+            w->term[n++] =
+                (term){l->term[t].at * s, l->term[t].col * s,
+                       (l->term[t].fixed < 0 ? l->n_fixed : l->term[t].fixed) * s, l->term[t].volt};
         to->end = n;
     }
 }
@@ -377,46 +379,56 @@ typedef struct missed { /* by rows of one kind, in parts of tolerances */
     wide zero;          /* 0 unless something new is not finite */
 } missed;
 
-static inline __attribute__((always_inline)) missed miss_of(const struct dev_whole *w,
-                                                            const lane_view *x, int32_t from,
-                                                            int32_t end, const double *weight,
-                                                            const bool takes)
+static inline __attribute__((always_inline)) void note_miss(missed *m, wide unit, wide miss,
+                                                            wide slope)
 {
-    missed m = {{0}, {0}, {0}};
+    miss = unit * MAGNITUDE(miss);
+    slope = unit * slope;
+    m->off = LARGER(miss, m->off);
+    m->steep = LARGER(slope, m->steep);
+}
+
+/* Rows of currents (charge: 0) or of charges (1). by: A's and B's part. */
+static inline __attribute__((always_inline)) void miss_of(const struct dev_whole *w,
+                                                          const lane_view *x, const int charge,
+                                                          const dev_lin_at *a, const bool takes,
+                                                          missed by[2])
+{
+    const int32_t from = charge ? w->n_current : 0, end = charge ? w->n_row : w->n_current;
+    const double *weight = a->weight, scale = charge ? a->alpha : 1;
     const int32_t *u = x->row_at + from * w->stride;
     for (const row *r = w->row + from, *last_row = w->row + end; r < last_row; r++) {
         const wide unit = {weight[u[0]], weight[u[1]], weight[u[2]], weight[u[3]]};
         const both value = see(x, r->at, takes);
-        wide miss = value.now - value.was, slope = {0};
+        wide miss = value.now - value.was, slope = {0}, steepest = {0};
         for (const term *t = w->term + r->begin, *last = w->term + r->end; t < last; t++) {
             const both part = see(x, t->at, takes);
             miss -= part.was * GET(x->dv + t->col);
             const wide curved = part.now - GET(x->fixed + t->fixed);
             slope += MAGNITUDE(curved);
+            steepest = LARGER(MAGNITUDE(curved) * t->volt, steepest);
         }
-        m.zero += 0 * value.now + 0 * slope;
-        miss = unit * MAGNITUDE(miss);
-        slope = unit * slope;
-        m.off = LARGER(miss, m.off);
-        m.steep = LARGER(slope, m.steep);
+        by[charge].zero += 0 * value.now + 0 * slope;
+        const dev_lin_units in = dev_lin_units_of(unit, scale, a->blur, steepest);
+        note_miss(&by[0], in.blurred, miss, slope);
+        note_miss(&by[charge], in.row, miss, slope);
         u += w->stride;
     }
-    return m;
 }
 
 /* What the prediction was off by, and the bounds that follow from it, in lanes that are -1 in
  * x->which. p: pack, i: its lanes from i on. takes: x has `from`, else `was`. */
 static inline __attribute__((always_inline)) void measure(const struct dev_lin *l,
-                                                          const double *weight, int32_t p,
-                                                          int32_t i, const lane_view *x,
-                                                          const bool takes)
+                                                          const dev_lin_at *a, int32_t p, int32_t i,
+                                                          const lane_view *x, const bool takes)
 {
     const struct dev_whole *w = l->whole;
     const int32_t s = w->stride;
     for (int32_t k = 0; takes && k < w->n_other; k++)
         (void)take(x, w->other[k]);
-    const missed by[2] = {miss_of(w, x, 0, w->n_current, weight, takes),
-                          miss_of(w, x, w->n_current, w->n_row, weight, takes)};
+    missed by[2] = {{{0}, {0}, {0}}, {{0}, {0}, {0}}};
+    miss_of(w, x, 0, a, takes, by);
+    miss_of(w, x, 1, a, takes, by);
     double *bound = &l->bound[pack_of(w, p, 2) + (size_t)i];
     const wide none = {INFINITY, INFINITY, INFINITY, INFINITY};
     wide d = {0}, zero = by[0].zero + by[1].zero; /* 0 also where limiting did not act */
@@ -447,7 +459,7 @@ static inline __attribute__((always_inline)) lane_view view(const struct dev_lin
                        .row_at = &w->row_at[pack_of(w, p, w->n_row) + (size_t)i]};
 }
 
-VS_CLONES static void measure_all(const dev_group *g, const double *weight)
+VS_CLONES static void measure_all(const dev_group *g, const dev_lin_at *a)
 {
     const struct dev_lin *l = g->lin;
     struct dev_whole *w = l->whole;
@@ -456,7 +468,7 @@ VS_CLONES static void measure_all(const dev_group *g, const double *weight)
             lane_view x = view(l, p, i);
             x.was = &w->was[pack_of(w, p, l->apart->n_out) + (size_t)i];
             x.which = (wide_mask){-1, -1, -1, -1};
-            measure(l, weight, p, i, &x, false);
+            measure(l, a, p, i, &x, false);
         }
     w->nothing = false;
 }
@@ -669,7 +681,7 @@ static struct dev_lin_buffer *seat_moved(const dev_group *g, int32_t n)
 
 /* Takes the outputs of those that were evaluated apart to their own lanes, measures, and makes
  * their voltages those of the last evaluation. */
-VS_CLONES static void take_moved(const dev_group *g, const double *weight)
+VS_CLONES static void take_moved(const dev_group *g, const dev_lin_at *a)
 {
     const struct dev_lin *l = g->lin;
     const struct dev_whole *w = l->whole;
@@ -684,7 +696,7 @@ VS_CLONES static void take_moved(const dev_group *g, const double *weight)
             x.which = which;
             for (int k = 0; k < WIDE; k++)
                 x.from[k] = w->from[lane + (size_t)k];
-            measure(l, weight, p, i, &x, true);
+            measure(l, a, p, i, &x, true);
             size_t k = pack_of(w, p, n_col) + (size_t)i;
             for (int32_t c = 0; c < n_col; c++, k += (size_t)s) {
                 PUT(&w->v0[k], CHOOSE(which, GET(&w->v[k]), GET(&w->v0[k])));
@@ -703,7 +715,7 @@ static vs_status evaluate_moved(dev_group *g, const dev_lin_at *a)
         return st;
     if (l->whole->apart)
         spread(g, b->out, l->n_pack * l->apart->n_out, l->whole->apart);
-    take_moved(g, a->weight);
+    take_moved(g, a);
     return VS_OK;
 }
 
@@ -724,7 +736,7 @@ static vs_status evaluate(dev_group *g, const dev_lin_at *a)
     else
         memcpy(w->x0, a->x, (size_t)w->n_x * sizeof *w->x0);
     if (a->weight && st == VS_OK)
-        measure_all(g, a->weight);
+        measure_all(g, a);
     else
         forget(g); /* without weights there are no tolerances yet */
     return st;

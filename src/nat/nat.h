@@ -33,6 +33,8 @@ typedef struct nat_env { /* what a load sees besides x */
     double freq;          /* Hz, of ckt_load_ac for devices that ask ($simparam("hertz")) */
     const double *weight; /* TRAN: [n+1] 1 / what bypassed instances may leave out in a row, 0 for
                            * the reference; NULL: all instances are evaluated */
+    double blur;          /* TRAN: what a voltage of such an instance that is off by this explains
+                           * may be left out too, V */
     bool finite;          /* STATIC: parts that are not finite count as nothing, see ckt_load */
     bool matrix;          /* TRAN, of a linear circuit: f, q and their sizes may be anything */
     bool rough;           /* TRAN: another load follows before a point can be accepted */

@@ -8,7 +8,7 @@
 #include "../suite.h"
 #include "tran_deck.h"
 
-enum { N = 140 }; /* more than small circuits have: they hold groups as a whole */
+enum { N = 140, FEW = 24 }; /* more than small circuits have, which hold groups as a whole */
 #define CONDUCTANCE 1e-3
 #define CAPACITANCE 1e-12
 #define ALPHA 1e9
@@ -18,6 +18,8 @@ static ckt *c;
 static int32_t node[N];
 static double *x, *f, *q, *fmx, *qmx, *weight;
 static bool limited;
+static int count = N;
+static double blur; /* V: a voltage that is off by this explains what may be left out too */
 
 /* One element: its number and its node's. */
 static void write_power(FILE *deck, int k)
@@ -31,7 +33,7 @@ static void write_diode(FILE *deck, int k) { fprintf(deck, "d%d n%d 0 dm\n", k, 
 static void write_deck(FILE *deck, void (*write)(FILE *deck, int k))
 {
     fprintf(deck, "deck\n.option bypass=1\n.tran 1n 10n\n.model dm d is=1e-14 tnom=27\n");
-    for (int k = 0; k < N; k++)
+    for (int k = 0; k < count; k++)
         write(deck, k);
     fprintf(deck, ".end\n");
 }
@@ -45,7 +47,7 @@ static void make(void (*write)(FILE *deck))
     double **v[] = {&x, &f, &q, &fmx, &qmx, &weight};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = calloc((size_t)ckt_n(c) + 1 + CKT_PADDING, sizeof **v);
-    for (int k = 0; k < N; k++) {
+    for (int k = 0; k < count; k++) {
         char name[16];
         snprintf(name, sizeof name, "n%d", k);
         node[k] = ckt_find(c, name);
@@ -59,30 +61,41 @@ static void make(void (*write)(FILE *deck))
 static void setup(void) { make(write_powers); }
 static void setup_diodes(void) { make(write_diodes); }
 
+static void setup_few(void)
+{
+    count = FEW;
+    make(write_powers);
+}
+
 static void teardown(void)
 {
     double *v[] = {x, f, q, fmx, qmx, weight};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         free(v[i]);
     tran_deck_fini(&built);
+    count = N;
+    blur = 0;
 }
 
 /* One load; how many elements it evaluated. */
-static int64_t evaluations(const double *allowed)
+static int64_t evaluations_at(const double *allowed, double alpha)
 {
-    const ckt_env env = tran_deck_env(allowed, ALPHA);
+    ckt_env env = tran_deck_env(allowed, alpha);
+    env.blur = blur;
     const ckt_stat before = *ckt_stats(c);
     ck_assert_int_eq(ckt_load(c, &env, x, f, q, fmx, qmx, &limited), VS_OK);
-    const int64_t n = N - (ckt_stats(c)->n_bypass - before.n_bypass);
+    const int64_t n = count - (ckt_stats(c)->n_bypass - before.n_bypass);
     ck_assert_int_ge(n, 0);
     return n;
 }
+
+static int64_t evaluations(const double *allowed) { return evaluations_at(allowed, ALPHA); }
 
 /* What the load is off by at most, in i + alpha q. */
 static double worst(void)
 {
     double most = 0;
-    for (int k = 0; k < N; k++) {
+    for (int k = 0; k < count; k++) {
         const double v = x[node[k]], i = CONDUCTANCE * v * v * v, charge = CAPACITANCE * v * v;
         most = fmax(most, fabs(f[node[k]] - i + ALPHA * (q[node[k]] - charge)));
     }
@@ -97,7 +110,7 @@ static double worst(void)
 static void measure(void)
 {
     for (int k = 0; k < 4; k++) {
-        for (int i = 0; i < N; i++)
+        for (int i = 0; i < count; i++)
             x[node[i]] += k % 2 ? -0.02 : 0.02;
         (void)evaluations(weight);
     }
@@ -175,6 +188,68 @@ START_TEST(a_fresh_circuit_knows_nothing)
     ck_assert_int_eq(evaluations(weight), 0);
     ckt_fresh(c);
     ck_assert_int_eq(evaluations(weight), N);
+}
+END_TEST
+
+/* -- what a voltage explains -- */
+
+static void allow(double ampere)
+{
+    for (int32_t i = 1; i <= ckt_n(c); i++)
+        weight[i] = 1 / ampere;
+}
+
+/* By how much a load's currents and charges are off at most, in parts of what may be left out:
+ * `ampere` (of charges in a time of 1 / alpha), or what v + blur changes. */
+static double worst_part(double ampere, double alpha)
+{
+    double most = 0;
+    for (int k = 0; k < count; k++) {
+        const double v = x[node[k]], i = CONDUCTANCE * v * v * v, charge = CAPACITANCE * v * v;
+        const double by_i = fmax(ampere, 3 * CONDUCTANCE * v * v * blur);
+        const double by_q = fmax(ampere / alpha, 2 * CAPACITANCE * v * blur);
+        most = fmax(most, (fabs(f[node[k]] - i) - ROUNDING) / by_i);
+        most = fmax(most, (fabs(q[node[k]] - charge) - ROUNDING / ALPHA) / by_q);
+    }
+    return most;
+}
+
+/* A row that carries nothing allows nothing, yet its voltages are known to `blur` only. */
+START_TEST(what_a_voltage_explains_may_be_left_out)
+{
+    allow(1e-18);
+    blur = 1e-6;
+    measure();
+    for (int k = 0; k < count; k++)
+        x[node[k]] += 1e-4; /* second order: 2e-8 of 0.5 V */
+    ck_assert_int_eq(evaluations(weight), 0);
+    ck_assert_double_gt(worst(), 10 * ROUNDING);
+    ck_assert_double_le(worst_part(1e-18, ALPHA), 1);
+    for (int k = 0; k < count; k++)
+        x[node[k]] += 2e-3; /* 8e-6 of it */
+    ck_assert_int_eq(evaluations(weight), count);
+}
+END_TEST
+
+/* Steps become shorter and longer between the evaluation that measures and the load that asks. */
+START_TEST(at_no_step_more_is_left_out_than_a_voltage_or_a_row_explains)
+{
+    static const double ampere[] = {1e-18, 1e-11, 1e-8, 1e-6};
+    const double alpha = ALPHA * pow(10, _i % 7 - 3);
+    const double allowed = ampere[_i / 7];
+    int64_t n = 0;
+    allow(allowed);
+    blur = 1e-6;
+    measure();
+    for (int k = 0; k < 60; k++) {
+        const double now = k % 3 ? alpha : ALPHA;
+        for (int i = 0; i < count; i++)
+            x[node[i]] += 1e-5 * ((i * 5 + k) % 7 - 3) * (1 + k % 9);
+        n += evaluations_at(weight, now);
+        ck_assert_msg(worst_part(allowed, now) <= 1, "load %d is off by %g", k,
+                      worst_part(allowed, now));
+    }
+    ck_assert_int_lt(n, 60 * count); /* and not all were evaluated */
 }
 END_TEST
 
@@ -275,6 +350,13 @@ int main(void)
     tcase_add_test(tc, without_an_allowance_all_is_evaluated);
     tcase_add_test(tc, a_tight_allowance_evaluates_what_a_wide_one_leaves);
     tcase_add_test(tc, a_fresh_circuit_knows_nothing);
+    tcase_add_test(tc, what_a_voltage_explains_may_be_left_out);
+    tcase_add_loop_test(tc, at_no_step_more_is_left_out_than_a_voltage_or_a_row_explains, 0, 28);
+    suite_add_tcase(suite, tc);
+    tc = tcase_create("few");
+    tcase_add_checked_fixture(tc, setup_few, teardown);
+    tcase_add_test(tc, what_a_voltage_explains_may_be_left_out);
+    tcase_add_loop_test(tc, at_no_step_more_is_left_out_than_a_voltage_or_a_row_explains, 0, 28);
     suite_add_tcase(suite, tc);
     tc = tcase_create("limits");
     tcase_add_checked_fixture(tc, setup_diodes, teardown);
