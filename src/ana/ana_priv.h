@@ -233,6 +233,13 @@ static inline int32_t ana_unknown_at(const ana *a, int32_t i)
     return a->latent ? ana_latent_unknown(a, i) : i;
 }
 
+/* ckt_env.blur: vntol, and no more than changes exp(v / 25 mV) by `part` of reltol, V. */
+static inline double ana_blur(const ana *a, double part)
+{
+    const double steepest = part * a->opt.reltol * 0.025;
+    return a->opt.vntol < steepest ? a->opt.vntol : steepest;
+}
+
 /* Factors by Cholesky (meshes of resistors and capacitors, whose matrix depends on the step alone)
  * that cost as much as several points: steps stay equal for them, and solutions are saved. */
 static inline bool ana_factors_are_dear(const ana *a)

@@ -298,7 +298,7 @@ static newton_eq equation(const ana_shot *s, const now *w, const shoot_stage *g,
                     .itl_more = 3 * MORE * o->itl4};
     eq.env.limit = true;
     eq.env.weight = s->weight[1] > 0 ? s->weight : NULL;
-    eq.env.blur = s->a->opt.vntol;
+    eq.env.blur = ana_blur(s->a, held_part);
     return eq;
 }
 
@@ -863,7 +863,7 @@ static vs_status improve_point(ana_shot *s, int32_t k, int32_t first, int32_t la
     const shoot_stage g = {.part = s->step[k - 1].end, .alpha = 1e6 / (length * s->period)};
     ckt_env env = env_at(s, &g);
     env.weight = s->weight;
-    env.blur = s->a->opt.vntol;
+    env.blur = ana_blur(a, held_part);
     shoot_lines_rest(s, &g, x);
     vs_status st = ckt_load(a->c, &env, x, a->f, a->q, a->fmax, a->qmax, &limited);
     if (st == VS_OK)

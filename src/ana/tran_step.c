@@ -396,7 +396,7 @@ static inline void load_at(tran *t, double time)
     env->alpha = t->cc.alpha;
     env->final_step = time == t->o.tstop;
     env->weight = t->noise || !t->asks_weight ? NULL : t->weight;
-    env->blur = t->a->opt.vntol;
+    env->blur = ana_blur(t->a, BYPASS_PART);
 }
 
 VS_HOT static vs_status solve_at(tran *t, double time, double *x, bool solved, double *fix)

@@ -1124,7 +1124,7 @@ void flat_trannoise_card(flat_ctx *c, const net_card *card)
         } else if (key(&q, "seed")) {
             ok = whole(&q, "a seed", 0, 9e15, &seed);
             n.seed_given = true;
-            n.seed = (uint64_t)seed;
+            n.seed = ok ? (uint64_t)seed : 0;
         } else if (key(&q, "method") && cur_is_word(&q, "mc")) {
             q.i++;
         } else {
