@@ -844,6 +844,11 @@ static bool number_of(void *user, const char *name, double *value)
     return sim_param(c->s, str_intern_lower(c->names, name, strlen(name)), value);
 }
 
+static const char *lack_of(void *user, const char *name)
+{
+    return sim_lack(((ctl *)user)->s, name);
+}
+
 /* "name=text"; "name" alone: a flag. */
 static void set_given(ctl *c, const char *text)
 {
@@ -876,6 +881,7 @@ ctl *ctl_new(sim *s, const ctl_opt *o)
                       .mem = &c->scratch,
                       .seed = &c->seed,
                       .number = number_of,
+                      .lack = lack_of,
                       .user = c};
     ctl_take_start(c);
     return c;

@@ -90,13 +90,38 @@ static vs_status take_effect(ctl *c, const sim_saved *before, bool alter)
     return VS_EINPUT;
 }
 
-/* Whether `dots` is a name with colons (x1:a, q1:c) as it is with dots: `save` wants either. */
+/* Whether `dots` is `name` with dots for some of its colons: `save x1:m1:d` wants any of them. */
 static bool is_with_dots(const char *dots, const char *name)
 {
-    const bool colon = strchr(name, ':') != NULL;
-    for (; *name && *dots == (*name == ':' ? '.' : *name); name++)
+    const bool other = strcmp(dots, name) != 0;
+    for (; *name && (*dots == *name || (*name == ':' && *dots == '.')); name++)
         dots++;
-    return colon && !*name && !*dots;
+    return other && !*name && !*dots;
+}
+
+/* Whether `call`, as id(m1), is another way to write `name`, as i(m1:d). */
+static bool is_call_of(const char *call, const char *name)
+{
+    const size_t open = strcspn(call, "("), n = strlen(call);
+    if ((open != 1 && open != 2) || call[n - 1] != ')')
+        return false;
+    const int len = (int)(n - open - 2);
+    char *own = open == 1 ? vs_text("%.*s:power", len, call + 2)
+                          : vs_text("i(%.*s:%c)", len, call + 3, call[1]);
+    const bool same = !strcmp(own, name);
+    vs_free(own);
+    return same;
+}
+
+void ctl_tell_lack(ctl *c, const char *text, ctl_names_of *names_of)
+{
+    const char **name = NULL, *note = NULL;
+    names_of(c->names, text, &name);
+    for (size_t i = 0; i < vec_len(name) && !note; i++)
+        note = sim_lack(c->s, name[i]);
+    if (note)
+        diag_note(c->d, DIAG_NOWHERE, "%s", note);
+    vec_free(name);
 }
 
 /* Warns of what `save` asked for and the plot of the analysis, the first since then, has not. */
@@ -110,10 +135,13 @@ static void check_saved(ctl *c)
     while (c->n_saved < vec_len(save)) {
         const char *name = save[c->n_saved++];
         bool there = !str_casecmp(name, "all") || post_plot_find(p, name);
-        if (c->n_saved < vec_len(save) && is_with_dots(save[c->n_saved], name))
+        while (c->n_saved < vec_len(save) &&
+               (is_with_dots(save[c->n_saved], name) || is_call_of(save[c->n_saved], name)))
             there |= post_plot_find(p, save[c->n_saved++]) != NULL;
-        if (!there)
-            diag_warning(c->d, c->at, "save: there is no '%s'; nothing is saved for it", name);
+        if (there)
+            continue;
+        diag_warning(c->d, c->at, "save: there is no '%s'; nothing is saved for it", name);
+        ctl_tell_lack(c, name, post_names);
     }
 }
 

@@ -151,6 +151,7 @@ vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span 
     if (!m.ok) {
         diag_warning(c->d, at, "the measure '%s' failed: %s", m.name,
                      m.why ? m.why : "no such value");
+        ctl_tell_lack(c, text, post_measure_names);
         return VS_OK;
     }
     post_vec *v = post_plot_add(sim_plots(c->s), p, m.name, "notype", false);
@@ -388,8 +389,10 @@ static void known_items(ctl *c, const dot_card *d, post_val **v)
         if (take_item(c, arena_strndup(&c->scratch, item, n), v) || take_wild(c, item, n, v))
             continue;
         const diag_span place = ctl_place(c, item, n);
-        if (!diag_said(c->d, place))
-            diag_warning(c->d, place, "'%.*s' is not known here and left out", (int)n, item);
+        if (diag_said(c->d, place))
+            continue;
+        diag_warning(c->d, place, "'%.*s' is not known here and left out", (int)n, item);
+        ctl_tell_lack(c, arena_strndup(&c->scratch, item, n), post_names);
     }
 }
 

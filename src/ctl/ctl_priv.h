@@ -178,6 +178,9 @@ void ctl_settle(ctl *c);
 vs_status ctl_altermod(ctl *c, const char *text);
 vs_status ctl_alterparam(ctl *c, const char *text);
 vs_status ctl_reset(ctl *c, const char *text);
+/* A note of what may be meant by the currents and powers in `text` that are not there. */
+typedef void ctl_names_of(str_pool *names, const char *text, const char ***list);
+void ctl_tell_lack(ctl *c, const char *text, ctl_names_of *names_of);
 vs_status ctl_save(ctl *c, const char *text);
 /* NULL: none. The name's first n letters count. */
 const flat_inst *ctl_find_instance(const ctl *c, const char *name, size_t n);

@@ -36,6 +36,7 @@ static void freeze(flat_ctx *c)
     vec_freeze(c->mem, f->ana);
     vec_freeze(c->mem, f->option);
     vec_freeze(c->mem, f->save);
+    vec_freeze(c->mem, f->lack);
     vec_freeze(c->mem, f->step);
     vec_freeze(c->mem, f->limit);
     vec_freeze(c->mem, f->correlate);

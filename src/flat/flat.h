@@ -336,12 +336,19 @@ typedef struct flat_save { /* .save, .probe */
         FLAT_SAVE_EXPR
     } what;
     int32_t node[2];            /* V; -1: none */
-    const char *device, *param; /* I, PARAM (@dev[param]) */
+    const char *device, *param; /* I, PARAM (@dev[param]); of I only during the expansion: a
+                                 * terminal of the device, "power" of it; NULL: its own current */
     const net_expr *expr;
     const char *text; /* as written, the vector's name */
     const char *as;   /* V, I: another name of the vector, of .probe; NULL */
     diag_span span;
 } flat_save;
+
+/* What a card or command of results asks for beside .save and is not there: metered of net_deck. */
+typedef struct flat_lack {
+    const char *device, *param; /* as there */
+    const char *note;           /* what is there */
+} flat_lack;
 
 typedef struct flat {
     arena *mem;
@@ -358,6 +365,7 @@ typedef struct flat {
     flat_ana *ana;         /* vec, in order of the deck */
     flat_option *option;   /* vec, last wins */
     flat_save *save;       /* vec */
+    flat_lack *lack;       /* vec */
     flat_step *step;       /* vec; the first varies fastest */
     flat_limit *limit;     /* vec */
     int64_t mc;            /* samples, 0: no .mc */

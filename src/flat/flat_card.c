@@ -187,7 +187,17 @@ static bool is_ac_output(const char *name)
     return false;
 }
 
-/* Whether it is a current in the words of other simulators: i1(q1), isub(x1.a). */
+/* "m1:d" for id(m1), "m1:power" for p(m1); NULL: it is none of these. */
+static const char *terminal_call(flat_ctx *c, scope *s, const net_expr *e)
+{
+    if (e->op != NET_CALL || e->fn != NET_FN_USER || e->n_arg != 1 || flat_find_func(s, e->name))
+        return NULL;
+    const net_expr *a = e->arg[0];
+    const char *of = a->op == NET_PARAM ? a->name : text_of(c, a->span);
+    return of[strcspn(of, " \t()+*/,'{}=<>")] ? NULL : flat_terminal_call(c, e->name, of);
+}
+
+/* Whether it is a current in the words of other simulators: isub(x1.a). */
 static bool is_foreign(flat_ctx *c, scope *s, const net_expr *e)
 {
     if (e->op != NET_CALL || e->fn != NET_FN_USER || is_ac_output(e->name) ||
@@ -202,11 +212,14 @@ static void save_item(flat_ctx *c, scope *s, const rhs *v)
     const net_expr *e = v->e;
     if (e->op == NET_CALL && e->fn == NET_FN_USER && !strcmp(e->name, "par") && e->n_arg == 1)
         e = e->arg[0];
-    if (is_foreign(c, s, e))
+    const char *terminal = terminal_call(c, s, e);
+    if (!terminal && is_foreign(c, s, e))
         return;
     flat_save o = {.node = {-1, -1}, .span = e->span};
     o.text = text_of(c, e->span);
-    if (e->op == NET_CALL && e->fn == NET_FN_USER && is_ac_output(e->name)) {
+    if (terminal) {
+        save_device(c, s, &o, e, terminal, NULL);
+    } else if (e->op == NET_CALL && e->fn == NET_FN_USER && is_ac_output(e->name)) {
         const char *name[2] = {NULL, NULL}; /* vdb(a,b): saved is what it is computed from */
         for (int32_t i = 0; i < 2 && i < e->n_arg; i++)
             name[i] = e->arg[i]->op == NET_PARAM ? e->arg[i]->name : text_of(c, e->arg[i]->span);

@@ -37,12 +37,12 @@ bool flat_first_of(flat_ctx *c, diag_span at, uint64_t what)
     return false;
 }
 
-void flat_suggest(flat_ctx *c, const char *name, const char *const *cand, size_t n)
+const char *flat_near(flat_ctx *c, const char *name, const char *const *cand, size_t n)
 {
     enum { MOST = 2000 };
     size_t k = 0, len = strlen(name), slip = 1 + len / 4;
     if (c->d->n_warning > c->d->max_error || len > 60)
-        return;
+        return NULL;
     arena_pos mark = arena_mark(&c->scratch);
     const char **near = arena_array(&c->scratch, const char *, MOST);
     for (size_t i = 0; i < n && k < MOST; i++) {
@@ -50,8 +50,16 @@ void flat_suggest(flat_ctx *c, const char *name, const char *const *cand, size_t
         if (m + slip >= len && m <= len + slip)
             near[k++] = cand[i];
     }
-    diag_suggest(c->d, name, near, k);
+    const char *nearest = str_nearest(name, near, k);
     arena_release(&c->scratch, mark);
+    return nearest;
+}
+
+void flat_suggest(flat_ctx *c, const char *name, const char *const *cand, size_t n)
+{
+    const char *near = c->d->drop_notes ? NULL : flat_near(c, name, cand, n);
+    if (near)
+        diag_note(c->d, DIAG_NOWHERE, "did you mean '%s'?", near);
 }
 
 /* Place of the card of the top level whose subcircuit s is in. */

@@ -1124,11 +1124,41 @@ static const char *const *inst_names(flat_ctx *c, size_t *n)
     return name;
 }
 
+/* Paths of elements, as far as they go as deep as `name`: the instances of subcircuits. */
+static const char *const *path_names(flat_ctx *c, const char *name, size_t *n)
+{
+    int32_t depth = 1;
+    for (const char *s = name; *s; s++)
+        depth += *s == '.';
+    *n = 0;
+    const char **path = arena_array(&c->scratch, const char *, vec_len(c->f->inst));
+    for (size_t i = 0; i < vec_len(c->f->inst); i++) {
+        const char *whole = c->f->inst[i].name, *end = whole - 1;
+        for (int32_t k = 0; k < depth && end; k++)
+            end = strchr(end + 1, '.');
+        if (!end)
+            continue;
+        const char *p = str_intern(c->names, whole, (size_t)(end - whole));
+        if (!*n || path[*n - 1] != p)
+            path[(*n)++] = p;
+    }
+    return path;
+}
+
+const char *flat_near_element(flat_ctx *c, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    const bool sub = (dot ? dot[1] : name[0]) == 'x';
+    size_t n;
+    const char *const *cand = sub ? path_names(c, name, &n) : inst_names(c, &n);
+    return flat_near(c, name, cand, n);
+}
+
 void flat_suggest_element(flat_ctx *c, const char *name)
 {
-    size_t k;
-    const char *const *cand = inst_names(c, &k);
-    flat_suggest(c, name, cand, k);
+    const char *near = c->d->drop_notes ? NULL : flat_near_element(c, name);
+    if (near)
+        diag_note(c->d, DIAG_NOWHERE, "did you mean '%s'?", near);
 }
 
 static void resolve_expr(flat_ctx *c, const pending *p)
@@ -1150,29 +1180,34 @@ static void resolve_expr(flat_ctx *c, const pending *p)
     }
 }
 
-/* An element of .save, .print: also in ngspice's form "v.x1.v1". */
+int32_t flat_find_element(flat_ctx *c, const char *path, const char *name)
+{
+    const int32_t n = find_from(c, &c->inst_of, path, name);
+    return n < 0 && name[0] && name[1] == '.' ? find_from(c, &c->inst_of, path, name + 2) : n;
+}
+
+/* An element of .save, .print. */
 static void resolve_device(flat_ctx *c, const pending_node *p)
 {
-    int32_t n = find_from(c, &c->inst_of, p->path, p->name);
-    if (n < 0 && p->name[0] && p->name[1] == '.')
-        n = find_from(c, &c->inst_of, p->path, p->name + 2);
-    if (n < 0 && strchr(p->name, ':')) { /* a terminal of a subcircuit (flat_probe.c) */
-        n = find_from(c, &c->inst_of, p->path, arena_printf(&c->scratch, "%s#probe", p->name));
-        c->f->save[p->index].as = c->f->save[p->index].text;
-    }
+    flat_save *s = &c->f->save[p->index];
+    const int32_t n = flat_find_element(c, p->path, p->name);
     if (n >= 0) {
-        c->f->save[p->index].device = c->f->inst[n].name;
+        s->device = c->f->inst[n].name;
         return;
     }
-    c->f->save[p->index].text = NULL;
+    if (s->what == FLAT_SAVE_I && strchr(p->name, ':')) {
+        if (!flat_take_terminal(c, p, s))
+            s->text = NULL;
+        return;
+    }
+    s->text = NULL;
     if (flat_first(c, p->span)) {
         diag_warning(c->d, p->span, "no element '%s'; nothing is saved for it", p->name);
         flat_suggest_element(c, p->name);
     }
 }
 
-/* Items that do not exist were marked by text NULL. */
-static void drop_saves(flat *f)
+void flat_drop_saves(flat *f)
 {
     size_t n = 0;
     for (size_t i = 0; i < vec_len(f->save); i++)
@@ -1206,5 +1241,5 @@ void flat_resolve_pending(flat_ctx *c)
         else
             c->f->save[p->index].node[p->k] = n;
     }
-    drop_saves(c->f);
+    flat_drop_saves(c->f);
 }

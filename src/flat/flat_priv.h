@@ -268,6 +268,7 @@ typedef struct probe_item { /* an item of .probe that needs the elements */
     int32_t n;
     const char *word[5]; /* [n]; element, terminal ... */
     bool comma[5];       /* is there one before it? else a colon */
+    const char *as;      /* the vector's name, NULL: ngspice's */
     diag_span span;
 } probe_item;
 
@@ -366,7 +367,10 @@ const char *flat_csparam_name(const flat_ctx *c, const char *name);
 bool flat_first(flat_ctx *c, diag_span at);
 /* Like flat_first, where several messages can belong to a place; `what` tells them apart. */
 bool flat_first_of(flat_ctx *c, diag_span at, uint64_t what);
-/* diag_suggest among names of about the right length, so that large circuits cost little. */
+/* The one of cand [n] that `name` is likely to mean, of those of about its length, so that large
+ * circuits cost little; NULL: none. */
+const char *flat_near(flat_ctx *c, const char *name, const char *const *cand, size_t n);
+/* diag_suggest with that. */
 void flat_suggest(flat_ctx *c, const char *name, const char *const *cand, size_t n);
 void flat_where(flat_ctx *c, const scope *s); /* the note "in instance x1.x2" */
 void flat_start_eval(flat_ctx *c); /* a new value: its budget of operations is whole again */
@@ -546,8 +550,14 @@ void flat_fill_maps(flat_ctx *c); /* names of all nodes and elements */
 /* A name with the colons that Xyce has between levels of hierarchy as dots, interned. */
 const char *flat_with_dots(flat_ctx *c, const char *name);
 
+/* The element `name` as seen from a scope, also in ngspice's form "v.x1.v1"; -1: there is none. */
+int32_t flat_find_element(flat_ctx *c, const char *path, const char *name);
+/* The element, or instance of a subcircuit, that `name` is likely to mean; NULL. */
+const char *flat_near_element(flat_ctx *c, const char *name);
 /* "did you mean" among the elements. */
 void flat_suggest_element(flat_ctx *c, const char *name);
+/* Drops the items of .save whose text is NULL. */
+void flat_drop_saves(flat *f);
 
 /* flat_probe.c: stores the item of .probe at the cursor for flat_probes. false: the item is none of
  * its kinds, the cursor is where it was. */
@@ -557,6 +567,12 @@ void flat_want_pins(flat_ctx *c);
 /* The ports of an instance e of b, whose nodes stand in node [n_slot] of its scope, get sources of
  * 0 V if somebody asks for their currents. s: where e stands. */
 void flat_put_pins(flat_ctx *c, const scope *s, const elem *e, const body *b, int32_t *node);
+/* An item of .save, i(m1:d) or p(m1), with the device and terminal that p->name means, as seen from
+ * its scope; flat_probes puts its source. false after a message: there is none. */
+bool flat_take_terminal(flat_ctx *c, const pending_node *p, flat_save *s);
+/* id(m1), i2(q1), p(m1), of the element or terminal `arg`: "m1:d", "q1:2", "m1:power", interned.
+ * NULL: another function. */
+const char *flat_terminal_call(flat_ctx *c, const char *fn, const char *arg);
 /* Carries out the stored items, after all elements were made. true: it added elements. */
 bool flat_probes(flat_ctx *c);
 

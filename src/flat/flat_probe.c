@@ -1,8 +1,9 @@
-/* flat_probe.c - .probe: currents into terminals, voltages between terminals and powers of
- * elements. A current is that of a source of 0 V, put between the terminal and its node; a power,
- * the sum of v i over the terminals, is an unknown of its own. Names of the vectors are those of
- * ngspice: i(r1), i(q1:c), i(x1:out), v(vd_m1:d:s), r1:power. Instances of subcircuits get their
- * sources when they are expanded (flat_put_pins), for afterwards they have no terminals.
+/* flat_probe.c - currents into terminals, voltages between terminals and powers of elements: of
+ * .probe, of .save, and those that other cards and commands name (metered of net_deck). A current
+ * is that of a source of 0 V, put between the terminal and its node; a power, the sum of v i over
+ * the terminals, is an unknown of its own. Names of the vectors are those of ngspice: i(r1),
+ * i(q1:c), i(x1:out), v(vd_m1:d:s), r1:power. Instances of subcircuits get their sources when they
+ * are expanded (flat_put_pins), for afterwards they have no terminals.
  * Source: ngspice manual 39, section 15.6.6. */
 #include <stdlib.h>
 #include <string.h>
@@ -86,9 +87,7 @@ static void refuse(flat_ctx *c, const probe_item *p, const char *what, const cha
 
 static int32_t element(flat_ctx *c, const probe_item *p, const char *name)
 {
-    int32_t k = map_get(&c->inst_of, map_key(name), -1);
-    if (k < 0 && name[0] && name[1] == '.')
-        k = map_get(&c->inst_of, map_key(str_intern0(c->names, name + 2)), -1);
+    const int32_t k = flat_find_element(c, "", name);
     if (k < 0) {
         refuse(c, p, "no element", name);
         flat_suggest_element(c, name);
@@ -105,19 +104,38 @@ static int32_t terminal_of(const flat_inst *in, const char *name)
     return t >= 0 && t < n_terminal(in) ? t : -1;
 }
 
+/* "d, g, s, b, or 1 to 4" */
+static const char *list_terminals(flat_ctx *c, const char *const *name, size_t n)
+{
+    const char *text = "";
+    for (size_t i = 0; i < n; i++)
+        text = arena_printf(&c->scratch, "%s%s, ", text, name[i]);
+    return n == 1 ? arena_printf(&c->scratch, "%sor 1", text)
+                  : arena_printf(&c->scratch, "%s%s1 to %zu", text, *text ? "or " : "", n);
+}
+
+static const char *terminals_of(flat_ctx *c, const flat_inst *in)
+{
+    const char *all = terminals(in->letter), *name[4];
+    const int32_t n = n_terminal(in), named = all ? (int32_t)strlen(all) : 0;
+    for (int32_t i = 0; i < n && n <= named; i++)
+        name[i] = arena_printf(&c->scratch, "%c", all[i]);
+    if (n <= named)
+        return list_terminals(c, name, (size_t)n);
+    return all ? arena_printf(&c->scratch, "the letters of '%s', or 1 to %d", all, (int)n)
+               : arena_printf(&c->scratch, "1 to %d", (int)n);
+}
+
 /* -1 after a message. */
 static int32_t terminal(flat_ctx *c, const probe_item *p, int32_t k, const char *name)
 {
     const flat_inst *in = &c->f->inst[k];
-    const char *all = terminals(in->letter);
     const int32_t t = terminal_of(in, name);
     if (t >= 0)
         return t;
     diag_warning(c->d, p->span, "'%s' has no terminal '%s'; nothing is saved for it", in->name,
                  name);
-    if (all)
-        diag_note(c->d, DIAG_NOWHERE, "its terminals are the letters of '%s', or numbers from 1",
-                  all);
+    diag_note(c->d, DIAG_NOWHERE, "its terminals are %s", terminals_of(c, in));
     return -1;
 }
 
@@ -130,10 +148,10 @@ static void want_of_card(flat_ctx *c, const net_card *card)
         const net_tok *t = &card->tok[i];
         if (!t[0].text || t[1].punct != '(' || !t[2].text)
             continue;
-        const char *prefix = !strcmp(t[0].text, "ix") ? "x" : "";
-        const int n = (int)strcspn(t[2].text, ":");
-        const char *name =
-            str_intern0(c->names, arena_printf(&c->scratch, "%s%.*s", prefix, n, t[2].text));
+        const char *prefix = !strcmp(t[0].text, "ix") ? "x" : "", *colon = strrchr(t[2].text, ':');
+        const int n = colon ? (int)(colon - t[2].text) : (int)strlen(t[2].text);
+        const char *name = flat_with_dots(
+            c, str_intern0(c->names, arena_printf(&c->scratch, "%s%.*s", prefix, n, t[2].text)));
         const char *dot = strrchr(name, '.');
         if ((dot ? dot[1] : name[0]) == 'x')
             map_set(&c->pin_of, map_key(name), 1);
@@ -173,12 +191,47 @@ static flat_inst zero_volts(flat_ctx *c, const char *name, int32_t a, int32_t b,
     return v;
 }
 
+static void lack(flat_ctx *c, const char *device, const char *param, const char *note)
+{
+    vec_push(c->f->lack, ((flat_lack){device, param, arena_printf(c->mem, "%s", note)}));
+}
+
+/* Whether a card other than .save and .probe asks for a current into a port of b, an instance of
+ * which is called `name`, or for its power. */
+static bool is_metered_sub(flat_ctx *c, const char *name, const body *b)
+{
+    const char **port = NULL;
+    bool metered = false;
+    for (size_t i = 0; i < vec_len(b->port); i++)
+        vec_push(port, b->slot_name[b->port[i]]);
+    for (size_t i = 0; i + 1 < vec_len(c->deck->metered); i += 2) {
+        const char *part = c->deck->metered[i + 1];
+        if (c->deck->metered[i] != name || *part != ':')
+            continue;
+        bool there = !strcmp(part, ":power");
+        for (size_t k = 0; k < vec_len(port); k++)
+            there |= !strcmp(port[k], part + 1);
+        char *end;
+        const long number = strtol(part + 1, &end, 10);
+        there |= part[1] && !*end && number >= 1 && (size_t)number <= vec_len(port);
+        if (!there)
+            lack(c, name, part,
+                 arena_printf(&c->scratch, "the terminals of '%s' are %s", name,
+                              list_terminals(c, port, vec_len(port))));
+        metered |= there;
+    }
+    vec_free(port);
+    return metered;
+}
+
 void flat_put_pins(flat_ctx *c, const scope *s, const elem *e, const body *b, int32_t *node)
 {
-    if (!c->pin_of.n && !(c->all_pins && s == c->root))
+    const bool all = c->all_pins && s == c->root, metered = vec_len(c->deck->metered) > 0;
+    if (!c->pin_of.n && !all && !metered)
         return;
     const char *name = flat_join(c, s, e->name);
-    if (!(c->all_pins && s == c->root) && map_get(&c->pin_of, map_key(name), -1) < 0)
+    if (!all && map_get(&c->pin_of, map_key(name), -1) < 0 &&
+        !(metered && is_metered_sub(c, name, b)))
         return;
     for (size_t i = 0; i < vec_len(b->port); i++) {
         const int32_t slot = b->port[i], inner = (int32_t)vec_len(c->f->node);
@@ -205,9 +258,19 @@ static const pin *find_pin(const flat_ctx *c, const char *inst, const char *port
     return NULL;
 }
 
-static bool is_subcircuit(const flat_ctx *c, const char *inst)
+/* As seen from a scope. */
+static const pin *pin_from(flat_ctx *c, const char *path, const char *inst, const char *port)
 {
-    return find_pin(c, inst, "1") != NULL;
+    const char *dots = flat_with_dots(c, inst),
+               *full = arena_printf(&c->scratch, "%s%s", path, dots);
+    const pin *at = find_pin(c, full, port);
+    return at || !*path ? at : find_pin(c, dots, port);
+}
+
+/* The first terminal of an instance of a subcircuit; NULL: it is none. */
+static const pin *first_pin(flat_ctx *c, const char *path, const char *inst)
+{
+    return pin_from(c, path, inst, "1");
 }
 
 static int32_t new_node(flat_ctx *c, const char *name)
@@ -254,17 +317,21 @@ static void save_as(flat_ctx *c, const probe_item *p, flat_save s, const char *n
 static void save_pin(flat_ctx *c, const probe_item *p, const pin *at)
 {
     save_as(c, p, (flat_save){.what = FLAT_SAVE_I, .node = {-1, -1}, .device = at->source},
-            arena_printf(&c->scratch, "i(%s:%s)", at->inst, at->port));
+            p->as ? p->as : arena_printf(&c->scratch, "i(%s:%s)", at->inst, at->port));
 }
 
-/* i(x1:a), i(x1:2) */
-static void probe_pin(flat_ctx *c, const probe_item *p)
+/* A terminal that an item names. */
+typedef struct place {
+    const pin *pin; /* of an instance of a subcircuit; NULL: */
+    int32_t k, t;   /* of this element */
+} place;
+
+/* i(x1:a), i(x1:2); sub: of x1. false after a message. */
+static bool place_in_sub(flat_ctx *c, const probe_item *p, const pin *sub, place *at)
 {
-    const pin *at = p->n > 1 ? find_pin(c, p->word[0], p->word[1]) : NULL;
-    if (at) {
-        save_pin(c, p, at);
-        return;
-    }
+    at->pin = p->n > 1 ? find_pin(c, sub->inst, p->word[1]) : NULL;
+    if (at->pin)
+        return true;
     if (p->n == 1)
         refuse(c, p, "a terminal is needed, as in i(x1:out), for the current of", p->word[0]);
     else
@@ -272,31 +339,45 @@ static void probe_pin(flat_ctx *c, const probe_item *p)
                      p->word[0], p->word[1]);
     const char **name = NULL;
     for (size_t i = 0; i < vec_len(c->pin); i++)
-        if (!strcmp(c->pin[i].inst, p->word[0]))
+        if (!strcmp(c->pin[i].inst, sub->inst))
             vec_push(name, c->pin[i].port);
-    diag_suggest(c->d, p->n > 1 ? p->word[1] : "", name, vec_len(name));
+    diag_note(c->d, DIAG_NOWHERE, "its terminals are %s", list_terminals(c, name, vec_len(name)));
     vec_free(name);
+    return false;
 }
 
-/* i(r1), i(q1:c), i(q1,c) */
+/* i(r1), i(q1:c), i(q1,c), as seen from a scope. false after a message. */
+static bool find_place(flat_ctx *c, const char *path, const probe_item *p, place *at)
+{
+    const pin *sub = first_pin(c, path, p->word[0]);
+    *at = (place){.k = -1};
+    if (sub)
+        return place_in_sub(c, p, sub, at);
+    at->k = flat_find_element(c, path, p->word[0]);
+    if (at->k < 0)
+        return element(c, p, p->word[0]) >= 0;
+    if (p->n == 1 && n_terminal(&c->f->inst[at->k]) != 2) {
+        refuse(c, p, "a terminal is needed, as in i(q1:c), for the current of", p->word[0]);
+        return false;
+    }
+    at->t = p->n == 1 ? 0 : terminal(c, p, at->k, p->word[1]);
+    return at->t >= 0;
+}
+
 static void probe_current(flat_ctx *c, const probe_item *p)
 {
-    if (is_subcircuit(c, p->word[0])) {
-        probe_pin(c, p);
+    place at;
+    if (!find_place(c, "", p, &at))
+        return;
+    if (at.pin) {
+        save_pin(c, p, at.pin);
         return;
     }
-    const int32_t k = element(c, p, p->word[0]);
-    if (k < 0)
-        return;
-    if (p->n == 1 && n_terminal(&c->f->inst[k]) != 2) {
-        refuse(c, p, "a terminal is needed, as in i(q1:c), for the current of", p->word[0]);
-        return;
-    }
-    const int32_t t = p->n == 1 ? 0 : terminal(c, p, k, p->word[1]);
-    if (t < 0)
-        return;
-    const char *name = arena_printf(&c->scratch, "i(%s)", terminal_name(c, &c->f->inst[k], t));
-    save_as(c, p, (flat_save){.what = FLAT_SAVE_I, .node = {-1, -1}, .device = into(c, p, k, t)},
+    const char *name =
+        p->as ? p->as
+              : arena_printf(&c->scratch, "i(%s)", terminal_name(c, &c->f->inst[at.k], at.t));
+    save_as(c, p,
+            (flat_save){.what = FLAT_SAVE_I, .node = {-1, -1}, .device = into(c, p, at.k, at.t)},
             name);
 }
 
@@ -409,22 +490,18 @@ static const net_expr *power_of_pins(flat_ctx *c, const probe_item *p)
     return sum;
 }
 
-/* p(r1), p(x1) */
-static void probe_power(flat_ctx *c, const probe_item *p)
+/* The node whose voltage is the power of an instance of a subcircuit (k < 0), or of element k; -1
+ * after a message. vector: its name */
+static int32_t power_node(flat_ctx *c, const probe_item *p, int32_t k, const char *vector)
 {
-    const bool sub = is_subcircuit(c, p->word[0]);
-    const int32_t k = sub ? -1 : element(c, p, p->word[0]);
-    if (!sub && k < 0)
-        return;
-    const char *vector =
-        arena_printf(&c->scratch, "%s:power", sub ? p->word[0] : c->f->inst[k].name);
     const char *name = str_intern0(c->names, arena_printf(&c->scratch, "%s#probe", vector));
-    if (map_get(&c->node_of, map_key(name), -1) >= 0)
-        return; /* asked for twice */
-    const net_expr *sum = sub ? power_of_pins(c, p) : power_of_element(c, p, k);
+    const int32_t known = map_get(&c->node_of, map_key(name), -1);
+    if (known >= 0)
+        return known;
+    const net_expr *sum = k < 0 ? power_of_pins(c, p) : power_of_element(c, p, k);
     if (!sum) {
         refuse(c, p, "there is no power of", p->word[0]);
-        return;
+        return -1;
     }
     flat_inst row = {.name = str_intern0(c->names, arena_printf(&c->scratch, "row#%s", name)),
                      .letter = 'b',
@@ -439,7 +516,88 @@ static void probe_power(flat_ctx *c, const probe_item *p)
     row.node[0] = new_node(c, name);
     row.node[1] = 0;
     vec_push(c->f->inst, row);
-    save_as(c, p, (flat_save){.what = FLAT_SAVE_V, .node = {row.node[0], -1}}, vector);
+    return row.node[0];
+}
+
+/* p(r1), p(x1) */
+static void probe_power(flat_ctx *c, const probe_item *p)
+{
+    const bool sub = first_pin(c, "", p->word[0]) != NULL;
+    const int32_t k = sub ? -1 : element(c, p, p->word[0]);
+    if (!sub && k < 0)
+        return;
+    const char *vector =
+        arena_printf(&c->scratch, "%s:power", sub ? p->word[0] : c->f->inst[k].name);
+    const int32_t node = power_node(c, p, k, vector);
+    if (node >= 0)
+        save_as(c, p, (flat_save){.what = FLAT_SAVE_V, .node = {node, -1}}, vector);
+}
+
+/* -- .save i(m1:d), p(m1) -- */
+
+const char *flat_terminal_call(flat_ctx *c, const char *fn, const char *arg)
+{
+    const bool power = !strcmp(fn, "p") || !strcmp(fn, "w");
+    if (!power && (fn[0] != 'i' || !fn[1] || fn[2] || !strchr("dgsbce123456789", fn[1])))
+        return NULL;
+    return str_intern0(c->names, power ? arena_printf(&c->scratch, "%s:power", arg)
+                                       : arena_printf(&c->scratch, "%s:%c", arg, fn[1]));
+}
+
+bool flat_take_terminal(flat_ctx *c, const pending_node *p, flat_save *s)
+{
+    const char *colon = strrchr(p->name, ':'),
+               *device = str_intern(c->names, p->name, (size_t)(colon - p->name));
+    const bool power = !strcmp(colon, ":power");
+    const probe_item q = {.kind = power ? 'p' : 'i',
+                          .n = power ? 1 : 2,
+                          .word = {device, str_intern0(c->names, colon + 1)},
+                          .span = p->span};
+    const pin *sub = first_pin(c, p->path, device);
+    place at;
+    if (power) {
+        const int32_t k = sub ? -1 : flat_find_element(c, p->path, device);
+        if (!sub && k < 0)
+            return element(c, &q, device) >= 0;
+        s->device = sub ? sub->inst : c->f->inst[k].name;
+    } else if (find_place(c, p->path, &q, &at)) {
+        s->device = at.pin ? at.pin->inst : c->f->inst[at.k].name;
+    } else {
+        return false;
+    }
+    s->param = q.n == 1 ? "power" : q.word[1];
+    s->as = s->text =
+        str_intern0(c->names, power ? arena_printf(&c->scratch, "%s:power", s->device)
+                                    : arena_printf(&c->scratch, "i(%s:%s)", s->device, s->param));
+    return true;
+}
+
+/* Puts the source or row of an item that flat_take_terminal has taken. */
+static void put_saved(flat_ctx *c, flat_save *s)
+{
+    const bool power = !strcmp(s->param, "power");
+    const probe_item q = {.n = 2, .word = {s->device, s->param}, .span = s->span};
+    const pin *sub = first_pin(c, "", s->device);
+    place at;
+    if (power) {
+        const int32_t k = sub ? -1 : flat_find_element(c, "", s->device);
+        s->what = FLAT_SAVE_V;
+        s->node[0] = power_node(c, &q, k, s->as);
+        s->text = s->node[0] < 0 ? NULL : s->text;
+    } else if (find_place(c, "", &q, &at)) {
+        s->device = at.pin ? at.pin->source : into(c, &q, at.k, at.t);
+    }
+    s->param = NULL;
+}
+
+static bool is_taken(const flat_save *s) { return s->what == FLAT_SAVE_I && s->param; }
+
+static void put_all_saved(flat_ctx *c)
+{
+    for (size_t i = 0; i < vec_len(c->f->save); i++)
+        if (is_taken(&c->f->save[i]))
+            put_saved(c, &c->f->save[i]);
+    flat_drop_saves(c->f);
 }
 
 static bool has_save_card(const flat_ctx *c)
@@ -522,23 +680,43 @@ static void probe_named(flat_ctx *c, const char *device)
     const probe_item p = {.kind = 'i', .n = 1, .word = {device}, .span = DIAG_NOWHERE};
     flat_fill_maps(c);
     const int32_t k = map_get(&c->inst_of, map_key(device), -1);
+    const char *near = k < 0 ? flat_near_element(c, device) : NULL;
+    if (near)
+        lack(c, device, str_intern0(c->names, ""),
+             arena_printf(&c->scratch, "did you mean '%s'?", near));
     if (k >= 0 && flat_has_no_branch(c->f->inst[k].letter) && !c->f->inst[k].expr_is_v &&
         n_terminal(&c->f->inst[k]) == 2)
         vec_push(c->probe, p);
 }
 
 /* The current into a terminal, ":d", or the ":power" of an element, which a card of results names.
- * What is not there the card tells. */
+ * That it is not there the card tells, with what is there. */
 static void probe_part(flat_ctx *c, const char *device, const char *part)
 {
     const bool power = !strcmp(part, ":power");
     const probe_item p = {
-        .kind = power ? 'p' : 'i', .n = power ? 1 : 2, .word = {device, part + 1}};
+        .kind = power ? 'p' : 'i',
+        .n = power ? 1 : 2,
+        .word = {device, part + 1},
+        .as = str_intern0(c->names, arena_printf(&c->scratch, "i(%s%s)", device, part)),
+        .span = DIAG_NOWHERE};
     flat_fill_maps(c);
+    if (first_pin(c, "", device)) {
+        if (power || find_pin(c, device, part + 1))
+            vec_push(c->probe, p);
+        return;
+    }
     const int32_t k = map_get(&c->inst_of, map_key(device), -1);
     const int32_t t = k < 0 || power ? 0 : terminal_of(&c->f->inst[k], part + 1);
+    const char *near = k < 0 ? flat_near_element(c, device) : NULL;
     if (k >= 0 && !c->f->inst[k].is_row && t >= 0)
         vec_push(c->probe, p);
+    else if (k >= 0)
+        lack(c, device, part,
+             arena_printf(&c->scratch, "the terminals of '%s' are %s", device,
+                          terminals_of(c, &c->f->inst[k])));
+    else if (near)
+        lack(c, device, part, arena_printf(&c->scratch, "did you mean '%s'?", near));
 }
 
 static void put_meters(flat_ctx *c)
@@ -562,10 +740,9 @@ bool flat_probes(flat_ctx *c)
 {
     const size_t n = vec_len(c->f->inst);
     put_meters(c);
-    if (!vec_len(c->probe))
-        return vec_len(c->f->inst) > n || vec_len(c->pin) > 0;
-    flat_fill_maps(c);
-    if (!has_save_card(c)) /* as in ngspice, .probe takes nothing away */
+    if (vec_len(c->probe) || vec_len(c->f->save))
+        flat_fill_maps(c);
+    if (vec_len(c->probe) && !has_save_card(c)) /* as in ngspice, .probe takes nothing away */
         vec_push(
             c->f->save,
             ((flat_save){
@@ -585,5 +762,6 @@ bool flat_probes(flat_ctx *c)
         else if (p->kind == 'p')
             probe_power(c, p);
     }
+    put_all_saved(c);
     return vec_len(c->f->inst) > n || vec_len(c->pin) > 0;
 }

@@ -304,19 +304,27 @@ bool post_is_vector(post_env *e, const char *name)
     return find_vector(e, name, &v) || (e->number && e->number(e->user, name, &x));
 }
 
-static bool no_vector(post_env *e, const char *name)
+/* name: the vector, as which `said` asks for it */
+static bool no_vector_as(post_env *e, const char *name, const char *said)
 {
-    post_fail(e, "there is no vector '%s'%s%s", name,
+    post_fail(e, "there is no vector '%s'%s%s", said,
               e->set->current ? " in the plot " : "; no analysis has run",
               e->set->current ? e->set->current->name : "");
+    const char *note = e->lack ? e->lack(e->user, name) : NULL;
+    if (note) {
+        diag_note(e->d, DIAG_NOWHERE, "%s", note);
+        return false;
+    }
     const post_plot *p = e->set->current;
     const char **cand = NULL;
     for (size_t i = 0; p && i < vec_len(p->vec); i++)
         vec_push(cand, p->vec[i]->name);
-    diag_suggest(e->d, name, cand, vec_len(cand));
+    diag_suggest(e->d, said, cand, vec_len(cand));
     vec_free(cand);
     return false;
 }
+
+static bool no_vector(post_env *e, const char *name) { return no_vector_as(e, name, name); }
 
 static bool look_up(parser *p, const char *name, post_val *out)
 {
@@ -379,15 +387,27 @@ static const char *sideband(parser *p, const char *name)
     return index;
 }
 
+/* "x1.m1:d" of "x1:m1:d": levels of hierarchy that Xyce divides by colons. NULL: it has none. */
+static const char *terminal_with_dots(arena *mem, const char *name)
+{
+    const char *last = strrchr(name, ':');
+    const char *path =
+        last ? str_with_dots(mem, arena_strndup(mem, name, (size_t)(last - name))) : NULL;
+    return path ? arena_printf(mem, "%s%s", path, last) : NULL;
+}
+
 /* index: of the sideband */
 static bool node_voltage(parser *p, char letter, const char *prefix, const char *node,
                          const char *index, post_val *out)
 {
     if (p->names) {
-        const char *dots = str_with_dots(p->e->mem, node);
+        const char *dots = str_with_dots(p->e->mem, node),
+                   *of = letter == 'i' ? terminal_with_dots(p->e->mem, node) : NULL;
         note_name(p, arena_printf(p->e->mem, "%c(%s)", letter, node));
         if (dots)
             note_name(p, arena_printf(p->e->mem, "%c(%s)", letter, dots));
+        if (of)
+            note_name(p, arena_printf(p->e->mem, "%c(%s)", letter, of));
         return true;
     }
     if (letter == 'v' && (!strcmp(node, "0") || !str_casecmp(node, "gnd"))) {
@@ -400,9 +420,10 @@ static bool node_voltage(parser *p, char letter, const char *prefix, const char 
         return true;
     }
     const char *name = arena_printf(p->e->mem, "%s%c(%s)%s", prefix, letter, node, index),
-               *dots = str_with_dots(p->e->mem, name);
+               *dots = str_with_dots(p->e->mem, name),
+               *of = letter == 'i' ? terminal_with_dots(p->e->mem, name) : NULL;
     return find_vector(p->e, name, out) || (dots && find_vector(p->e, dots, out)) ||
-           no_vector(p->e, name);
+           (of && find_vector(p->e, of, out)) || no_vector(p->e, name);
 }
 
 /* v(a,b) by that name, as the card of a spectrum called it. */
@@ -558,7 +579,7 @@ static bool probe(parser *p, const char *word, const char *start, bool *taken, p
         return true;
     }
     return find_in(p->e, p->e->set->current, whole, out) || find_vector(p->e, name, out) ||
-           (dots && find_vector(p->e, dots, out)) || no_vector(p->e, whole);
+           (dots && find_vector(p->e, dots, out)) || no_vector_as(p->e, name, whole);
 }
 
 static bool call(parser *p, const char *name, const char *start, post_val *out)

@@ -54,6 +54,8 @@ typedef struct post_env {
     /* called for names that are no vectors: parameters, results of measures, device values. NULL:
      * there are none */
     bool (*number)(void *user, const char *name, double *value);
+    /* called for a vector that is missing: a note about it, NULL: none. NULL: not wanted */
+    const char *(*lack)(void *user, const char *name);
     void *user;
     int depth;  /* of user functions */
     int n_call; /* of user functions, in the outermost one */

@@ -261,6 +261,9 @@ void sim_alter(sim *s, const sim_change *c);
 /* The client will ask for the vector "@c1[i]", or "i(r1)". If its value needs a source in series
  * with the device, the next circuit has one. true: the circuit must be built again for that. */
 bool sim_meter(sim *s, const char *name);
+/* What a user may have meant who asked for the current or power `name`, which is not there: a text
+ * for a note. NULL: nobody knows. */
+const char *sim_lack(sim *s, const char *name);
 /* Statistical functions draw for this sample. */
 void sim_set_sample(sim *s, uint64_t seed, int64_t sample);
 /* A number among the options. Status: VS_OK; VS_EINPUT with a message. */

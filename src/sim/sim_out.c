@@ -167,12 +167,13 @@ static bool detail_name(sim *s, const char *name, flat_save *o)
  * "i(m1:d)", "m1:power". The parameter is what begins with the colon. */
 static bool probe_name(sim *s, const char *name, flat_save *o)
 {
-    const size_t n = strlen(name), colon = strcspn(name, ":");
-    const bool current = !strncmp(name, "i(", 2) && name[n - 1] == ')',
-               power = !current && !strcmp(name + colon, ":power");
+    const char *colon = strrchr(name, ':');
+    const size_t n = strlen(name), at = colon ? (size_t)(colon - name) : n;
+    const bool current = !str_ncasecmp(name, "i(", 2) && name[n - 1] == ')',
+               power = !current && colon && !str_casecmp(colon, ":power");
     if (!current && !power)
         return false;
-    const size_t from = current ? 2 : 0, to = n - current, end = colon < to ? colon : to;
+    const size_t from = current ? 2 : 0, to = n - current, end = at < to ? at : to;
     *o = (flat_save){.device = str_intern_lower(s->names, name + from, end - from),
                      .param = str_intern_lower(s->names, name + end, to - end)};
     o->device = sim_element_name(s, o->device);
@@ -196,6 +197,17 @@ bool sim_meter(sim *s, const char *name)
     vec_push(s->deck.metered, o.param);
     sim_deep(s, "save");
     return true;
+}
+
+const char *sim_lack(sim *s, const char *name)
+{
+    flat_save o;
+    if (!probe_name(s, name, &o))
+        return NULL;
+    for (size_t i = 0; i < vec_len(s->flat.lack); i++)
+        if (s->flat.lack[i].device == o.device && s->flat.lack[i].param == o.param)
+            return s->flat.lack[i].note;
+    return NULL;
 }
 
 /* Keeps what of `name` are values inside devices. */

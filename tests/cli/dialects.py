@@ -661,6 +661,85 @@ rl o 0 {rl}
         v, said = self.run_deck(deck + '.tran 1m 10m\n.meas tran m1 max i(nobody)\n.end\n')
         self.assertIn("there is no vector 'i(nobody)'", said)
 
+    TERMINALS = ('terminals\nvd d 0 1.5\nvg g 0 1.2\nm1 d g 0 0 n w=10u l=1u\nq1 d b 0 qn\nrb b d 100k\nx1 d g sub\n'
+                 '.subckt sub d g\nm1 d g s 0 n w=10u l=1u\nrs s 0 10\nxi d g inn\n.ends\n'
+                 '.subckt inn d g\nm1 d g 0 0 n w=10u l=1u\n.ends\n.model n nmos vto=0.7 kp=100u\n.model qn npn\n')
+    BY = {'i(m1:d)': 'i(m1:d)', 'i(m1:3)': 'i(m1:s)', 'id(m1)': 'i(m1:d)', 'i2(q1)': 'i(q1:b)', 'ie(q1)': 'i(q1:e)',
+          'i(x1.m1:d)': 'i(x1.m1:d)', 'i(m.x1.m1:s)': 'i(x1.m1:s)', 'i(x1:m1:s)': 'i(x1.m1:s)', 'id(x1.m1)': 'i(x1.m1:d)',
+          'i(x1:d)': 'i(x1:d)', 'i(x1:1)': 'i(x1:d)', 'i(x1.xi:2)': 'i(x1.xi:g)', 'i(x1:xi:d)': 'i(x1.xi:d)',
+          'i(rb:1)': 'i(rb)', 'p(q1)': 'q1:power', 'w(x1)': 'x1:power'}
+
+    def test_terminals_by_every_card_and_command(self):
+        want, _ = self.run_deck(self.TERMINALS + '.probe i(m1:d) i(m1:s) i(q1:b) i(q1:e) i(x1.m1:d) i(x1.m1:s) i(x1:d) '
+                                'i(x1.xi:g) i(x1.xi:d) i(rb) p(q1) p(x1)\n.op\n.end\n')
+        self.close(want['i(x1:d)'][0], want['i(x1.m1:d)'][0] + want['i(x1.xi:d)'][0], 1e-6)
+        self.close(want['i(x1.m1:s)'][0], -want['i(x1.m1:d)'][0], 1e-6)
+        for item, of in self.BY.items():
+            for card in ('.save', '.print op', '.meas', 'save'):
+                with self.subTest(item=item, card=card):
+                    if card == '.meas':
+                        cards = ".op\n.meas op y param='%s'\n" % item
+                    elif card == 'save':
+                        cards = '.control\nsave %s\nop\nprint %s\nlet y = %s\nwrdata y.txt y\n.endc\n' % (item, item, item)
+                    else:
+                        cards = '%s %s\n.op\n' % (card, item)
+                    v, said = self.run_deck(self.TERMINALS + cards + '.end\n')
+                    self.assertNotIn('warning', said)
+                    self.assertNotIn('error', said)
+                    if card == '.save':
+                        self.assertEqual(len(v), 1)
+                        got = next(iter(v.values()))[0]
+                    elif card == '.print op':
+                        got = float(re.search(r'^%s = (\S+)$' % re.escape(item), said, re.M)[1])
+                    elif card == '.meas':
+                        got = float(re.search(r'^y += +(\S+)', said, re.M)[1])
+                    else:
+                        got = float(self.read('y.txt').split()[-1])
+                    self.assertLessEqual(abs(got - want[of][0]), 1e-5 * abs(want[of][0]) + 1e-15)
+
+    def test_terminals_that_are_not_there(self):
+        here = {'i(m2:d)': "did you mean 'm1'?", 'id(x1.m2)': "did you mean 'x1.m1'?", 'p(m7)': "did you mean 'm1'?",
+                'i(m1:x)': 'terminals are d, g, s, b, or 1 to 4', 'ie(m1)': 'terminals are d, g, s, b, or 1 to 4',
+                'i(rb:3)': 'terminals are 1 to 2', 'i(x1:nix)': 'terminals are d, g, or 1 to 2',
+                'i(x2:d)': "did you mean 'x1'?"}
+        for item, note in here.items():
+            for cards in ('.save %s v(d)\n.op\n', '.op\n.print op %s v(d)\n', ".op\n.meas op y param='%s'\n",
+                          '.control\nsave %s v(d)\nop\n.endc\n', '.probe %s\n.op\n'):
+                if cards.startswith('.probe') and item[:2] not in ('i(', 'p('):
+                    continue
+                with self.subTest(item=item, cards=cards):
+                    _, said = self.run_deck(self.TERMINALS + cards % item + '.end\n')
+                    self.assertEqual(said.count('warning'), 1)
+                    self.assertIn(note, said.replace("the terminals of 'm1' are", 'its terminals are')
+                                  .replace("the terminals of 'rb' are", 'its terminals are')
+                                  .replace("the terminals of 'x1' are", 'its terminals are'))
+
+    def test_terminals_in_transients_and_ac(self):
+        deck = ('four\nv1 a 0 sin(0 1 1meg) ac 1\nr1 a b 1k\nq1 b a 0 qn\nm1 b a 0 0 n\n.model qn npn\n.model n nmos\n'
+                '.tran 1n 3u\n.save ic(q1) i(m1:d) v(a)\n.four 1meg ib(q1) i(m1:g)\n.meas tran x max ib(q1)\n'
+                '.meas tran y max i(q1:2)\n.plot tran i(m1:s) i(q1:e)\n.end\n')
+        v, said = self.run_deck(deck)
+        self.assertNotIn('warning', said)
+        self.assertLessEqual({'i(q1:c)', 'i(m1:d)', 'v(a)'}, set(v))
+        self.assertIn('Fourier analysis for ib(q1)', said)
+        x, y = (re.search(r'^%s += +(\S+)' % k, said, re.M)[1] for k in 'xy')
+        self.assertEqual(x, y)
+
+    def test_terminals_in_sweeps_and_subcircuits(self):
+        deck = ('step\n.param w=1u\nvd d 0 1.5\nvg g 0 1.2\nx1 d g sub\n.subckt sub d g\nm1 d g s 0 n w={w} l=1u\n'
+                '.save i(m1:d)\n.if (w>2u)\nrs s 0 10\n.else\nrs s 0 20\nrq s 0 20\n.endif\n.ends\n'
+                '.model n nmos vto=0.7 kp=100u\n.save i(x1.m1:s)\n.dc vd 1.5 1.5 1\n.step param w list 1u 4u\n.end\n')
+        self.write('d.sp', deck)
+        r = subprocess.run([VSIM, '--csv', '-r', 'out.csv', 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+        rows = [line.split(',') for line in self.read('out.csv').split('\n') if line]
+        self.assertEqual(rows[0][-2:], ['i(x1.m1:d)', 'i(x1.m1:s)'])
+        last = [[float(x) for x in row[-2:]] for row in rows if 'v-sweep' not in row]
+        self.assertEqual(len(last), 2)
+        for row in last:
+            self.close(row[0], -row[1], 1e-6)
+        self.close(last[1][0], 4 * last[0][0], 1e-2)
+
     def test_probes_that_mean_nothing(self):
         v, said = self.run_deck('probes\nv1 a 0 2\nr1 a 0 1k\n.probe vd(r1: 1 : 2) i(r1)\n.probe vd(r1: 7 : 0)\n.op\n.end\n')
         self.assertIn("'r1' has no terminal '7'; nothing is saved for it", said)

@@ -15,7 +15,7 @@ rx a 0 2k
 .model nm nmos
 .probe i(q1,c) i(q1:b) i(r1) vd(r1) vd(m1:d:s) vd(m1:d,q1:c) vd(m1:d:0) p(r1) p(q1) p(m1) i(m1,4) i(c1) i(x1.rx)
 + i(q1) i(q1:x) p(r99) vd(m1:d)
-.probe tran v(b) i1(q1)
+.probe tran v(b) isub(q1)
 .control
 op
 let wrong = 0
