@@ -228,7 +228,9 @@ async function loadFft(pane) {
       const at = Math.round(h * f.freq / step);
       if (!k) d.marks.push({ x: f.x[at], y: 20 * Math.log10(f.y[at]), small: true, text: h === 1 ? eng(f.freq, 'Hz') : `${h}` });
     }
-    d.facts.push(`${t.e}: THD ${eng(100 * f.thd, '%')}, SNDR ${eng(f.sndr, 'dB')}, SFDR ${eng(f.sfdr, 'dB')}, ENOB ${plain(f.enob, 3)}`);
+    const least = (x) => (x !== null && x >= f.rounding ? '> ' : '');
+    d.facts.push(`${t.e}: THD ${eng(100 * f.thd, '%')}, SNDR ${least(f.sndr)}${eng(f.sndr, 'dB')}, ` +
+      `SFDR ${least(f.sfdr)}${eng(f.sfdr, 'dB')}, ENOB ${least(f.sndr)}${f.enob === null ? '–' : plain(f.enob, 3)}`);
     const top = Math.max(...d.series[0].y.filter(isFinite));
     d.y0 = top - 140;
   }

@@ -783,6 +783,10 @@ static vs_status figure(job *j, size_t kind)
         return VS_OK;
     }
     const double value[] = {100 * t.thd, t.snr, t.sndr, t.sfdr, t.enob};
+    if (isnan(value[kind])) {
+        fail(j, "no line is left beside the tone and its harmonics: take more of its periods");
+        return VS_OK;
+    }
     j->m->value = value[kind];
     j->m->ok = true;
     meas_part(j->m, "at", t.freq);

@@ -1,6 +1,7 @@
 /* spectrum.c - .fft and the figures of a tone. See spectrum.h. */
 #include "spectrum.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -315,6 +316,15 @@ static const char *lines_of(post_env *e, const post_val *v, const post_tone_opt 
     return l->lo <= l->hi ? NULL : "there are no lines between the least and largest frequency";
 }
 
+/* Whether line k belongs to a harmonic of the tone at line `at`, of which `last` is the highest. */
+static bool is_harmonic(const lines *l, int64_t at, int64_t last, int64_t k)
+{
+    const int64_t from = (k - l->lobe + at - 1) / at, to = (k + l->lobe) / at;
+    return (from < 2 ? 2 : from) <= (to > last ? last : to);
+}
+
+static double decibel(double ratio) { return 10 * log10(ratio); }
+
 const char *post_tone_of(post_env *e, const post_val *v, const post_tone_opt *o, post_tone *t)
 {
     lines l;
@@ -331,22 +341,30 @@ const char *post_tone_of(post_env *e, const post_val *v, const post_tone_opt *o,
         return arena_printf(e->mem, "%g Hz is not among the lines from %g to %g Hz", o->freq,
                             (double)l.lo * l.step, (double)l.hi * l.step);
     const double tone = around(&l, at);
-    double harmonics = 0, rest = 0, largest = 0;
-    for (int64_t h = 2; (o->n_harm <= 0 || h <= o->n_harm) && h * at <= l.hi; h++)
-        for (int64_t k = h * at - l.lobe; k <= h * at + l.lobe; k++)
-            if (k > at + l.lobe && k <= l.hi && (h == 2 || k > (h - 1) * at + l.lobe))
-                harmonics += power_of(&l, k);
-    for (int64_t k = l.lo; k <= l.hi; k++)
-        if (k < at - l.lobe || k > at + l.lobe) {
-            rest += power_of(&l, k);
-            largest = fmax(largest, power_of(&l, k));
-        }
-    const double noise = fmax(rest - harmonics, 0);
+    const int64_t highest = l.hi / at,
+                  last = o->n_harm > 0 && o->n_harm < highest ? o->n_harm : highest;
+    double harmonics = 0, noise = 0, rest = 0, largest = 0, all = 0;
+    int64_t n_noise = 0, n_rest = 0;
+    for (int64_t k = 0; k < l.n; k++)
+        all += power_of(&l, k);
+    for (int64_t k = l.lo; k <= l.hi; k++) {
+        if (k >= at - l.lobe && k <= at + l.lobe)
+            continue;
+        const double p = power_of(&l, k);
+        const bool harmonic = k > at && is_harmonic(&l, at, last, k);
+        *(harmonic ? &harmonics : &noise) += p;
+        n_noise += !harmonic;
+        rest += p;
+        n_rest++;
+        largest = fmax(largest, p);
+    }
+    const double line = power_of(&l, at);
     *t = (post_tone){.line = at, .freq = (double)at * l.step, .amplitude = cabs(post_at(v, at))};
     t->thd = sqrt(harmonics / tone);
-    t->snr = 10 * log10(tone / noise);
-    t->sndr = 10 * log10(tone / rest);
-    t->sfdr = 10 * log10(power_of(&l, at) / largest);
+    t->rounding = decibel(tone / all) - 20 * log10(DBL_EPSILON);
+    t->snr = n_noise ? fmin(decibel(tone / noise), t->rounding) : NAN;
+    t->sndr = n_rest ? fmin(decibel(tone / rest), t->rounding) : NAN;
+    t->sfdr = n_rest ? fmin(decibel(line / largest), t->rounding) : NAN;
     t->enob = (t->sndr - 10 * log10(1.5)) / (20 * log10(2));
     return tone > 0 ? NULL : "there is no tone: its lines are 0";
 }
@@ -371,6 +389,26 @@ static void print_lines(const post_val *v, const post_fft_card *c, const post_to
     }
 }
 
+static void print_figure(FILE *out, const char *name, double value, const char *unit, bool least)
+{
+    if (isnan(value))
+        fprintf(out, "  %-4s none: no line is left for it\n", name);
+    else
+        fprintf(out, "  %-4s %s%g %s%s\n", name, least ? "above " : "", value, unit,
+                least ? ", the rounding of the data" : "");
+}
+
+static void print_figures(const post_tone *t, FILE *out)
+{
+    fprintf(out, "\n  fundamental: %g Hz, amplitude %g\n  THD  %g %%\n", t->freq, t->amplitude,
+            100 * t->thd);
+    print_figure(out, "SNR", t->snr, "dB", t->snr >= t->rounding);
+    print_figure(out, "SNDR", t->sndr, "dB", t->sndr >= t->rounding);
+    print_figure(out, "SFDR", t->sfdr, "dB", t->sfdr >= t->rounding);
+    print_figure(out, "ENOB", t->enob, "bits", t->sndr >= t->rounding);
+    fputc('\n', out);
+}
+
 void post_fft_print(post_env *e, const post_fft_card *c, const post_plot *p, FILE *out)
 {
     post_val v;
@@ -387,10 +425,7 @@ void post_fft_print(post_env *e, const post_fft_card *c, const post_plot *p, FIL
     lines l;
     if (!why && !lines_of(e, &v, &(post_tone_opt){0, c->fmin, c->fmax, 0, 0}, &l)) {
         print_lines(&v, c, &t, l.lo, l.hi, out);
-        fprintf(out,
-                "\n  fundamental: %g Hz, amplitude %g\n  THD  %g %%\n  SNR  %g dB\n"
-                "  SNDR %g dB\n  SFDR %g dB\n  ENOB %g bits\n\n",
-                t.freq, t.amplitude, 100 * t.thd, t.snr, t.sndr, t.sfdr, t.enob);
+        print_figures(&t, out);
     } else {
         fprintf(out, "  no figures: %s\n\n", why ? why : "no lines");
     }

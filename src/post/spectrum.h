@@ -9,6 +9,8 @@
  *   THD  = sqrt(harmonics / tone)    SNDR = 10 lg (tone / rest)
  *   SNR  = 10 lg (tone / (rest - harmonics))    ENOB = (SNDR - 10 lg 1.5) / (20 lg 2)
  *   SFDR = 20 lg (amplitude of the fundamental / largest amplitude in the rest)
+ * Samples are rounded to 53 bits: what is left of less than DBL_EPSILON^2 of the power of all lines
+ * (-313 dB) is rounding, and counts as that much.
  * Source: HSPICE manual, ".FFT"; Xyce Reference Guide, ".FFT", ".MEASURE FFT"; IEEE Std 1241-2010,
  *         sec. 4 (definitions; ENOB of a full-scale sine); Harris, Proc. IEEE 66(1), 1978. */
 #ifndef POST_SPECTRUM_H
@@ -76,7 +78,8 @@ typedef struct post_tone {
     int64_t line; /* of the fundamental */
     double freq, amplitude;
     double thd;                   /* a ratio, not percent */
-    double snr, sndr, sfdr, enob; /* dB, dB, dB, bits; infinite where nothing is left */
+    double snr, sndr, sfdr, enob; /* dB, dB, dB, bits; NAN where no line is left */
+    double rounding;              /* dB; snr, sndr and sfdr of this much are at least that */
 } post_tone;
 
 /* Computes the figures of a tone.

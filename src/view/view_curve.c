@@ -575,8 +575,9 @@ static void put_spectrum(work *w, const post_plot *p, const char *unit)
     const post_tone_opt o = {.fmin = p->band[0], .fmax = p->band[1], .lobe = p->lobe};
     post_tone t;
     const bool tone = !post_tone_of(&w->e, &v, &o, &t);
-    const char *const name[] = {"freq", "amplitude", "thd", "snr", "sndr", "sfdr", "enob"};
-    const double value[] = {t.freq, t.amplitude, t.thd, t.snr, t.sndr, t.sfdr, t.enob};
+    const char *const name[] = {"freq", "amplitude", "thd",  "snr",
+                                "sndr", "sfdr",      "enob", "rounding"};
+    const double value[] = {t.freq, t.amplitude, t.thd, t.snr, t.sndr, t.sfdr, t.enob, t.rounding};
     put_made(w, p, unit, name, value, tone ? VS_COUNT(name) : 0);
 }
 

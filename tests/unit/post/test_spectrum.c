@@ -1,4 +1,5 @@
 /* test_spectrum.c - .fft and the figures of a tone, against closed forms. */
+#include <float.h>
 #include <string.h>
 
 #include "../suite.h"
@@ -200,6 +201,71 @@ START_TEST(figures_need_a_spectrum_and_a_tone)
 }
 END_TEST
 
+/* A tone of 1 on line `at` of n, and 1e-20 on line `spur`, which is below the rounding of the tone;
+ * all else is 0. */
+static post_plot *pure(bench *b, int64_t n, int64_t at, int64_t spur)
+{
+    post_plot *p = post_plot_new(&b->set, "fft", "t", "FFT");
+    p->scale = post_plot_add(&b->set, p, "frequency", "frequency", false);
+    p->band[0] = p->band[1] = NAN;
+    post_vec *v = post_plot_add(&b->set, p, "v(y)", "voltage", true);
+    for (int64_t k = 0; k < n; k++) {
+        post_vec_push(p->scale, (double)k, 0);
+        post_vec_push(v, k == at ? 1 : k == spur ? 1e-20 : 0, 0);
+    }
+    return p;
+}
+
+START_TEST(figures_below_rounding_are_what_it_allows)
+{
+    bench b;
+    bench_init(&b);
+    const post_plot *p = pure(&b, 33, 3, _i ? 5 : -1);
+    const double most = -20 * log10(DBL_EPSILON);
+    ck_assert_double_eq_tol(measure(&b, "a SNR v(y)"), most, 1e-9);
+    ck_assert_double_eq_tol(measure(&b, "a SNDR v(y)"), most, 1e-9);
+    ck_assert_double_eq_tol(measure(&b, "a SFDR v(y)"), most, 1e-9);
+    ck_assert_double_eq_tol(measure(&b, "a ENOB v(y)"), (most - 10 * log10(1.5)) / (20 * log10(2)),
+                            1e-9);
+    ck_assert_double_eq(measure(&b, "a THD v(y)"), 0);
+    char *text;
+    size_t n;
+    FILE *fp = stream_text(&text, &n);
+    const post_fft_card c = {.window = "rect", .fmin = NAN, .fmax = NAN, .n = 64};
+    post_fft_print(&b.e, &c, p, fp);
+    (void)stream_close(fp);
+    ck_assert(strstr(text, "  SNR  above 313.071 dB, the rounding of the data\n"));
+    ck_assert(strstr(text, "  ENOB above 51.7075 bits, the rounding of the data\n"));
+    ck_assert(!strstr(strstr(text, "fundamental"), "inf"));
+    vs_free(text);
+    bench_fini(&b);
+}
+END_TEST
+
+/* Of one period all lines are harmonics. */
+START_TEST(figures_without_lines_are_told)
+{
+    bench b;
+    bench_init(&b);
+    const post_plot *p = pure(&b, 9, 1, 2);
+    post_meas m;
+    ck_assert_int_eq(post_measure(&b.e, "a SNR v(y)", DIAG_NOWHERE, &m), VS_OK);
+    ck_assert(!m.ok && strstr(m.why, "no line is left"));
+    ck_assert_double_eq_tol(measure(&b, "a SNDR v(y)"), -20 * log10(DBL_EPSILON), 1e-9);
+    ck_assert_int_eq(post_measure(&b.e, "a SFDR v(y) maxfreq=1", DIAG_NOWHERE, &m), VS_OK);
+    ck_assert(!m.ok && strstr(m.why, "no line is left"));
+    char *text;
+    size_t n;
+    FILE *fp = stream_text(&text, &n);
+    const post_fft_card c = {.window = "rect", .fmin = NAN, .fmax = NAN, .n = 16};
+    post_fft_print(&b.e, &c, p, fp);
+    (void)stream_close(fp);
+    ck_assert(strstr(text, "  SNR  none: no line is left for it\n"));
+    vs_free(text);
+    bench_fini(&b);
+}
+END_TEST
+
 START_TEST(the_table_shows_harmonics_of_a_named_tone)
 {
     bench b;
@@ -267,6 +333,8 @@ int main(void)
     tcase_add_test(t, edges_do_not_overshoot);
     tcase_add_loop_test(t, bad_cards_are_told, 0, 14);
     tcase_add_test(t, figures_need_a_spectrum_and_a_tone);
+    tcase_add_loop_test(t, figures_below_rounding_are_what_it_allows, 0, 2);
+    tcase_add_test(t, figures_without_lines_are_told);
     tcase_add_test(t, the_table_shows_harmonics_of_a_named_tone);
     tcase_add_test(t, a_difference_of_nodes_is_found_by_its_name);
     suite_add_tcase(s, t);
