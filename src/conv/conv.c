@@ -63,6 +63,17 @@ void conv_left_out(const conv_job *j, const char *fmt, ...)
     va_end(ap);
 }
 
+bool conv_note(const conv_notes *n, size_t k, char text[CONV_WHY])
+{
+    if (k >= n->n || k > CONV_NOTES)
+        return false;
+    if (k < CONV_NOTES)
+        memcpy(text, n->text[k], CONV_WHY);
+    else
+        snprintf(text, CONV_WHY, "%zu more are not read", n->n - CONV_NOTES);
+    return true;
+}
+
 const char *conv_column_name(arena *mem, const char *matrix, uint64_t k)
 {
     return arena_printf(mem, "%s_%llu", matrix, (unsigned long long)k + 1);

@@ -37,6 +37,9 @@ typedef struct conv_notes {
     size_t n; /* may be greater than CONV_NOTES */
     char text[CONV_NOTES][CONV_WHY];
 } conv_notes;
+/* Writes note k, from 0, the last of which counts those that have no text. false: there are fewer.
+ */
+bool conv_note(const conv_notes *n, size_t k, char text[CONV_WHY]);
 
 typedef struct conv_opt {
     double low, high; /* V, VCD: a signal is 0 below low, 1 above high, and as before between.

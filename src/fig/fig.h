@@ -19,8 +19,10 @@ typedef struct fig_request {
     bool stack;                          /* a panel for each expression */
     bool dark;
     chart_style style;
-    int width, height;   /* as in chart; 0: its default */
-    const char *plugins; /* as in chart */
+    int width, height;       /* as in chart; 0: its default */
+    const char *plugins;     /* as in chart */
+    const char *const *note; /* [n_note] sentences for a page: what of the files was not read */
+    size_t n_note;
 } fig_request;
 fig_request fig_nothing(void);
 

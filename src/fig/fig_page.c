@@ -38,13 +38,18 @@ static void put_kind(const post_plot *of, FILE *out)
     field(out, "what", what);
 }
 
-static void put_index(const fig *f, const char *title, FILE *out)
+static void put_index(const fig *f, const char *title, const fig_request *r, FILE *out)
 {
     const fig_value *first = &f->value[0];
     const post_plot *of = first->v.plot;
     fputs("\"index\":{\"program\":\"vsim\",\"generation\":0,\"files\":[{\"name\":", out);
     page_string(out, title);
-    fputs(",\"why\":\"\"}],\"groups\":[{\"id\":0,\"file\":0", out);
+    fputs(",\"why\":\"\",\"notes\":[", out);
+    for (size_t k = 0; k < r->n_note; k++) {
+        fputs(k ? "," : "", out);
+        page_string(out, r->note[k]);
+    }
+    fputs("]}],\"groups\":[{\"id\":0,\"file\":0", out);
     field(out, "word", of ? post_word_of(of->what) : "");
     put_kind(of, out);
     field(out, "title", title);
@@ -193,7 +198,7 @@ vs_status fig_page(const fig *f, post_env *e, const fig_request *r, FILE *out, c
     const char *title = r->title ? r->title : of && of->title && *of->title ? of->title : "vsim";
     page_begin(out, title);
     fputc('{', out);
-    put_index(f, title, out);
+    put_index(f, title, r, out);
     fputs(",\"curves\":[", out);
     for (int32_t k = 0; k < f->n_expression; k++)
         put_curve(f, e->mem, k, out);

@@ -231,7 +231,16 @@ function refresh() {
   showTree(g);
 }
 
+// What of the files was not read, and damage; a run that still writes its file has none.
+function listNotes() {
+  const own = (f) => [...f.notes, ...(f.why && !(f.live && !RUN?.ended) ? [`the file ${f.why}: what stands in front of that is shown`] : [])];
+  const all = INDEX.files.flatMap((f) => own(f).map((n) => (INDEX.files.length > 1 ? `${f.name}: ${n}` : n)));
+  $('notes').hidden = !all.length;
+  $('notes').replaceChildren(el('summary', {}, `not read: ${all.length} note${all.length === 1 ? '' : 's'}`), el('ul', {}, ...all.map((n) => el('li', {}, n))));
+}
+
 function listPlots() {
+  listNotes();
   const select = $('plot');
   const list = INDEX.groups.map((g) => el('option', { value: keyOf(g) }, `${INDEX.files.length > 1 ? `${INDEX.files[g.file].name}: ` : ''}${g.what}${g.members.length > 1 ? ` × ${g.members.length}` : ''}`));
   select.replaceChildren(...list);
@@ -249,7 +258,7 @@ function build() {
       el('input', { id: 'search', type: 'search', placeholder: 'search signals  ( / )', 'aria-label': 'Search signals', spellcheck: 'false',
         oninput: (e) => { Tree.query = e.target.value; Tree.at = 0; $('tree').scrollTop = 0; showTree(Tree.group); },
         onkeydown: (e) => { if (e.key === 'ArrowDown') { e.preventDefault(); $('tree').focus(); } if (e.key === 'Enter') { e.preventDefault(); useRow(e.shiftKey); } if (e.key === 'Escape') { e.target.value = ''; Tree.query = ''; showTree(Tree.group); e.target.blur(); } } })),
-    el('div', { id: 'count', class: 'count', role: 'status' }), el('div', { id: 'tree', role: 'tree', tabindex: '0', 'aria-label': 'Signals by hierarchy', onscroll: paintTree, onkeydown: treeKey }, el('div'))),
+    el('details', { id: 'notes', hidden: '' }), el('div', { id: 'count', class: 'count', role: 'status' }), el('div', { id: 'tree', role: 'tree', tabindex: '0', 'aria-label': 'Signals by hierarchy', onscroll: paintTree, onkeydown: treeKey }, el('div'))),
   el('main', { id: 'main', 'aria-label': 'Panes' }, el('div', { id: 'empty', class: 'note' }, 'Choose signals at the left: click, or press / and Enter. All keys: ?')), el('footer', { id: 'foot', 'aria-label': 'Measures' }));
   if (matchMedia('(max-width: 640px)').matches) document.body.classList.add('narrow');
   document.addEventListener('keydown', onKey);
@@ -283,7 +292,7 @@ async function hear(message) {
 function showRun(r) {
   RUN = r;
   const live = $('live'), part = Math.max(0, Math.min(1, r.fraction || 0));
-  if (r.ended) { live.replaceChildren(el('span', { class: 'facts' }, 'the run has ended')); return; }
+  if (r.ended) { listNotes(); live.replaceChildren(el('span', { class: 'facts' }, 'the run has ended')); return; }
   const left = r.left === null || r.left === undefined ? '' : r.left < 60 ? `${r.left.toFixed(1)} s left` : `${Math.floor(r.left / 60)} min ${Math.round(r.left % 60)} s left`;
   if (!$('stop')) {
     live.replaceChildren(el('span', { id: 'what' }), el('progress', { id: 'part', max: '1', 'aria-label': 'Progress of the run' }), el('span', { id: 'rate', class: 'facts' }),

@@ -20,6 +20,7 @@
 
 #include <stdio.h>
 
+#include "conv.h"
 #include "ctl.h"
 #include "rank.h"
 #include "rep.h"
@@ -140,6 +141,8 @@ void run_ng_messages(const diag *d, FILE *out);
 /* -- run_other.c: what run.c shares with it -- */
 /* Shows the messages of d on the streams of s, as run_say does. */
 void run_tell(diag *d, const vsim_inside_streams *s);
+/* Warns of what of a file was not read. */
+void run_tell_notes(diag *d, const char *path, const conv_notes *notes);
 /* Opens the model store that the settings describe.
  *   debug  NULL: none
  *   link   to the other ranks, NULL: none

@@ -21,6 +21,7 @@ typedef struct bench {
     post_env e;
     const vsim_inside_streams *s;
     const char *plugins;
+    const char **note; /* vec: what of the files was not read */
 } bench;
 
 static void bench_begin(bench *b, const vsim_settings *set, const vsim_inside_streams *s)
@@ -44,6 +45,7 @@ static vs_status bench_end(bench *b, vs_status st)
     }
     run_tell(&b->d, b->s);
     post_set_fini(&b->set);
+    vec_free(b->note);
     arena_fini(&b->mem);
     str_pool_fini(&b->names);
     diag_fini(&b->d);
@@ -59,13 +61,29 @@ static vs_status fail(bench *b, vs_status st, const char *what, const char *path
 /* Bytes of a file beyond which only the vectors that are asked for are read. */
 enum { LATE = 64 << 20 };
 
-static void tell_notes(bench *b, const char *path, const conv_notes *notes)
+void run_tell_notes(diag *d, const char *path, const conv_notes *notes)
 {
-    for (size_t i = 0; i < notes->n && i < CONV_NOTES; i++)
-        diag_warning(&b->d, DIAG_NOWHERE, "'%s': %s", path, notes->text[i]);
-    if (notes->n > CONV_NOTES)
-        diag_warning(&b->d, DIAG_NOWHERE, "'%s' has %zu more that are not read", path,
-                     notes->n - CONV_NOTES);
+    char text[CONV_WHY];
+    for (size_t k = 0; conv_note(notes, k, text); k++)
+        diag_warning(d, DIAG_NOWHERE, "'%s': %s", path, text);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* For a page. */
+static void keep_notes(bench *b, const char *path, const conv_notes *notes, const char *damage)
+{
+    char text[CONV_WHY];
+    const char *name = base_name(path);
+    for (size_t k = 0; conv_note(notes, k, text); k++)
+        vec_push(b->note, arena_printf(&b->mem, "'%s': %s", name, text));
+    if (damage)
+        vec_push(b->note, arena_printf(&b->mem, "'%s' %s: what stands in front of that is used",
+                                       name, damage));
 }
 
 /* Reads a file. Of a damaged one the plots in front of the damage are used, with a warning.
@@ -78,11 +96,13 @@ static vs_status read_file(bench *b, const char *path, bool axes_late)
         .plugins = b->plugins, .late = LATE, .axes_late = axes_late, .notes = notes};
     const size_t before = vec_len(b->set.plot);
     const vs_status st = conv_read(&b->set, path, &o, why);
-    tell_notes(b, path, notes);
+    const bool damaged = st == VS_EINPUT && vec_len(b->set.plot) > before;
+    run_tell_notes(&b->d, path, notes);
+    keep_notes(b, path, notes, damaged ? why : NULL);
     vs_free(notes);
     if (!st)
         return VS_OK;
-    if (st == VS_EINPUT && vec_len(b->set.plot) > before) {
+    if (damaged) {
         diag_warning(&b->d, DIAG_NOWHERE, "'%s' %s: what stands in front of that is used", path,
                      why);
         return VS_OK;
@@ -244,12 +264,6 @@ static fig_request request_of(const draw_question *q)
     return r;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The name of a family's member; with several files the name of the plot's file is part of it. */
 static const char *member_name(bench *b, const post_plot *p, size_t n_file, const char *const *file,
                                const size_t *first)
@@ -298,7 +312,9 @@ enum { LETTER_WIDTH = 8, LETTER_HEIGHT = 16 }; /* pixels, of vsim_inside_picture
 static vs_status put_picture(bench *b, const draw_question *q, const fig *f)
 {
     const vsim_inside_picture *p = q->p;
-    const fig_request r = request_of(q);
+    fig_request r = request_of(q);
+    r.note = b->note;
+    r.n_note = vec_len(b->note);
     const chart_format letters = p->colour ? CHART_ANSI : CHART_TXT;
     chart_format format = !p->pixels                    ? letters
                           : !strcmp(p->pixels, "kitty") ? CHART_KITTY

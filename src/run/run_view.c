@@ -279,6 +279,9 @@ static vs_status add_files(viewer *w)
         else if (*why && !live)
             diag_warning(&w->d, DIAG_NOWHERE, "'%s' %s: what stands in front of that is shown",
                          path, why);
+        const conv_notes *notes = view_notes(w->data, k);
+        if (notes)
+            run_tell_notes(&w->d, path, notes);
     }
     return st;
 }

@@ -92,6 +92,8 @@ vs_status view_add(view *v, const char *path, bool live, char why[CONV_WHY])
     return st;
 }
 
+const conv_notes *view_notes(const view *v, size_t k) { return v->file[k].notes; }
+
 vs_status view_build(view *v, bool (*more)(void *user, const char *path, double done), void *user,
                      const char **why)
 {
@@ -195,6 +197,17 @@ static void put_group(const view *v, const view_group *g, size_t id, FILE *out)
     fputc('}', out);
 }
 
+static void put_notes(const conv_notes *notes, FILE *out)
+{
+    char text[CONV_WHY];
+    fputs(",\"notes\":[", out);
+    for (size_t k = 0; notes && conv_note(notes, k, text); k++) {
+        fputs(k ? "," : "", out);
+        page_string(out, text);
+    }
+    fputc(']', out);
+}
+
 void view_index(const view *v, const char *program, FILE *out)
 {
     fprintf(out, "{\"program\":");
@@ -205,7 +218,8 @@ void view_index(const view *v, const char *program, FILE *out)
         page_string(out, base_name(v->file[k].path));
         fputs(",\"why\":", out);
         page_string(out, v->file[k].why);
-        fputc('}', out);
+        put_notes(v->file[k].notes, out);
+        fputs(v->file[k].live ? ",\"live\":true}" : "}", out);
     }
     fputs("],\"groups\":[", out);
     for (size_t k = 0; k < vec_len(v->group); k++)

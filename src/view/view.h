@@ -27,6 +27,8 @@ void view_free(view **v);
  *         end of a sentence about the file; else ""
  * Status: as conv_read. */
 VS_MUST_USE vs_status view_add(view *v, const char *path, bool live, char why[CONV_WHY]);
+/* What of the k-th file was not read; NULL: nothing of it. */
+const conv_notes *view_notes(const view *v, size_t k);
 /* Makes the indices of large files, in steps. Between steps it calls more(user, path, done), done
  * from 0 to 1, which returns false to stop. A request for a curve makes an index that is missing.
  * Status: VS_OK; VS_EIO with *why. */

@@ -15,6 +15,8 @@ void view_file_close(view_file *f)
     view_forget_known(f);
     view_forget_jobs(f);
     idx_close(&f->x);
+    vs_free(f->notes);
+    f->notes = NULL;
     f->open = false;
     f->loaded = 0;
 }
@@ -55,7 +57,6 @@ static bool is_foreign(const char *path)
 
 vs_status view_file_open(view_file *f, const char *plugins)
 {
-    const conv_opt o = {.plugins = plugins};
     const char *why = "";
     view_file_close(f);
     begin_set(f);
@@ -63,8 +64,11 @@ vs_status view_file_open(view_file *f, const char *plugins)
     memset(&f->seen, 0, sizeof f->seen);
     (void)stat(f->path, &f->seen);
     vs_status st = is_foreign(f->path) ? VS_EINPUT : idx_open(&f->x, f->path, false, &why);
-    if (st == VS_EINPUT)
+    if (st == VS_EINPUT) {
+        f->notes = vs_calloc(1, sizeof *f->notes);
+        const conv_opt o = {.plugins = plugins, .notes = f->notes};
         return conv_read(&f->set, f->path, &o, f->why);
+    }
     if (!st) {
         make_plots(f);
         why = idx_damage(f->x);

@@ -58,6 +58,7 @@ typedef struct view_file {
     bool live, open;  /* open: names and set exist */
     struct stat seen; /* state of the file when it was read */
     char why[CONV_WHY];
+    conv_notes *notes; /* what of the file was not read; NULL: nothing */
     str_pool names;
     post_set set;
     idx *x; /* raw and CSV files: index whose plot k is plot k of the set; vectors of the set get

@@ -22,6 +22,7 @@ import urllib.parse
 import xml.dom.minidom
 
 from folder import Folder
+from matlab import Level5
 
 PEERS = os.environ.get('VSIM_PEERS', '')
 PYTHON = os.path.join(PEERS, 'bin', 'python')
@@ -688,6 +689,22 @@ class Use(Page):
         self.assertEqual(cell.get_attribute('title'), long)
         self.assertLess(len(cell.inner_text()), 45)
         self.assertTrue(cell.inner_text().startswith(long[:15]) and cell.inner_text().endswith(long[-15:]))
+
+    def test_what_of_a_file_is_not_read_is_shown(self):
+        m = Level5()
+        for name, more in (('a.mat', m.text('<b>note', 'hi') + b'cut'), ('b.mat', b'')):
+            with open(self.path(name), 'wb') as f:
+                f.write(m.head() + m.doubles('t', (1, 2), 5, 6) + m.doubles('x', (1, 2), 5, 6) + more)
+        p = self.view(None, 'a.mat')
+        self.assertEqual(p.locator('#notes summary').inner_text(), 'not read: 2 notes')
+        p.locator('#notes summary').click()
+        self.assertEqual(p.locator('#notes li').all_inner_texts(),
+                         ["'<b>note' is text, and is not read",
+                          'the file ends in the middle of a variable: what stands in front of that is shown'])
+        self.assertTrue(self.view(None, 'b.mat').locator('#notes').is_hidden())
+        self.vsim('plot', 'a.mat', 'x', '-o', 'x.html')
+        p = self.open('file://' + self.path('x.html'))
+        self.assertEqual(p.locator('#notes li').all_text_contents()[0], "'a.mat': '<b>note' is text, and is not read")
 
     def test_names_are_text(self):
         bad = '<img src=x onerror=alert(1)>'

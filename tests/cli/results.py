@@ -18,6 +18,7 @@ import xml.dom.minidom
 import zlib
 
 from folder import Folder
+from matlab import Level5
 
 FAMILY = '''RLC family
 .param r=10
@@ -365,40 +366,34 @@ class Convert(Results):
             self.assertIn('bad.mat', done.stderr)  # a sum tells
 
     def test_variables_of_matlab_that_are_no_vectors(self):
-        def element(kind, data):
-            return struct.pack('<II', kind, len(data)) + data + bytes(-len(data) % 8)
-
-        def matrix(name, kind, dims, data, flags=0):
-            head = element(6, struct.pack('<II', kind | flags, 0))
-            head += element(5, struct.pack('<%di' % len(dims), *dims)) if dims else b''
-            return element(14, head + element(1, name.encode()) + data)
-
-        def doubles(name, dims, *values):
-            return matrix(name, 6, dims, element(9, struct.pack('<%dd' % len(values), *values)))
-
-        def record(name, dims, fields):
-            names = b''.join(f.encode().ljust(8, b'\0') for f in fields)
-            return matrix(name, 2, dims, struct.pack('<HHI', 5, 4, 8) + element(1, names) + b''.join(fields.values()))
-        text = matrix('', 4, (1, 2), element(4, 'hi'.encode('utf-16-le')))
-        head = b'MATLAB 5.0 MAT-file'.ljust(124) + b'\0\1IM'
-        self.put('own.mat', head + doubles('t', (1, 2), 5, 6) + doubles('A', (2, 3), 1, 2, 3, 4, 5, 6)
-                 + matrix('note', 4, (1, 2), element(4, 'hi'.encode('utf-16-le'))) + matrix('c', 1, (1, 1), text)
-                 + matrix('S', 5, (1000, 1000), element(5, bytes(8)) + element(5, bytes(8)) + element(9, bytes(16)))
-                 + matrix('o', 17, (), element(1, b'MCOS') + element(1, b'table'))
-                 + record('sa', (1, 2), {'a': doubles('', (1, 1), 1), 'b': doubles('', (1, 1), 2)})
-                 + record('s', (1, 1), {'t': doubles('', (2, 1), 7, 8), 'empty': element(14, b''), 'word': text,
-                                        'in': record('', (1, 1), {'a': doubles('', (1, 1), 1)})})
-                 + record('none', (1, 1), {'word': text}) + matrix('', 9, (1, 8), element(2, bytes(8))))
+        m = Level5()
+        text = m.text('', 'hi')
+        self.put('own.mat', m.head() + m.doubles('t', (1, 2), 5, 6) + m.doubles('A', (2, 3), 1, 2, 3, 4, 5, 6)
+                 + m.text('note', 'hi') + m.cell('c', text)
+                 + m.matrix('S', 5, (1000, 1000), m.element(5, bytes(8)) + m.element(5, bytes(8)) + m.element(9, bytes(16)))
+                 + m.matrix('o', 17, (), m.element(1, b'MCOS') + m.element(1, b'table'))
+                 + m.record('sa', (1, 2), {'a': m.doubles('', (1, 1), 1), 'b': m.doubles('', (1, 1), 2)})
+                 + m.record('s', (1, 1), {'t': m.doubles('', (2, 1), 7, 8), 'empty': m.element(14, b''), 'word': text,
+                                          'in': m.record('', (1, 1), {'a': m.doubles('', (1, 1), 1)})})
+                 + m.record('none', (1, 1), {'word': text}) + m.matrix('', 9, (1, 8), m.element(2, bytes(8))))
         done = self.vsim('convert', 'own.mat', 'own.csv')
         self.assertEqual(self.read('own.csv'), 't,A_1,A_2,A_3\n5,1,3,5\n6,2,4,6\n\nt,empty\n7,nan\n8,nan\n')
         for told in ("'note' is text", "'c' is a cell array", "'S' is a sparse matrix", "'o' is an object",
                      "'sa' is an array of 2 structs", "'s.word' is text", "'s.in' is a struct", "'none' has no numbers"):
             self.assertIn(told, done.stderr)
         self.assertNotIn("''", done.stderr)
-        self.put('text.mat', head + matrix('note', 4, (1, 2), element(4, 'hi'.encode('utf-16-le'))))
+        self.put('text.mat', m.head() + m.text('note', 'hi'))
         self.assertIn('has no numbers', self.vsim('convert', 'text.mat', 'x.csv', code=1).stderr)
         self.put('old.mat', struct.pack('<5i', 0, 1, 1, 0, 2) + b't\0' + bytes(8))
         self.assertIn('no MATLAB file of level 5', self.vsim('convert', 'old.mat', 'x.csv', code=1).stderr)
+
+    def test_a_page_tells_what_of_its_file_is_not_read(self):
+        m = Level5()
+        self.put('own.mat', m.head() + m.doubles('t', (1, 2), 5, 6) + m.text('note', 'hi') + m.doubles('x', (1, 2), 1, 2))
+        self.assertIn("'note' is text", self.vsim('plot', 'own.mat', 'x', '-o', 'x.html').stderr)
+        data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', self.read('x.html'), re.S)[1])
+        self.assertEqual(data['index']['files'][0]['notes'], ["'own.mat': 'note' is text, and is not read"])
+        self.assertIn("'note' is text", self.vsim('plot', 'own.mat', 'x').stderr)  # as letters
 
     def test_what_a_file_has_no_room_for_is_told(self):
         said = self.vsim('convert', 'family.raw', 'f.parquet').stderr

@@ -18,6 +18,7 @@ import unittest
 import urllib.parse
 
 from folder import Folder
+from matlab import Level5
 
 RC = '''RC
 .param r=1k
@@ -110,6 +111,22 @@ class View(Folder):
         self.addCleanup(s.end)
         self.assertIsNotNone(s.address, s.said)
         return s
+
+
+class Notes(View):
+    def test_what_of_a_file_is_not_read_is_told(self):
+        m = Level5()
+        more = b''.join(m.text('n%d' % k, 'hi') for k in range(24))
+        with open(self.path('own.mat'), 'wb') as f:
+            f.write(m.head() + m.doubles('t', (1, 2), 5, 6) + m.text('note', 'hi') + more + b'cut')
+        s = self.serve('view', 'own.mat')
+        file = json.loads(s.get('index')[1])['files'][0]
+        self.assertEqual(file['notes'][0], "'note' is text, and is not read")
+        self.assertEqual(len(file['notes']), 21)
+        self.assertEqual(file['notes'][20], '5 more are not read')
+        self.assertIn('ends in the middle of a variable', file['why'])
+        self.assertIn("warning: 'own.mat': 'note' is text, and is not read", s.said)
+        self.assertIn("warning: 'own.mat': 5 more are not read", s.said)
 
 
 class Access(View):
