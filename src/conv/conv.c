@@ -294,7 +294,8 @@ static conv_format format_of(const char *path, const char *head, size_t n)
         return CONV_VCD;
     const bool named = conv_format_of(path, &f);
     const bool taken = f == CONV_TOUCHSTONE || f == CONV_TOUCHSTONE2 || f == CONV_VCD;
-    const bool binary = n >= 4 && !head[1] && !head[2] && !head[3];
+    /* level 4 of MATLAB has a 0 in the first four bytes, level 5 its order behind a text */
+    const bool binary = n >= 4 && (memchr(head, 0, 4) != NULL || conv_mat_order(head, n));
     return named && (taken || (f == CONV_MAT && binary)) ? f : CONV_RAW;
 }
 
@@ -324,7 +325,7 @@ static vs_status read_other(conv_job *j, conv_format f)
 vs_status conv_read(post_set *s, const char *path, const conv_opt *o, char why[CONV_WHY])
 {
     conv_job j = {.set = s, .path = path, .o = o, .why = why};
-    char head[16];
+    char head[128];
     errno = 0;
     FILE *fp = stream_open(path);
     if (!fp) {

@@ -2,8 +2,8 @@
  * Use:    conv_format_of(path, &f); conv_read(set, path, ...) makes plots of a file of any of them;
  *         conv_write(plot, n, path, f, ...).
  * Formats: raw (binary, text) and CSV (src/out); HDF5 in a plug-in (libvsim-hdf5.so); Apache
- *         Parquet (zstd in a plug-in, libvsim-zstd.so), MATLAB level 5, Touchstone 1 and 2, PSF as
- *         text, VCD here.
+ *         Parquet (zstd in a plug-in, libvsim-zstd.so), MATLAB level 5 (also level 4 is read),
+ *         Touchstone 1 and 2, PSF as text, VCD here.
  * Numbers keep every bit, but in VCD, where they are times of crossings. */
 #ifndef CONV_H
 #define CONV_H

@@ -4,7 +4,8 @@
  *     conv_hdf5_use.c    and what it reads and writes
  *     conv_inflate.c     bytes that zlib or gzip compressed
  *     conv_late.c        files that are written piece by piece
- *     conv_mat.c         MATLAB level 5
+ *     conv_mat.c         MATLAB level 5, written
+ *     conv_mat_read.c    and read, with level 4
  *     conv_parquet*.c    Apache Parquet; with conv_thrift.c and conv_lz.c (conv_parquet.h)
  *     conv_plugin.c      plug-ins that are loaded when a file needs them
  *     conv_psf.c         PSF as text
@@ -102,6 +103,9 @@ unsigned char *conv_inflate(const unsigned char *s, size_t n, conv_wrap wrap, si
  * of HDF5 and Parquet also VS_EUNSUPPORTED (no plug-in, with j->why), of Parquet VS_ENOMEM. */
 vs_status conv_read_hdf5(conv_job *j);
 vs_status conv_write_hdf5(conv_job *j);
+/* The byte order of a file of level 5 that begins with head [n]: '<', the lowest byte comes first;
+ * '>'. 0: it is none. */
+char conv_mat_order(const char *head, size_t n);
 vs_status conv_read_mat(conv_job *j);
 vs_status conv_write_mat(conv_job *j);
 vs_status conv_read_parquet(conv_job *j);

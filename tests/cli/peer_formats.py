@@ -16,6 +16,7 @@ import sys
 import unittest
 
 from folder import Folder
+from matlab import Level5
 from rawfile import read_raw
 
 PEERS = os.environ.get('VSIM_PEERS', '')
@@ -270,6 +271,35 @@ class Formats(Folder):
             self.assertIn(self.vsim('convert', 'bad.mat', 'own.raw', code=None).returncode, (0, 1), at)
         io.savemat(self.path('back.mat'), io.loadmat(self.path('d.mat')), do_compression=True)
         self.vsim('convert', 'back.mat', 'back.raw')
+
+    def test_other_levels_and_orders_of_scipy(self):
+        """Level 4 as scipy writes it; level 5 with the highest byte first as scipy reads it."""
+        io, numpy = need('scipy.io'), need('numpy')
+        sparse = need('scipy.sparse')
+        t = [0.1, 0.5, -1e300]
+        io.savemat(self.path('o.mat'), {'t': t, 'A': [[1.0, 2], [3, 4], [5, 6]], 'z': [1j, 2, 3], 'note': 'hello', 'S': sparse.eye(9),
+                                        **{k: numpy.array([1, 2, 3], k) for k in ('float32', 'int32', 'int16', 'uint16', 'uint8')}},
+                   format='4')
+        done = self.vsim('convert', 'o.mat', 'o.raw')
+        columns = read_raw(self.path('o.raw'))[0][1]
+        self.equal(columns['t'], t)
+        self.equal(columns['A_2'], [2, 4, 6])
+        self.equal(columns['z'], [1j, 2, 3])
+        for k in ('float32', 'int32', 'int16', 'uint16', 'uint8'):
+            self.equal(columns[k], [1, 2, 3])
+        self.assertIn("'note' is text", done.stderr)
+        self.assertIn("'S' is a sparse matrix", done.stderr)
+        m = Level5('>')
+        with open(self.path('big.mat'), 'wb') as f:
+            f.write(m.head() + m.doubles('t', (3, 1), *t) + m.matrix('h', 6, (1, 2), m.small(3, b'\x01\x02\xff\xfe'))
+                    + m.record('s', (1, 1), {'a': m.doubles('', (2, 1), 1, 2), 'w': m.text('', 'hi')}))
+        want = io.loadmat(self.path('big.mat'))
+        self.equal(want['t'].ravel(), t)
+        self.vsim('convert', 'big.mat', 'big.raw')
+        (_, loose), (_, s) = read_raw(self.path('big.raw'))
+        self.equal(loose['t'], t)
+        self.equal(loose['h'][:2], want['h'].ravel())
+        self.equal(s['a'], want['s']['a'][0, 0].ravel())
 
     def test_other_variables_of_scipy(self):
         io, numpy = need('scipy.io'), need('numpy')

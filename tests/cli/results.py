@@ -334,14 +334,14 @@ class Convert(Results):
         self.vsim('convert', 'family.raw', 'other.csv', '--plot', '4')
         self.assertEqual(self.read('one.csv'), self.read('other.csv'))
 
-    def pack(self, data, level, strategy):
+    def pack(self, data, level, strategy, order='<'):
         """A MATLAB file with each of its variables compressed."""
         out, at = data[:128], 128
         while at < len(data):
-            n = 8 + struct.unpack('<I', data[at + 4:at + 8])[0]
+            n = 8 + struct.unpack(order + 'I', data[at + 4:at + 8])[0]
             c = zlib.compressobj(level, strategy=strategy)
             part = c.compress(data[at:at + n]) + c.flush()
-            out += struct.pack('<II', 15, len(part)) + part
+            out += struct.pack(order + 'II', 15, len(part)) + part
             at += n
         return out
 
@@ -366,7 +366,11 @@ class Convert(Results):
             self.assertIn('bad.mat', done.stderr)  # a sum tells
 
     def test_variables_of_matlab_that_are_no_vectors(self):
-        m = Level5()
+        for order in '<>':
+            with self.subTest(order=order):
+                self.variables_of_matlab(Level5(order))
+
+    def variables_of_matlab(self, m):
         text = m.text('', 'hi')
         self.put('own.mat', m.head() + m.doubles('t', (1, 2), 5, 6) + m.doubles('A', (2, 3), 1, 2, 3, 4, 5, 6)
                  + m.text('note', 'hi') + m.cell('c', text)
@@ -384,8 +388,63 @@ class Convert(Results):
         self.assertNotIn("''", done.stderr)
         self.put('text.mat', m.head() + m.text('note', 'hi'))
         self.assertIn('has no numbers', self.vsim('convert', 'text.mat', 'x.csv', code=1).stderr)
-        self.put('old.mat', struct.pack('<5i', 0, 1, 1, 0, 2) + b't\0' + bytes(8))
-        self.assertIn('no MATLAB file of level 5', self.vsim('convert', 'old.mat', 'x.csv', code=1).stderr)
+
+    def test_numbers_of_matlab_of_either_byte_order(self):
+        kinds = {1: (-128, 127), 2: (0, 255), 3: (-32768, 32767), 4: (0, 65535), 5: (-2 ** 31, 2 ** 31 - 1), 6: (0, 2 ** 32 - 1),
+                 7: (-1.5, 2.0 ** -100), 9: (-0.1, 1e300), 12: (-2 ** 53, 2 ** 62), 13: (0, 2 ** 63)}
+        want = '%s\n%s\n%s\n' % (','.join('a%d' % k for k in kinds), ','.join('%.17g' % v[0] for v in kinds.values()),
+                                 ','.join('%.17g' % v[1] for v in kinds.values()))
+        for order in '<>':
+            m = Level5(order)
+            data = m.head() + b''.join(m.matrix('a%d' % k, 6, (2, 1), m.numbers(k, *v)) for k, v in kinds.items())
+            for name, bytes_ in (('n.mat', data), ('packed.mat', self.pack(data, 6, 0, order))):
+                self.put(name, bytes_)
+                self.vsim('convert', name, 'n.csv')
+                self.assertEqual(self.read('n.csv'), want, (order, name))
+            self.put('z.mat', m.head() + m.matrix('z', 6, (2, 1), m.small(3, struct.pack(order + 'hh', 1, -2))
+                                                  + m.numbers(9, 0.5, 4), 0x0800))
+            self.vsim('convert', 'z.mat', 'z.raw', '--ascii')
+            self.assertEqual(self.read('z.raw').split('Values:')[1].split(), ['0', '1,0.5', '1', '-2,4'])
+            self.put('other.mat', b'octave'.ljust(124) + data[124:])  # another text in front
+            self.vsim('convert', 'other.mat', 'n.csv')
+            self.assertEqual(self.read('n.csv'), want)
+        self.put('vax.mat', m.head()[:126] + b'XX' + bytes(8))
+        self.assertIn('without its head of level 5', self.vsim('convert', 'vax.mat', 'x.csv', code=1).stderr)
+
+    @staticmethod
+    def level_4(order, name, kind, rows, columns, *values, text=0, machine=None):
+        mopt = 1000 * (order == '>' if machine is None else machine) + 10 * kind + text
+        imaginary = len(values) > rows * columns
+        return struct.pack(order + '5i', mopt, rows, columns, imaginary, len(name) + 1) + name.encode() + b'\0' + \
+            struct.pack('%s%d%s' % (order, len(values), 'dfihHB'[kind]), *values)
+
+    def test_matlab_files_of_level_4(self):
+        for order in '<>':
+            with self.subTest(order=order):
+                v = lambda *a, **k: self.level_4(order, *a, **k)
+                whole = v('t', 0, 1, 3, 0.1, 1e300, -3) + v('f', 1, 3, 1, 0.5, 2.0 ** -100, 8) + v('i', 2, 3, 1, -2 ** 31, 0, 7) \
+                    + v('h', 3, 1, 3, -32768, 1, 2) + v('u', 4, 3, 1, 65535, 1, 2) + v('b', 5, 3, 1, 255, 1, 2) \
+                    + v('A', 0, 3, 2, 1, 2, 3, 4, 5, 6) + v('note', 0, 1, 2, 104, 105, text=1) + v('S', 0, 2, 3, *range(6), text=2)
+                self.put('old.mat', whole)
+                said = self.vsim('convert', 'old.mat', 'old.csv').stderr
+                self.assertEqual(self.read('old.csv').split('\n')[0], 't,f,i,h,u,b,A_1,A_2')
+                got = [[float(x) for x in row.split(',')] for row in self.read('old.csv').split('\n')[1:4]]
+                self.assertEqual(got, [[0.1, 0.5, -2.0 ** 31, -32768, 65535, 255, 1, 4], [1e300, 2.0 ** -100, 0, 1, 1, 1, 2, 5],
+                                       [-3, 8, 7, 2, 2, 2, 3, 6]])
+                self.assertIn("'note' is text", said)
+                self.assertIn("'S' is a sparse matrix", said)
+                self.put('z.mat', v('z', 0, 2, 1, 1, 2, 3, 4))
+                self.vsim('convert', 'z.mat', 'z.raw')
+                self.assertEqual(self.vsim('plot', 'z.raw').stdout.count('complex'), 1)
+                self.vsim('compare', 'z.raw', 'z.mat')
+                for cut in (4, 10, 19, 21, 30, len(whole) - 1):
+                    self.put('cut.mat', whole[:cut])
+                    said = self.vsim('convert', 'cut.mat', 'x.csv', code=None).stderr
+                    self.assertRegex(said, 'ends in the middle|no MATLAB file')
+                for bad, text in ((v('x', 0, -1, 1), 'no MATLAB file'), (v('x', 0, 2 ** 30, 2 ** 30), 'ends in the middle'),
+                                  (v('x', 0, 1, 1, 0, machine=2), 'VAX'), (whole + bytes([7] * 30), 'makes no sense')):
+                    self.put('bad.mat', bad)
+                    self.assertIn(text, self.vsim('convert', 'bad.mat', 'x.csv', code=None).stderr)
 
     def test_a_page_tells_what_of_its_file_is_not_read(self):
         m = Level5()
