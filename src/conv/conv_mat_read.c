@@ -68,7 +68,11 @@ static bool open_matrix(const element *e, matrix *m)
 {
     const unsigned char *at = e->data, *end = at + e->n;
     element flags, dims = {0};
-    *m = (matrix){.class = MX_DOUBLE, .big = e->big, .rest = end, .end = end};
+    *m = (matrix){.class = MX_DOUBLE,
+                  .big = e->big,
+                  .name = {.data = (const unsigned char *)""},
+                  .rest = end,
+                  .end = end};
     if (e->type == MI_MATRIX && !e->n)
         return true;
     if (e->type != MI_MATRIX || !next_element(&at, end, e->big, &flags) || flags.n < 8)

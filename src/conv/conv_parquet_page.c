@@ -1,7 +1,7 @@
 /* conv_parquet_page.c - reads the pages of a column of Parquet.
  * Source: Apache Parquet format 2.10, "Encodings", "Compression", parquet.thrift (PageHeader).
- * Read: flat columns; pages of version 1 and 2; PLAIN, dictionaries, RLE of booleans,
- *       BYTE_STREAM_SPLIT; Snappy, gzip, LZ4, zstd (by the plug-in) or nothing. */
+ * Read: flat columns; pages of version 1 and 2; PLAIN, dictionaries, RLE of booleans, the three
+ *       DELTA encodings, BYTE_STREAM_SPLIT; Snappy, gzip, LZ4, zstd (by the plug-in) or nothing. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,16 @@
 #include "conv_parquet.h"
 
 enum { DATA_PAGE, INDEX_PAGE, DICTIONARY_PAGE, DATA_PAGE_2 };
-enum { PLAIN, PLAIN_DICTIONARY = 2, RLE, RLE_DICTIONARY = 8, BYTE_STREAM_SPLIT };
+enum {
+    PLAIN,
+    PLAIN_DICTIONARY = 2,
+    RLE,
+    DELTA_BINARY_PACKED = 5,
+    DELTA_LENGTH_BYTE_ARRAY,
+    DELTA_BYTE_ARRAY,
+    RLE_DICTIONARY,
+    BYTE_STREAM_SPLIT
+};
 static const char *const codec_names[] = {"", "", "", "LZO", "Brotli", "Hadoop's LZ4", "", ""};
 static const char *const encoding_names[] = {
     "PLAIN",         "encoding 1",          "PLAIN_DICTIONARY",        "RLE",
@@ -122,6 +131,48 @@ static conv_thrift part_with_length(conv_thrift *in)
     return part(in, length.bad ? 0 : conv_u32(length.s));
 }
 
+/* -- differences -- */
+
+/* n bits, 64 at most, from bit `at` on; the lowest comes first. */
+static uint64_t bits_at(const unsigned char *s, uint64_t at, int n)
+{
+    uint64_t x = 0;
+    for (int got = 0, take; got < n; got += take, at += (uint64_t)take) {
+        const int skip = (int)(at % 8);
+        take = 8 - skip < n - got ? 8 - skip : n - got;
+        x |= (uint64_t)(s[at / 8] >> skip & ((1 << take) - 1)) << got;
+    }
+    return x;
+}
+
+/* Reads n numbers of DELTA_BINARY_PACKED, modulo 2^64; for vs_free. Blocks have their least
+ * difference, then the differences above it in miniblocks of a number of bits each. */
+static uint64_t *read_deltas(conv_thrift *in, int64_t n)
+{
+    uint64_t *to = vs_calloc((size_t)n + 1, sizeof *to);
+    if (!n)
+        return to;
+    const uint64_t block = conv_thrift_varint(in), minis = conv_thrift_varint(in),
+                   count = conv_thrift_varint(in), most = INT32_MAX;
+    to[0] = (uint64_t)conv_thrift_zigzag(in);
+    in->bad |= count != (uint64_t)n || !minis || minis > most || block > most || block % minis ||
+               block / minis % 8;
+    const uint64_t each = in->bad ? 0 : block / minis;
+    in->bad |= !each;
+    for (int64_t k = 1; k < n && !in->bad;) {
+        const uint64_t least = (uint64_t)conv_thrift_zigzag(in);
+        const conv_thrift width = part(in, minis);
+        for (uint64_t m = 0; m < minis && k < n && !in->bad; m++) {
+            const int bits = width.s[m];
+            in->bad |= bits > 64;
+            const conv_thrift mini = part(in, in->bad ? 0 : each / 8 * (uint64_t)bits);
+            for (uint64_t i = 0; i < each && k < n && !in->bad; i++, k++)
+                to[k] = to[k - 1] + least + bits_at(mini.s, i * (uint64_t)bits, bits);
+        }
+    }
+    return to;
+}
+
 /* -- values -- */
 
 /* 16 bits: a sign, 5 of the exponent, 10 of the number. */
@@ -224,6 +275,74 @@ static void put_indices(chunk *k, conv_thrift *in, int bits, const uint32_t *the
     vs_free(index);
 }
 
+static void put_deltas(chunk *k, conv_thrift *in, const uint32_t *there, int64_t n, int64_t present)
+{
+    conv_column *c = k->c;
+    in->bad |= c->type != T_INT32 && c->type != T_INT64;
+    uint64_t *x = in->bad ? NULL : read_deltas(in, present);
+    for (int64_t i = 0, m = 0; i < n && !in->bad; i++) {
+        if (there && !there[i]) {
+            put_missing(c);
+            continue;
+        }
+        unsigned char b[8];
+        for (int at = 0; at < 8; at++)
+            b[at] = (unsigned char)(x[m] >> 8 * at);
+        vec_push(c->x, number(c, b, 1));
+        m++;
+    }
+    vs_free(x);
+}
+
+/* Appends values that are n bytes at s; `same`: those of the value before. */
+static void put_bytes(chunk *k, conv_column *c, const unsigned char *s, size_t n, bool same)
+{
+    if (c->type == T_FIXED) {
+        vec_push(c->x, number(c, s, 1));
+    } else {
+        const char *text = same ? vec_last(c->text) : arena_strndup(k->p->mem, (const char *)s, n);
+        vec_push(c->text, text);
+    }
+}
+
+/* Appends values from DELTA_LENGTH_BYTE_ARRAY: all lengths, then all bytes; of DELTA_BYTE_ARRAY in
+ * front of these how many bytes each has in common with the one before. What a value repeats counts
+ * as values that are read: a few bytes could stand for very many. */
+static void put_arrays(chunk *k, conv_thrift *in, const uint32_t *there, int64_t n, int64_t present,
+                       bool prefixes)
+{
+    conv_column *c = k->c;
+    const bool fixed = c->type == T_FIXED;
+    in->bad |= c->type != T_BYTE_ARRAY && !(fixed && prefixes);
+    uint64_t *prefix = prefixes && !in->bad ? read_deltas(in, present) : NULL;
+    uint64_t *length = in->bad ? NULL : read_deltas(in, present);
+    unsigned char *last = NULL; /* vec */
+    for (int64_t i = 0, m = 0; i < n && !in->bad; i++) {
+        if (there && !there[i]) {
+            put_missing(c);
+            continue;
+        }
+        const uint64_t had = vec_len(last), common = prefix ? prefix[m] : 0;
+        const conv_thrift rest = part(in, length[m]);
+        const bool same = m && common == had && rest.s == rest.end && !(there && !there[i - 1]);
+        const int64_t cost = fixed || same ? 0 : (int64_t)(common / sizeof(double));
+        in->bad |= common > had || (fixed && common + length[m] != (uint64_t)c->width) ||
+                   cost > k->p->room;
+        if (in->bad)
+            break;
+        k->p->room -= cost;
+        if (last)
+            vec_head_of(last)->len = (size_t)common;
+        for (const unsigned char *s = rest.s; s < rest.end; s++)
+            vec_push(last, *s);
+        put_bytes(k, c, last ? last : (const unsigned char *)"", vec_len(last), same);
+        m++;
+    }
+    vec_free(last);
+    vs_free(prefix);
+    vs_free(length);
+}
+
 /* Appends values from BYTE_STREAM_SPLIT: the first bytes of all values, then the second ones, ...
  * */
 static void put_split(chunk *k, conv_thrift *in, const uint32_t *there, int64_t n, int64_t present)
@@ -254,6 +373,10 @@ static vs_status put_values(chunk *k, const page *g, conv_thrift *in, const uint
         conv_thrift w = part_with_length(in);
         put_indices(k, &w, 1, there, g->n, present);
         in->bad |= w.bad;
+    } else if (g->encoding == DELTA_BINARY_PACKED) {
+        put_deltas(k, in, there, g->n, present);
+    } else if (g->encoding == DELTA_LENGTH_BYTE_ARRAY || g->encoding == DELTA_BYTE_ARRAY) {
+        put_arrays(k, in, there, g->n, present, g->encoding == DELTA_BYTE_ARRAY);
     } else if (g->encoding == BYTE_STREAM_SPLIT) {
         put_split(k, in, there, g->n, present);
     } else {

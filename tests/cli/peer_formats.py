@@ -6,10 +6,12 @@
 Runs in the Python of the peers (VSIM_PEERS): h5py, pyarrow, pandas, scipy.io, scikit-rf, psf_utils, spicelib;
 vcd2fst of GTKWave and ngspice as programs. What is missing is skipped; without any the test is."""
 import csv
+import decimal
 import importlib
 import math
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -203,7 +205,10 @@ class Formats(Folder):
         for codec in ('none', 'snappy', 'gzip', 'lz4', *self.zstd()):
             for version in ('1.0', '2.0'):
                 for way in ({}, {'use_dictionary': False},
-                            {'use_dictionary': False, 'use_byte_stream_split': ['time', 'v(a)', 'f']}):
+                            {'use_dictionary': False, 'use_byte_stream_split': ['time', 'v(a)', 'f', 'n', 'i']},
+                            {'use_dictionary': False, 'column_encoding': {'n': 'DELTA_BINARY_PACKED', 'i': 'DELTA_BINARY_PACKED',
+                                                                          'word': 'DELTA_LENGTH_BYTE_ARRAY'}},
+                            {'use_dictionary': False, 'column_encoding': {'word': 'DELTA_BYTE_ARRAY'}}):
                     pq.write_table(t, self.path('t.parquet'), compression=codec, data_page_version=version,
                                    row_group_size=1100, data_page_size=2000, **way)
                     self.vsim('convert', 't.parquet', 't.csv')
@@ -220,18 +225,57 @@ class Formats(Folder):
     def test_what_is_not_read_has_a_name(self):
         pq, pa = need('pyarrow.parquet'), need('pyarrow')
         t = pa.table({'time': [float(k) for k in range(500)], 'n': pa.array(range(500), pa.int64())})
-        for more, what in (({'compression': 'brotli'}, 'Brotli'),
-                           ({'use_dictionary': False, 'column_encoding': {'n': 'DELTA_BINARY_PACKED'}}, 'DELTA_BINARY_PACKED')):
-            pq.write_table(t, self.path('t.parquet'), **more)
-            self.assertIn(what, self.vsim('convert', 't.parquet', 't.csv', code=1).stderr)
-            self.assertFalse(os.path.exists(self.path('t.csv')))
+        pq.write_table(t, self.path('t.parquet'), compression='brotli')
+        self.assertIn('Brotli', self.vsim('convert', 't.parquet', 't.csv', code=1).stderr)
+        self.assertFalse(os.path.exists(self.path('t.csv')))
+
+    def test_differences_of_pyarrow(self):
+        """Numbers from end to end of their range, differences of 0 to 64 bits; texts that name points of a sweep."""
+        pq, pa = need('pyarrow.parquet'), need('pyarrow')
+        chance = random.Random(3)
+        for n in (1, 2, 31, 33, 128, 129, 1000):
+            columns = {}
+            for bits, kind in ((32, pa.int32()), (64, pa.int64()), (32, pa.uint32()), (64, pa.uint64())):
+                for reach in (0, 1, 7, bits - 1, bits):
+                    sign = kind in (pa.int32(), pa.int64())
+                    values = [chance.randrange(2 ** reach) - (2 ** (bits - 1) if sign and reach == bits else 0) for _ in range(n)]
+                    columns['%s_%d' % (kind, reach)] = pa.array([x if chance.random() < 0.9 else None for x in values], kind)
+            columns['money'] = pa.array([decimal.Decimal(k * 7 - 100).scaleb(-2) for k in range(n)], pa.decimal128(25, 2))
+            t = pa.table(columns)
+            way = {name: 'DELTA_BYTE_ARRAY' if name == 'money' else 'DELTA_BINARY_PACKED' for name in columns}
+            for version in ('1.0', '2.0'):
+                pq.write_table(t, self.path('t.parquet'), use_dictionary=False, column_encoding=way, data_page_version=version,
+                               data_page_size=600, compression='none')
+                self.vsim('convert', 't.parquet', 't.csv')
+                got = list(csv.DictReader(self.read('t.csv').split('\n')))
+                self.assertEqual(len(got), n)
+                for name in columns:
+                    for row, value in zip(got, t[name].to_pylist()):
+                        x = float(row[name])
+                        self.assertTrue(math.isnan(x) if value is None else x == float(value), (n, name, x, value))
+        FOUND.append('t.parquet')
+        word = ['corner=%s' % w for w in ('typical', 'typical', 'fast', 'faster', 'slow', '')]
+        t = pa.table({'case': word, 'x': [float(k) for k in range(6)]}, metadata={'vsim.plot': 'Table', 'vsim.types': 'sweep\nnotype'})
+        want = None
+        for way in ('PLAIN', 'DELTA_BYTE_ARRAY', 'DELTA_LENGTH_BYTE_ARRAY'):
+            pq.write_table(t.replace_schema_metadata({'vsim.plot': 'Table', 'vsim.types': 'sweep\nnotype'}), self.path('t.parquet'),
+                           use_dictionary=False, column_encoding={'case': way}, compression='none')
+            self.vsim('convert', 't.parquet', 't.raw', '--ascii')
+            text = re.sub('Date: .*', '', self.read('t.raw'))
+            want = want or text
+            self.assertEqual(text, want)
+        self.assertEqual(want.count('case=corner=faster'), 1)
+        self.assertEqual(want.count('Plotname'), 5)
 
     def test_damaged_tables_are_a_message(self):
         pq, pa = need('pyarrow.parquet'), need('pyarrow')
         t = pa.table({'time': [float(k) for k in range(500)], 'v(a)': [float(k % 9) if k % 7 else None for k in range(500)]})
         chance = random.Random(1)
-        for codec in ('snappy', 'gzip', 'lz4'):
-            pq.write_table(t, self.path('a.parquet'), compression=codec)
+        n, word = pa.array([k * k for k in range(500)]), pa.array(['word%d' % (k // 3) for k in range(500)])
+        for codec, encoding in (('snappy', None), ('gzip', None), ('lz4', None), ('none', 'DELTA_LENGTH_BYTE_ARRAY'), ('none', 'DELTA_BYTE_ARRAY')):
+            own = t.append_column('n', n).append_column('word', word) if encoding else t
+            pq.write_table(own, self.path('a.parquet'), compression=codec, use_dictionary=not encoding,
+                           column_encoding={'n': 'DELTA_BINARY_PACKED', 'word': encoding} if encoding else None)
             with open(self.path('a.parquet'), 'rb') as f:
                 data = f.read()
             for k in range(25):
