@@ -51,7 +51,7 @@ typedef struct conv_opt {
                           * are needed; 0: all files are read at once */
     bool axes_late;      /* also those of the axes, for conv_write alone */
     bool zstd;           /* Parquet: zstd compresses what is written */
-    const char *plugins; /* folder of libvsim-hdf5.so, libvsim-zstd.so; NULL: where they are
+    const char *plugins; /* folder of libvsim-hdf5.so, libvsim-zstd.so, ...; NULL: where they are
                           * installed */
     conv_notes *notes;   /* conv_read adds to it; NULL: nobody asks */
 } conv_opt;

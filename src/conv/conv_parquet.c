@@ -98,12 +98,12 @@ typedef struct chunk {
 typedef struct table {
     conv_job *j;
     arena mem;
-    column *col;                 /* vec */
-    int64_t *first;              /* [n + 1] rows in front of plot i */
-    int64_t group;               /* rows of a group */
-    double *cell;                /* [CONV_PIECE] values of some columns of a group */
-    chunk *chunk;                /* vec: the chunks of each group, one a column */
-    const conv_zstd_table *zstd; /* NULL: nothing is compressed */
+    column *col;                  /* vec */
+    int64_t *first;               /* [n + 1] rows in front of plot i */
+    int64_t group;                /* rows of a group */
+    double *cell;                 /* [CONV_PIECE] values of some columns of a group */
+    chunk *chunk;                 /* vec: the chunks of each group, one a column */
+    const conv_codec_table *zstd; /* NULL: nothing is compressed */
 } table;
 
 /* A copy in mem with '?' for each byte that is not ASCII: a schema may have nothing but UTF-8. */
@@ -404,7 +404,7 @@ vs_status conv_write_parquet(conv_job *j)
     const int64_t rows = t.first[j->n];
     vs_status st = choose_columns(&t);
     if (!st && j->o->zstd)
-        st = conv_zstd_open(j, &t.zstd);
+        st = conv_codec_open(j, CONV_ZSTD, &t.zstd);
     if (!st) {
         t.group = conv_run(vec_len(t.col));
         t.group = t.group < LEAST_GROUP ? LEAST_GROUP : t.group > GROUP ? GROUP : t.group;

@@ -9,7 +9,7 @@
 
 #include "conv_priv.h"
 
-enum { CODEC_NONE, CODEC_SNAPPY, CODEC_GZIP, CODEC_ZSTD = 6, CODEC_LZ4 };
+enum { CODEC_NONE, CODEC_SNAPPY, CODEC_GZIP, CODEC_BROTLI = 4, CODEC_ZSTD = 6, CODEC_LZ4 };
 enum { T_BOOLEAN, T_INT32, T_INT64, T_INT96, T_FLOAT, T_DOUBLE, T_BYTE_ARRAY, T_FIXED };
 /* types of Thrift's compact protocol */
 enum {
@@ -65,7 +65,7 @@ typedef struct conv_column {
 /* A column's part in a group of rows. */
 typedef struct conv_chunk {
     int64_t at, values; /* place in the file, in bytes; number of values, missing ones too */
-    int codec;          /* Parquet's number: 0 none, 1 Snappy, 2 gzip, 6 zstd, 7 LZ4 */
+    int codec;          /* Parquet's number: 0 none, 1 Snappy, 2 gzip, 4 Brotli, 6 zstd, 7 LZ4 */
 } conv_chunk;
 
 typedef struct conv_pages {
@@ -74,11 +74,11 @@ typedef struct conv_pages {
     size_t n;
     arena *mem;
     int64_t room; /* values that may still be read: a small file must not fill the memory */
-    const conv_zstd_table *zstd; /* NULL: no chunk needed it yet */
+    const conv_codec_table *codec[CONV_CODECS]; /* NULL: no chunk needed it yet */
 } conv_pages;
 
 /* Appends the values of a chunk to the column. Status: VS_OK; VS_EINPUT, VS_EUNSUPPORTED (no
- * plug-in for zstd) with j->why; VS_ENOMEM. */
+ * plug-in for the codec) with j->why; VS_ENOMEM. */
 vs_status conv_parquet_chunk(conv_pages *p, conv_column *c, const conv_chunk *from);
 
 /* Unpack s [n], which Snappy (raw format) or LZ4 (block format) compressed, to n_out bytes, for

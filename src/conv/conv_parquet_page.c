@@ -1,7 +1,8 @@
 /* conv_parquet_page.c - reads the pages of a column of Parquet.
  * Source: Apache Parquet format 2.10, "Encodings", "Compression", parquet.thrift (PageHeader).
  * Read: flat columns; pages of version 1 and 2; PLAIN, dictionaries, RLE of booleans, the three
- *       DELTA encodings, BYTE_STREAM_SPLIT; Snappy, gzip, LZ4, zstd (by the plug-in) or nothing. */
+ *       DELTA encodings, BYTE_STREAM_SPLIT; Snappy, gzip, LZ4, zstd and
+ *       Brotli (by plug-ins) or nothing. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -19,7 +20,7 @@ enum {
     RLE_DICTIONARY,
     BYTE_STREAM_SPLIT
 };
-static const char *const codec_names[] = {"", "", "", "LZO", "Brotli", "Hadoop's LZ4", "", ""};
+static const char *const codec_names[] = {"", "", "", "LZO", "", "Hadoop's LZ4", "", ""};
 static const char *const encoding_names[] = {
     "PLAIN",         "encoding 1",          "PLAIN_DICTIONARY",        "RLE",
     "BIT_PACKED",    "DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY",
@@ -417,13 +418,21 @@ static vs_status read_values(chunk *k, const page *g, const unsigned char *level
     return st;
 }
 
-/* Unpacks s [n] to `whole` bytes, for vs_free. NULL: damaged, or out of memory (*memory is false).
- * A block of zstd has 3 bytes at least and holds 128 KiB at most: more than that is damage. */
-static unsigned char *unpacked_zstd(const conv_zstd_table *t, const unsigned char *s, size_t n,
-                                    size_t whole, bool *memory)
+/* false: no plug-in is needed. */
+static bool plugin_of(int codec, conv_codec *by)
 {
-    enum { BLOCK = 1 << 17 };
-    if (whole > (n / 3 + 1) * BLOCK)
+    *by = codec == CODEC_ZSTD ? CONV_ZSTD : CONV_BROTLI;
+    return codec == CODEC_ZSTD || codec == CODEC_BROTLI;
+}
+
+/* Unpacks s [n] to `whole` bytes, for vs_free. NULL: damaged, or out of memory (*memory is false).
+ * A block has 3 bytes at least (zstd), or 2 (Brotli), and holds 128 KiB at most, or 16 MiB: more
+ * than that is damage. */
+static unsigned char *unpacked_by(const conv_codec_table *t, conv_codec codec,
+                                  const unsigned char *s, size_t n, size_t whole, bool *memory)
+{
+    const size_t block = codec == CONV_ZSTD ? 1 << 17 : 1 << 24;
+    if (whole > (n / (codec == CONV_ZSTD ? 3 : 2) + 1) * block)
         return NULL;
     unsigned char *out = vs_malloc(whole + 1);
     const ptrdiff_t got = t->unpack(out, whole, s, n);
@@ -457,8 +466,9 @@ static vs_status read_page(chunk *k, const page *g, const unsigned char *s)
     if (!k->codec || !g->packed || !n)
         return read_values(k, g, s, s + g->levels, n);
     bool memory = true;
-    unsigned char *out = k->codec == CODEC_ZSTD
-                             ? unpacked_zstd(k->p->zstd, s + g->levels, n, whole, &memory)
+    conv_codec by;
+    unsigned char *out = plugin_of(k->codec, &by)
+                             ? unpacked_by(k->p->codec[by], by, s + g->levels, n, whole, &memory)
                              : unpacked(k->codec, s + g->levels, n, whole);
     if (!memory)
         return VS_ENOMEM;
@@ -500,12 +510,16 @@ vs_status conv_parquet_chunk(conv_pages *p, conv_column *c, const conv_chunk *fr
     chunk k = {.p = p, .c = c, .codec = from->codec};
     if (!known || *codec_names[from->codec])
         return conv_fail(p->j,
-                         "is compressed with %s: write it with Snappy, gzip, LZ4, zstd or without "
+                         "is compressed with %s: write it with Snappy, gzip, LZ4, zstd, Brotli "
+                         "or without "
                          "(pyarrow: compression='snappy')",
                          known ? codec_names[from->codec] : "what is not known here");
     if (from->at < 0 || (uint64_t)from->at > p->n)
         return damaged(&k);
-    vs_status st = k.codec == CODEC_ZSTD && !p->zstd ? conv_zstd_open(p->j, &p->zstd) : VS_OK;
+    conv_codec by;
+    vs_status st = VS_OK;
+    if (plugin_of(k.codec, &by) && !p->codec[by])
+        st = conv_codec_open(p->j, by, &p->codec[by]);
     if (!st)
         st = read_pages(&k, from);
     vec_free(k.words.x);

@@ -28,15 +28,21 @@ vs_status conv_plugin_table(conv_job *j, const conv_plugin *of, const void **tab
     return VS_EUNSUPPORTED;
 }
 
-vs_status conv_zstd_open(conv_job *j, const conv_zstd_table **t)
+vs_status conv_codec_open(conv_job *j, conv_codec codec, const conv_codec_table **t)
 {
-    static const conv_plugin plugin = {.built = CONV_HAVE_ZSTD,
-                                       .format = "Parquet with zstd",
-                                       .file = "libvsim-zstd.so",
-                                       .library = "libzstd",
-                                       .symbol = CONV_ZSTD_SYMBOL};
+    static const conv_plugin plugin[CONV_CODECS] = {
+        [CONV_ZSTD] = {.built = CONV_HAVE_ZSTD,
+                       .format = "Parquet with zstd",
+                       .file = "libvsim-zstd.so",
+                       .library = "libzstd",
+                       .symbol = "conv_zstd"},
+        [CONV_BROTLI] = {.built = CONV_HAVE_BROTLI,
+                         .format = "Parquet with Brotli",
+                         .file = "libvsim-brotli.so",
+                         .library = "libbrotli",
+                         .symbol = "conv_brotli"}};
     const void *table = NULL;
-    const vs_status st = conv_plugin_table(j, &plugin, &table);
+    const vs_status st = conv_plugin_table(j, &plugin[codec], &table);
     *t = table;
     return st;
 }

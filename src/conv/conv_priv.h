@@ -12,7 +12,8 @@
  *     conv_touchstone.c  Touchstone
  *     conv_vcd.c         value change dumps, written
  *     conv_vcd_read.c    and read
- *     conv_zstd.c        zstd; the plug-in */
+ *     conv_zstd.c        zstd; the plug-in
+ *     conv_brotli.c      Brotli; the plug-in */
 #ifndef CONV_PRIV_H
 #define CONV_PRIV_H
 
@@ -129,17 +130,19 @@ typedef struct conv_plugin {
  * */
 VS_MUST_USE vs_status conv_plugin_table(conv_job *j, const conv_plugin *of, const void **table);
 
-/* What zstd's plug-in offers. pack and unpack read s [n], write at most `room` bytes to `to`, and
- * return how many; 0: s is damaged, or needs more room; -1: no memory. It does not use our heap. */
-typedef struct conv_zstd_table {
+/* What the plug-in of a codec offers. pack and unpack read s [n], write at most `room` bytes to
+ * `to`, and return how many; 0: s is damaged, or needs more room; -1: no memory. It does not use
+ * our heap. */
+typedef struct conv_codec_table {
     const char *version;
-    size_t (*bound)(size_t n); /* the room that n bytes may need when they are packed */
+    /* the room that n bytes may need when they are packed; Brotli's: NULL, as pack */
+    size_t (*bound)(size_t n);
     ptrdiff_t (*pack)(unsigned char *to, size_t room, const unsigned char *s, size_t n);
     ptrdiff_t (*unpack)(unsigned char *to, size_t room, const unsigned char *s, size_t n);
-} conv_zstd_table;
+} conv_codec_table;
+typedef enum conv_codec { CONV_ZSTD, CONV_BROTLI, CONV_CODECS } conv_codec;
 /* Loads it. Status: as conv_plugin_table. */
-VS_MUST_USE vs_status conv_zstd_open(conv_job *j, const conv_zstd_table **t);
-#define CONV_ZSTD_SYMBOL "conv_zstd"
+VS_MUST_USE vs_status conv_codec_open(conv_job *j, conv_codec codec, const conv_codec_table **t);
 
 /* Where HDF5's plug-in puts what it reads. It does not use our heap, and calls these functions only
  * between its calls of HDF5. */

@@ -6,7 +6,7 @@
 #include "conv_build.h"
 #include "conv_priv.h"
 
-extern const conv_zstd_table conv_zstd;
+extern const conv_codec_table conv_zstd;
 
 static ptrdiff_t done(size_t code)
 {
@@ -29,4 +29,4 @@ static ptrdiff_t unpack(unsigned char *to, size_t room, const unsigned char *s, 
 static size_t bound(size_t n) { return ZSTD_compressBound(n); }
 
 __attribute__((visibility("default")))
-const conv_zstd_table conv_zstd = {CONV_VERSION, bound, pack, unpack};
+const conv_codec_table conv_zstd = {CONV_VERSION, bound, pack, unpack};
