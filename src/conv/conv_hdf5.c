@@ -300,9 +300,8 @@ static bool take_columns(const reader *r, const dataset *d, const char *name, co
     double *all = vs_malloc((size_t)d->n * w * sizeof *all);
     const bool ok = read_values(d, all);
     for (size_t c = 0; c < columns && ok; c++) {
-        char own[1056];
-        snprintf(own, sizeof own, "%s_%zu", name, c + 1);
-        double *x = r->to->vector(r->to->user, own, type, (int64_t)rows, d->pair, false);
+        double *x =
+            r->to->vector(r->to->user, name, (int64_t)c, type, (int64_t)rows, d->pair, false);
         for (size_t k = 0; k < rows; k++)
             memcpy(x + k * w, all + (d->turned ? c * rows + k : k * columns + c) * w,
                    w * sizeof *x);
@@ -325,7 +324,7 @@ static bool take_numbers(const reader *r, const dataset *d, const char *link)
     }
     if (d->n && d->rows != (hsize_t)d->n)
         return take_columns(r, d, name, type);
-    double *x = r->to->vector(r->to->user, name, type, d->n, d->pair, !strcmp(name, r->axis));
+    double *x = r->to->vector(r->to->user, name, -1, type, d->n, d->pair, !strcmp(name, r->axis));
     return read_values(d, x);
 }
 

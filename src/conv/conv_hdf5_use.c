@@ -25,6 +25,7 @@ typedef struct hdf5_reader {
     conv_job *j;
     post_plot *p;
     const conv_hdf5_table *t;
+    arena mem; /* names of columns */
     heap_owned owned;
 } hdf5_reader;
 
@@ -37,10 +38,12 @@ static void take_plot(void *user, const char *name, const char *title, const cha
     r->p = post_plot_new(r->j->set, *word ? word : "table", title, what);
 }
 
-static double *take_vector(void *user, const char *name, const char *type, int64_t n, bool complex,
-                           bool axis)
+static double *take_vector(void *user, const char *name, int64_t column, const char *type,
+                           int64_t n, bool complex, bool axis)
 {
     hdf5_reader *r = user;
+    if (column >= 0)
+        name = conv_column_name(&r->mem, name, (uint64_t)column);
     post_vec *v = post_plot_append(r->j->set, r->p, name, type, complex);
     v->v = vs_calloc((size_t)n + 1, (1 + complex) * sizeof *v->v);
     v->n = v->cap = n;
@@ -76,8 +79,10 @@ vs_status conv_read_hdf5(conv_job *j)
     }
     hdf5_reader *r = vs_calloc(1, sizeof *r);
     *r = (hdf5_reader){.j = j, .t = t};
+    arena_init(&r->mem);
     const conv_hdf5_sink to = {r, take_plot, take_vector, leave_out, own_file};
     st = t->read(j->path, &to, j->why) ? VS_OK : VS_EINPUT;
+    arena_fini(&r->mem);
     vs_free(r);
     return st;
 }

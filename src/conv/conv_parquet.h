@@ -49,13 +49,17 @@ int conv_thrift_list(conv_thrift *w, uint64_t *n);
 void conv_thrift_skip(conv_thrift *w, int type);
 
 /* -- columns -- */
+/* How the values of a column, and those of its dictionary, are read. */
+typedef struct conv_kind {
+    int type;         /* T_* */
+    int width;        /* bytes of a value; T_BOOLEAN, T_BYTE_ARRAY: 0 */
+    int scale;        /* > 0: decimals, times 10 to this power */
+    bool decimal;     /* T_FIXED: a whole number, the highest byte first; else 16 bits of float */
+    bool has_no_sign; /* T_INT32, T_INT64 */
+} conv_kind;
 typedef struct conv_column {
     const char *name;
-    int type;          /* T_* */
-    int width;         /* bytes of a value; T_BOOLEAN, T_BYTE_ARRAY: 0 */
-    int scale;         /* > 0: decimals, times 10 to this power */
-    bool decimal;      /* T_FIXED: a whole number, the highest byte first; else 16 bits of float */
-    bool has_no_sign;  /* T_INT32, T_INT64 */
+    conv_kind kind;
     bool optional;     /* values may be missing */
     const char *other; /* what it is that is not read; NULL: numbers or text */
     double *x;         /* vec: values, NaN: missing */

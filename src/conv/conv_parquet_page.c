@@ -196,30 +196,30 @@ static double whole_number(const unsigned char *s, int bytes, size_t apart)
 }
 
 /* The number whose bytes stand at s, s + apart, s + 2 apart, ... */
-static double number(const conv_column *c, const unsigned char *s, size_t apart)
+static double number(const conv_kind *kind, const unsigned char *s, size_t apart)
 {
     unsigned char b[8] = {0};
     double x;
     float f;
-    for (int i = 0; i < c->width && i < 8; i++)
+    for (int i = 0; i < kind->width && i < 8; i++)
         b[i] = s[(size_t)i * apart];
     const uint64_t u = conv_u64(b);
     const uint32_t u32 = (uint32_t)u;
     memcpy(&x, &u, sizeof x);
     memcpy(&f, &u32, sizeof f);
-    switch (c->type) {
-    case T_INT32: x = c->has_no_sign ? u32 : (double)(int32_t)u32; break;
-    case T_INT64: x = c->has_no_sign ? (double)u : (double)(int64_t)u; break;
+    switch (kind->type) {
+    case T_INT32: x = kind->has_no_sign ? u32 : (double)(int32_t)u32; break;
+    case T_INT64: x = kind->has_no_sign ? (double)u : (double)(int64_t)u; break;
     case T_FLOAT: return (double)f;
-    case T_FIXED: x = c->decimal ? whole_number(s, c->width, apart) : half(u32); break;
+    case T_FIXED: x = kind->decimal ? whole_number(s, kind->width, apart) : half(u32); break;
     default: break;
     }
-    return c->scale ? x / pow(10, c->scale) : x;
+    return kind->scale ? x / pow(10, kind->scale) : x;
 }
 
 static void put_missing(conv_column *c)
 {
-    if (c->type == T_BYTE_ARRAY)
+    if (c->kind.type == T_BYTE_ARRAY)
         vec_push(c->text, "");
     else
         vec_push(c->x, NAN);
@@ -228,16 +228,16 @@ static void put_missing(conv_column *c)
 /* Appends value i of a page without dictionary. */
 static void put_plain(chunk *k, conv_column *c, conv_thrift *in, int64_t i)
 {
-    if (c->type == T_BYTE_ARRAY) {
+    if (c->kind.type == T_BYTE_ARRAY) {
         const conv_thrift text = part_with_length(in);
         vec_push(c->text,
                  arena_strndup(k->p->mem, (const char *)text.s, (size_t)(text.end - text.s)));
-    } else if (c->type == T_BOOLEAN) {
+    } else if (c->kind.type == T_BOOLEAN) {
         in->bad |= i / 8 >= in->end - in->s;
         vec_push(c->x, in->bad ? NAN : in->s[i / 8] >> i % 8 & 1);
     } else {
-        const conv_thrift x = part(in, (uint64_t)c->width);
-        vec_push(c->x, x.bad ? NAN : number(c, x.s, 1));
+        const conv_thrift x = part(in, (uint64_t)c->kind.width);
+        vec_push(c->x, x.bad ? NAN : number(&c->kind, x.s, 1));
     }
 }
 
@@ -256,7 +256,7 @@ static void put_indices(chunk *k, conv_thrift *in, int bits, const uint32_t *the
                         int64_t present)
 {
     conv_column *c = k->c;
-    const bool text = c->type == T_BYTE_ARRAY, words = c->type != T_BOOLEAN;
+    const bool text = c->kind.type == T_BYTE_ARRAY, words = c->kind.type != T_BOOLEAN;
     const size_t size = text ? vec_len(k->words.text) : vec_len(k->words.x);
     uint32_t *index = read_hybrid(in, bits, present);
     for (int64_t i = 0, m = 0; i < n && !in->bad; i++) {
@@ -279,7 +279,7 @@ static void put_indices(chunk *k, conv_thrift *in, int bits, const uint32_t *the
 static void put_deltas(chunk *k, conv_thrift *in, const uint32_t *there, int64_t n, int64_t present)
 {
     conv_column *c = k->c;
-    in->bad |= c->type != T_INT32 && c->type != T_INT64;
+    in->bad |= c->kind.type != T_INT32 && c->kind.type != T_INT64;
     uint64_t *x = in->bad ? NULL : read_deltas(in, present);
     for (int64_t i = 0, m = 0; i < n && !in->bad; i++) {
         if (there && !there[i]) {
@@ -289,7 +289,7 @@ static void put_deltas(chunk *k, conv_thrift *in, const uint32_t *there, int64_t
         unsigned char b[8];
         for (int at = 0; at < 8; at++)
             b[at] = (unsigned char)(x[m] >> 8 * at);
-        vec_push(c->x, number(c, b, 1));
+        vec_push(c->x, number(&c->kind, b, 1));
         m++;
     }
     vs_free(x);
@@ -298,8 +298,8 @@ static void put_deltas(chunk *k, conv_thrift *in, const uint32_t *there, int64_t
 /* Appends values that are n bytes at s; `same`: those of the value before. */
 static void put_bytes(chunk *k, conv_column *c, const unsigned char *s, size_t n, bool same)
 {
-    if (c->type == T_FIXED) {
-        vec_push(c->x, number(c, s, 1));
+    if (c->kind.type == T_FIXED) {
+        vec_push(c->x, number(&c->kind, s, 1));
     } else {
         const char *text = same ? vec_last(c->text) : arena_strndup(k->p->mem, (const char *)s, n);
         vec_push(c->text, text);
@@ -313,8 +313,8 @@ static void put_arrays(chunk *k, conv_thrift *in, const uint32_t *there, int64_t
                        bool prefixes)
 {
     conv_column *c = k->c;
-    const bool fixed = c->type == T_FIXED;
-    in->bad |= c->type != T_BYTE_ARRAY && !(fixed && prefixes);
+    const bool fixed = c->kind.type == T_FIXED;
+    in->bad |= c->kind.type != T_BYTE_ARRAY && !(fixed && prefixes);
     uint64_t *prefix = prefixes && !in->bad ? read_deltas(in, present) : NULL;
     uint64_t *length = in->bad ? NULL : read_deltas(in, present);
     unsigned char *last = NULL; /* vec */
@@ -327,7 +327,7 @@ static void put_arrays(chunk *k, conv_thrift *in, const uint32_t *there, int64_t
         const conv_thrift rest = part(in, length[m]);
         const bool same = m && common == had && rest.s == rest.end && !(there && !there[i - 1]);
         const int64_t cost = fixed || same ? 0 : (int64_t)(common / sizeof(double));
-        in->bad |= common > had || (fixed && common + length[m] != (uint64_t)c->width) ||
+        in->bad |= common > had || (fixed && common + length[m] != (uint64_t)c->kind.width) ||
                    cost > k->p->room;
         if (in->bad)
             break;
@@ -349,10 +349,10 @@ static void put_arrays(chunk *k, conv_thrift *in, const uint32_t *there, int64_t
 static void put_split(chunk *k, conv_thrift *in, const uint32_t *there, int64_t n, int64_t present)
 {
     conv_column *c = k->c;
-    in->bad |= !c->width || present > (in->end - in->s) / c->width;
+    in->bad |= !c->kind.width || present > (in->end - in->s) / c->kind.width;
     for (int64_t i = 0, m = 0; i < n && !in->bad; i++)
         if (!there || there[i])
-            vec_push(c->x, number(c, in->s + m++, (size_t)present));
+            vec_push(c->x, number(&c->kind, in->s + m++, (size_t)present));
         else
             put_missing(c);
 }
@@ -370,7 +370,7 @@ static vs_status put_values(chunk *k, const page *g, conv_thrift *in, const uint
         const conv_thrift bits = part(in, in->s < in->end); /* empty: all values are missing */
         in->bad |= present && bits.s == bits.end;
         put_indices(k, in, bits.s < bits.end ? *bits.s : 0, there, g->n, present);
-    } else if (g->encoding == RLE && k->c->type == T_BOOLEAN) {
+    } else if (g->encoding == RLE && k->c->kind.type == T_BOOLEAN) {
         conv_thrift w = part_with_length(in);
         put_indices(k, &w, 1, there, g->n, present);
         in->bad |= w.bad;
@@ -398,11 +398,7 @@ static vs_status read_values(chunk *k, const page *g, const unsigned char *level
     if (g->kind == DICTIONARY_PAGE) {
         vec_free(k->words.x);
         vec_free(k->words.text);
-        k->words = (conv_column){.type = k->c->type,
-                                 .width = k->c->width,
-                                 .scale = k->c->scale,
-                                 .decimal = k->c->decimal,
-                                 .has_no_sign = k->c->has_no_sign};
+        k->words = (conv_column){.kind = k->c->kind};
         put_plains(k, &k->words, &in, NULL, g->n);
         return in.bad ? damaged(k) : VS_OK;
     }

@@ -43,12 +43,12 @@ static void read_kind(conv_thrift *w, schema *e, int kind)
 {
     int id = 0, type;
     e->half |= kind == FLOAT16;
-    e->c.decimal |= kind == DECIMAL;
+    e->c.kind.decimal |= kind == DECIMAL;
     while ((type = conv_thrift_field(w, &id)))
         if (kind == DECIMAL && id == 1 && type == C_I32)
             e->scale = conv_thrift_zigzag(w);
         else if (kind == INTEGER && id == 2)
-            e->c.has_no_sign = type == C_FALSE;
+            e->c.kind.has_no_sign = type == C_FALSE;
         else
             conv_thrift_skip(w, type);
 }
@@ -60,13 +60,13 @@ static void read_element(reader *r, conv_thrift *w, schema *e)
                                NULL, &e->children, NULL,       &e->scale};
     while ((type = conv_thrift_field(w, &id)))
         if (id == 1 && type == C_I32) {
-            e->c.type = (int)conv_thrift_zigzag(w);
+            e->c.kind.type = (int)conv_thrift_zigzag(w);
         } else if (id == 4 && type == C_BINARY) {
             e->c.name = conv_thrift_binary(w, &r->mem);
         } else if (id == 6 && type == C_I32) {
             const int64_t old = conv_thrift_zigzag(w);
-            e->c.decimal |= old == OLD_DECIMAL;
-            e->c.has_no_sign |= old >= OLD_UINT_8 && old <= OLD_UINT_64;
+            e->c.kind.decimal |= old == OLD_DECIMAL;
+            e->c.kind.has_no_sign |= old >= OLD_UINT_8 && old <= OLD_UINT_64;
         } else if (id > 0 && id < (int)VS_COUNT(number) && number[id] && type == C_I32) {
             *number[id] = conv_thrift_zigzag(w);
         } else if (id == 10 && type == C_STRUCT) {
@@ -85,22 +85,22 @@ static void judge_column(schema *e, bool nested)
 {
     static const int width[] = {0, 4, 8, 0, 4, 8, 0, 0};
     conv_column *c = &e->c;
-    const bool fixed = c->type == T_FIXED, bytes = c->type == T_BYTE_ARRAY;
+    const bool fixed = c->kind.type == T_FIXED, bytes = c->kind.type == T_BYTE_ARRAY;
     c->optional = e->repetition == 1;
     if (nested || e->repetition == 2)
         c->other = "a list, or in a struct";
-    else if (c->type == T_INT96)
+    else if (c->kind.type == T_INT96)
         c->other = "a date of 96 bits";
-    else if (c->type < 0 || c->type > T_FIXED)
+    else if (c->kind.type < 0 || c->kind.type > T_FIXED)
         c->other = "of a type that is not known here";
-    else if (bytes && c->decimal)
+    else if (bytes && c->kind.decimal)
         c->other = "of decimals of any length";
-    else if (fixed && !(c->decimal && e->length > 0 && e->length <= 64) &&
+    else if (fixed && !(c->kind.decimal && e->length > 0 && e->length <= 64) &&
              !(e->half && e->length == 2))
         c->other = "of bytes";
     else
-        c->width = fixed ? (int)e->length : width[c->type];
-    c->scale = c->decimal && e->scale > 0 && e->scale < 300 ? (int)e->scale : 0;
+        c->kind.width = fixed ? (int)e->length : width[c->kind.type];
+    c->kind.scale = c->kind.decimal && e->scale > 0 && e->scale < 300 ? (int)e->scale : 0;
 }
 
 static void read_schema(reader *r, conv_thrift *w)
@@ -108,7 +108,7 @@ static void read_schema(reader *r, conv_thrift *w)
     uint64_t n, inside = 0; /* elements that are still inside of one of the first level */
     (void)conv_thrift_list(w, &n);
     for (uint64_t i = 0; i < n && !w->bad; i++) {
-        schema e = {.c = {.name = "", .type = -1}};
+        schema e = {.c = {.name = "", .kind.type = -1}};
         read_element(r, w, &e);
         const bool nested = inside > 0, parent = i && e.children > 0;
         inside -= nested;
@@ -219,7 +219,7 @@ static bool other_point(const reader *r, size_t sweeps, int64_t a, int64_t b)
     return false;
 }
 
-static bool is_curve(const conv_column *c) { return !c->other && c->type != T_BYTE_ARRAY; }
+static bool is_curve(const conv_column *c) { return !c->other && c->kind.type != T_BYTE_ARRAY; }
 
 static void take_rows(reader *r, size_t sweeps, int64_t from, int64_t to)
 {

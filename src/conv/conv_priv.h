@@ -149,9 +149,10 @@ VS_MUST_USE vs_status conv_codec_open(conv_job *j, conv_codec codec, const conv_
 typedef struct conv_hdf5_sink {
     void *user;
     void (*plot)(void *user, const char *name, const char *title, const char *what);
-    /* Room for n values (complex: 2 n); axis: the plot's. */
-    double *(*vector)(void *user, const char *name, const char *type, int64_t n, bool complex,
-                      bool axis);
+    /* Room for n values (complex: 2 n); axis: the plot's. column  from 0, of a matrix of that name;
+     * -1: it is none */
+    double *(*vector)(void *user, const char *name, int64_t column, const char *type, int64_t n,
+                      bool complex, bool axis);
     /* Something of the file is not read. group "": it is in none; what  in  "is text" */
     void (*left_out)(void *user, const char *group, const char *name, const char *what);
     /* From now on the heap closes the file if memory is missing. file NULL: no longer. */
