@@ -5,6 +5,7 @@
 
 #include "ana.h"
 #include "ana_trace.h"
+#include "ckt_latent.h"
 #include "lu_near.h"
 #include "lu_z.h"
 #include "vop.h"
@@ -232,6 +233,14 @@ static inline int32_t ana_unknown_at(const ana *a, int32_t i)
 {
     return a->latent ? ana_latent_unknown(a, i) : i;
 }
+/* Where an unknown of the circuit stands in vectors. */
+static inline int32_t ana_place(const ana *a, int32_t unknown)
+{
+    if (!a->latent)
+        return unknown;
+    const int32_t seat = ckt_latent_seats(a->c)[unknown];
+    return ckt_latent_slots(a->c)[seat / CKT_CELL] * CKT_CELL + seat % CKT_CELL;
+}
 
 /* ckt_env.blur: vntol, and no more than changes exp(v / 25 mV) by `part` of reltol, V. */
 static inline double ana_blur(const ana *a, double part)
@@ -277,7 +286,8 @@ int32_t op_carried_by_gmin(ana *a, const newton_eq *base, const double *x);
 bool op_load_at(ana *a, const newton_eq *base, const double *x);
 /* Whether a part has a node outside of devices. */
 bool op_is_seen(const ana *a, const ckt_firm *k);
-/* The sum of v [n+1] over the nodes of a part; *size: of |of| [n+1], part of which is rounding. */
+/* The sum of v [n+1] over the nodes of a part, of latent ones those that are awake; *size: of |of|
+ * [n+1], part of which is rounding. */
 double op_part_sum(const ana *a, const ckt_firm *k, const double *v, const double *of,
                    double *size);
 double op_most_gmin(const ana *a);                                   /* S, at any node */

@@ -522,8 +522,11 @@ double op_part_sum(const ana *a, const ckt_firm *k, const double *v, const doubl
     double sum = 0;
     *size = 0;
     for (int32_t i = 0; i < n; i++) {
-        sum += v[node[i]];
-        *size += fabs(of[node[i]]);
+        const int32_t at = ana_place(a, node[i]);
+        if (at > a->n)
+            continue;
+        sum += v[at];
+        *size += fabs(of[at]);
     }
     return sum;
 }

@@ -217,7 +217,7 @@ static void permute(ana *a, bool to_slots, bool with_history)
     uint8_t *const class = l->t->lte_class;
     permuting p = {l, n, l->place, to_slots, with_history};
     for (int32_t k = 1; k <= l->n; k++)
-        l->place[k] = tran_place(l->t, k);
+        l->place[k] = ana_place(l->t->a, k);
     pool_run(ckt_shares_vectors(a->c, l->m) ? ckt_pool(a->c) : NULL, POOL_VECTOR, l->n_vector,
              permute_vector, &p);
     memcpy(l->other_class, class, n);
@@ -226,7 +226,7 @@ static void permute(ana *a, bool to_slots, bool with_history)
         class[to_slots ? l->place[k] : k] = l->other_class[to_slots ? k : l->place[k]];
     for (int32_t k = 0; k < l->t->n_flow; k++) /* in pinned cells */
         l->t->flow[k] =
-            to_slots ? tran_place(l->t, l->t->flow[k]) : ana_latent_unknown(a, l->t->flow[k]);
+            to_slots ? ana_place(l->t->a, l->t->flow[k]) : ana_latent_unknown(a, l->t->flow[k]);
 }
 
 /* -- begin and end -- */
@@ -570,7 +570,7 @@ void ana_latent_solve(ana *a, const double *b, double *x)
     for (int32_t k = 0; x == a->dx && k < l->part.n_found; k++)
         wake(a, ckt_latent_seats(a->c)[unknown_of(l, l->part.found[k])] / CKT_CELL);
     for (int32_t k = 0; x == a->dx && k < l->part.n_found; k++)
-        x[tran_place(l->t, unknown_of(l, l->part.found[k]))] = l->part.value[k];
+        x[ana_place(l->t->a, unknown_of(l, l->part.found[k]))] = l->part.value[k];
 }
 
 vs_status ana_latent_refactor(ana *a)

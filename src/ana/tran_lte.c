@@ -115,9 +115,9 @@ VS_HOT void tran_widen(tran *t)
         const tran_device *d = &t->device[k];
         double most = 0;
         for (int32_t i = d->begin; i < d->end; i++)
-            most = norm_max(most, t->xmax[tran_place(t, t->of_device[i])]);
+            most = norm_max(most, t->xmax[ana_place(t->a, t->of_device[i])]);
         for (int32_t i = d->begin; i < d->others; i++) {
-            double *tol = &t->lte_tol[tran_place(t, t->of_device[i])];
+            double *tol = &t->lte_tol[ana_place(t->a, t->of_device[i])];
             *tol = norm_max(*tol, part * most);
         }
     }

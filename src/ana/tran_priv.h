@@ -6,7 +6,6 @@
 #define TRAN_PRIV_H
 
 #include "ana_priv.h"
-#include "ckt_latent.h"
 #include "integ.h"
 
 #define TRAN_KEEP VOP_PAST /* past points; past[] has one less */
@@ -222,15 +221,6 @@ VS_MUST_USE vs_status tran_scene_refactor(tran_scene *s, ana *a, const lu_part *
 void tran_scene_solve(tran_scene *s, ana *a, lu_part *p, const double *b, double *x);
 
 static inline bool tran_by_trap(const tran *t) { return t->a->opt.method == ANA_TRAP; }
-
-/* Where an unknown of the circuit stands in vectors. */
-static inline int32_t tran_place(const tran *t, int32_t unknown)
-{
-    if (!t->a->latent)
-        return unknown;
-    const int32_t seat = ckt_latent_seats(t->a->c)[unknown];
-    return ckt_latent_slots(t->a->c)[seat / CKT_CELL] * CKT_CELL + seat % CKT_CELL;
-}
 
 /* -- tran_noise.c -- */
 /* Noise from t->x[1] on, if the options ask for it. Status: VS_OK; VS_NOCONV (message). */

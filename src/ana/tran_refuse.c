@@ -88,29 +88,10 @@ static int32_t by_rounding(const tran *t)
 
 /* -- firm levels -- */
 
-/* The sum of v [m] over the nodes of a part that are awake; *size: of |of| [m], of which rounding
- * is a part. */
-static double part_sum(const tran *t, const ckt_firm *k, const double *v, const double *of,
-                       double *size)
-{
-    int32_t n;
-    const int32_t *node = ckt_part(t->a->c, k, &n);
-    double sum = 0;
-    *size = 0;
-    for (int32_t i = 0; i < n; i++) {
-        const int32_t at = tran_place(t, node[i]);
-        if (at > t->a->n)
-            continue;
-        sum += v[at];
-        *size += fabs(of[at]);
-    }
-    return sum;
-}
-
 /* The current of the firm conductance; *at: the place of its node, 0: at rest. */
 static double firm_current(const tran *t, const ckt_firm *k, int32_t *at)
 {
-    *at = tran_place(t, k->node);
+    *at = ana_place(t->a, k->node);
     if (*at > t->a->n)
         *at = 0;
     return *at ? CKT_FIRM_SIEMENS * t->x[0][*at] : 0;
@@ -123,7 +104,7 @@ static double fed_current(tran *t, const ckt_firm *k, double *size)
     ana *a = t->a;
     int32_t at;
     if (!k->by_devices)
-        return part_sum(t, k, t->src, t->src, size);
+        return op_part_sum(t->a, k, t->src, t->src, size);
     const double firm = firm_current(t, k, &at);
     *size = 0;
     if (fabs(firm) <= OP_GMIN_CURRENT)
@@ -135,7 +116,7 @@ static double fed_current(tran *t, const ckt_firm *k, double *size)
     newton_eq eq = t->eq;
     eq.env.gmin = k->held ? 0 : eq.env.gmin;
     const bool loaded = op_load_at(a, &eq, t->x[0]);
-    const double current = loaded ? part_sum(t, k, a->f, a->fmax, size) - firm : 0;
+    const double current = loaded ? op_part_sum(a, k, a->f, a->fmax, size) - firm : 0;
     if (k->held)
         (void)op_load_at(a, &t->eq, t->x[0]);
     return current;

@@ -6,20 +6,33 @@
 #include "plots.h"
 #include "stream.h"
 
-/* 0.5 + 2 sin(w t) + 0.3 cos(3 w t) at 1 Hz, `per` points a second for 4 s, as the plot tran2 */
-static post_val curve(bench *b, int per)
+/* A plot of n points. */
+static post_val points(bench *b, const double *t, const double *y, int n)
 {
     post_plot *p = post_plot_new(&b->set, "tran", "t", "Transient Analysis");
     p->scale = post_plot_add(&b->set, p, "time", "time", false);
-    post_vec *y = post_plot_add(&b->set, p, "v(y)", "voltage", false);
-    for (int k = 0; k <= 4 * per; k++) {
-        double t = (double)k / per, w = 2 * M_PI * t;
-        post_vec_push(p->scale, t, 0);
-        post_vec_push(y, 0.5 + 2 * sin(w) + 0.3 * cos(3 * w), 0);
+    post_vec *v = post_plot_add(&b->set, p, "v(y)", "voltage", false);
+    for (int k = 0; k < n; k++) {
+        post_vec_push(p->scale, t[k], 0);
+        post_vec_push(v, y[k], 0);
     }
-    post_val v;
-    ck_assert(post_eval(&b->e, "v(y)", &v));
-    return v;
+    post_val out;
+    ck_assert(post_eval(&b->e, "v(y)", &out));
+    return out;
+}
+
+/* 0.5 + 2 sin(w t) + 0.3 cos(3 w t) at 1 Hz, `per` points a second for 4 s, as the plot tran2 */
+static post_val curve(bench *b, int per)
+{
+    enum { MOST = 1000 };
+    static double t[4 * MOST + 1], y[4 * MOST + 1];
+    ck_assert_int_le(per, MOST);
+    for (int k = 0; k <= 4 * per; k++) {
+        t[k] = (double)k / per;
+        const double w = 2 * M_PI * t[k];
+        y[k] = 0.5 + 2 * sin(w) + 0.3 * cos(3 * w);
+    }
+    return points(b, t, y, 4 * per + 1);
 }
 
 START_TEST(a_series_has_its_amplitudes_and_phases)
@@ -86,21 +99,6 @@ START_TEST(linearize_keeps_the_curve)
     bench_fini(&b);
 }
 END_TEST
-
-/* A vector over its own axis: a plot of n points. */
-static post_val points(bench *b, const double *t, const double *y, int n)
-{
-    post_plot *p = post_plot_new(&b->set, "tran", "t", "Transient Analysis");
-    p->scale = post_plot_add(&b->set, p, "time", "time", false);
-    post_vec *v = post_plot_add(&b->set, p, "v(y)", "voltage", false);
-    for (int k = 0; k < n; k++) {
-        post_vec_push(p->scale, t[k], 0);
-        post_vec_push(v, y[k], 0);
-    }
-    post_val out;
-    ck_assert(post_eval(&b->e, "v(y)", &out));
-    return out;
-}
 
 static void says(bench *b, bool done, const char *text)
 {
