@@ -163,8 +163,10 @@ void ckt_free(ckt **pc)
     vec_free(c->ic);
     vec_free(c->fix);
     vec_free(c->firm);
-    vec_free(c->of_part);
-    vec_free(c->part_at);
+    vec_free(c->still.at);
+    vec_free(c->still.node);
+    vec_free(c->moving.at);
+    vec_free(c->moving.node);
     vec_free(c->noise);
     vec_free(c->said);
     vec_free(c->noise_gain);

@@ -35,6 +35,10 @@ typedef struct ckt_ic {
     double value;
 } ckt_ic;
 
+typedef struct ckt_sets { /* sets of nodes: that of k is node[at[k]] to node[at[k + 1] - 1] */
+    int32_t *at, *node;   /* vecs; NULL: there is none */
+} ckt_sets;
+
 typedef struct ckt_fix { /* what the topology check adds to make dc solvable */
     enum {
         CKT_FIX_SHUNT,  /* gmin from a node to ground, in static loads and, if `always`, in all: */
@@ -49,7 +53,9 @@ typedef struct ckt_fix { /* what the topology check adds to make dc solvable */
     bool held;     /* gmin of devices alone joins the part to ground: firm at rest, too */
     bool loose;    /* at the operating point it does, by gmin: gmin in time, too */
     bool stiff;    /* gmin is rounding beside the conductances of the part */
-    int32_t whole; /* the part: shunts of one have the same number */
+    bool second;   /* another one has the level of the part in time: not firm there */
+    int32_t set;   /* of c->still whose level it holds at rest; 0: that of a part, or of its node */
+    int32_t whole; /* the part, of c->moving: shunts of one have the same number */
     int32_t slot;
 } ckt_fix;
 
@@ -87,8 +93,8 @@ struct ckt {
     double last_break; /* what ckt_next_break said last */
     ckt_fix *fix;      /* vec */
     ckt_firm *firm;    /* vec */
-    int32_t *of_part;  /* vec: nodes part by part, if there are any firm ones; those of part k */
-    int32_t *part_at;  /* vec: from part_at[k] to part_at[k + 1] - 1 */
+    ckt_sets still;    /* those without a path to ground at rest, by a root each */
+    ckt_sets moving;   /* isolated parts */
     csc a;
     int32_t *diag_slot; /* [n+1], -1: none */
     double *out;        /* [n_buffer][out_size] outputs of batches */

@@ -70,8 +70,9 @@ double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
 {
     if (k->kind != CKT_FIX_SHUNT)
         return k->kind == CKT_FIX_SERIES ? -loop_ohm : 1;
-    const bool firm = env->mode == CKT_STATIC ? k->stiff || k->held
-                                              : k->firm && !k->loose && !(k->fed && env->small);
+    const bool firm = env->mode == CKT_STATIC
+                          ? k->stiff || k->held
+                          : k->firm && !k->second && !k->loose && !(k->fed && env->small);
     return firm ? CKT_FIRM_SIEMENS : ckt_shunt(env->gmin);
 }
 
@@ -96,22 +97,26 @@ int32_t ckt_most_stiff(const ckt *c, const double *x)
     return node;
 }
 
-/* What leaves the part by gmin: the sum over its shunts, of which a charge may part two. */
-static double part_current(const ckt *c, int32_t whole, const double *x, double gmin)
+/* What leaves each part by gmin, A: the sum over its shunts, of which a charge may part two. A vec.
+ */
+static double *part_currents(const ckt *c, const double *x, double gmin)
 {
-    double sum = 0;
+    double *sum = NULL;
+    vec_extend(sum, vec_len(c->unknown));
     for (size_t i = 0; i < vec_len(c->fix); i++)
-        if (c->fix[i].kind == CKT_FIX_SHUNT && c->fix[i].whole == whole)
-            sum += ckt_shunt(gmin) * x[c->fix[i].unknown];
+        if (c->fix[i].kind == CKT_FIX_SHUNT)
+            sum[c->fix[i].whole] += ckt_shunt(gmin) * x[c->fix[i].unknown];
     return sum;
 }
 
 void ckt_begin_shunts(ckt *c, const double *x, double gmin, double most)
 {
+    double *leak = x && vec_len(c->firm) ? part_currents(c, x, gmin) : NULL;
     for (size_t i = 0; i < vec_len(c->fix); i++) {
         ckt_fix *k = &c->fix[i];
-        k->loose = k->firm && k->fed && x && fabs(part_current(c, k->whole, x, gmin)) > most;
+        k->loose = k->firm && k->fed && leak && fabs(leak[k->whole]) > most;
     }
+    vec_free(leak);
 }
 
 const ckt_firm *ckt_next_firm(const ckt *c, size_t *i)
@@ -126,9 +131,9 @@ const ckt_firm *ckt_next_firm(const ckt *c, size_t *i)
 
 const int32_t *ckt_part(const ckt *c, const ckt_firm *k, int32_t *n)
 {
-    const int32_t from = c->part_at[k->part];
-    *n = c->part_at[k->part + 1] - from;
-    return c->of_part + from;
+    const int32_t from = c->moving.at[k->part];
+    *n = c->moving.at[k->part + 1] - from;
+    return c->moving.node + from;
 }
 
 static void stamp_fix(const ckt_fix *k, const ckt_env *env, const double *x, load *l)

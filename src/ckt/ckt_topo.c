@@ -145,7 +145,7 @@ static csc_entry *list_entries(const ckt *c, void (*of_devices)(const ckt *, csc
 {
     csc_entry *e = NULL;
     of_devices(c, &e);
-    nat_entries(&c->nat, false, &e);
+    nat_joins(&c->nat, false, &e);
     ckt_sort_entries(c, e);
     return e;
 }
@@ -425,12 +425,40 @@ static void join_entries(const ckt *c, const csc_entry *e, const csc_entry *apar
     }
 }
 
+static bool has_flow(const osdi_abi_descriptor *abi, osdi_abi_pair p, uint32_t wanted)
+{
+    bool has = false;
+    for (uint32_t k = 0; k < abi->n_jacobian && !has; k++)
+        has = abi->jacobian[k].nodes.a == p.a && abi->jacobian[k].nodes.b == p.b &&
+              (abi->jacobian[k].flags & wanted);
+    return has;
+}
+
+/* What stands aside in devices of OSDI libraries, and would be joined to others, has its level
+ * from its own device: a temperature, to ground. */
+static void join_aside(const ckt *c, bool reactive, int32_t *up)
+{
+    const uint32_t wanted = OSDI_JAC_RESIST | (reactive ? (uint32_t)OSDI_JAC_REACT : 0);
+    for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
+        const ckt_osdi_facts d = ckt_osdi_at(c, i);
+        const osdi_abi_descriptor *abi = d.in->module->abi;
+        for (uint32_t k = 0; k < abi->n_jacobian; k++) {
+            const osdi_abi_pair p = abi->jacobian[k].nodes;
+            if (d.in->module->node[p.a].aside && !d.in->module->node[p.b].aside &&
+                (abi->jacobian[k].flags & wanted) &&
+                has_flow(abi, (osdi_abi_pair){p.b, p.a}, wanted))
+                join(up, d.unknown[p.a], 0);
+        }
+    }
+}
+
 static void join_natives(const ckt *c, bool reactive, int32_t *up)
 {
     csc_entry *e = NULL;
-    nat_entries(&c->nat, reactive, &e);
+    nat_joins(&c->nat, reactive, &e);
     ckt_sort_entries(c, e);
     join_entries(c, e, NULL, up);
+    join_aside(c, reactive, up);
     vec_free(e);
 }
 
@@ -501,7 +529,7 @@ static void mark_rows(const dev_form *f, const bool *by_gmin, uint8_t *row, int3
             continue;
         if (o->kind == IR_OUT_RES)
             row[o->a] |= FLOWS;
-        if (o->kind == IR_OUT_REACT)
+        if (o->kind == IR_OUT_REACT || (o->kind == IR_OUT_C && f->variant->form == MDL_AC))
             row[o->a] |= STORES;
         if (o->kind == IR_OUT_G || o->kind == IR_OUT_C || o->kind == IR_OUT_J)
             row[o->a] |= DEPENDS;
@@ -543,6 +571,13 @@ static void note_devices(const dev_group *g, const dev_form *f, const nets *net,
     vec_free(by_gmin);
 }
 
+/* The form whose outputs are all currents that are known of: charges are not, without a transient.
+ */
+static const dev_form *flows_of(const dev_group *g)
+{
+    return &g->form[g->form[MDL_TRAN].variant ? MDL_TRAN : MDL_DC];
+}
+
 static void note_probes(const dev_group *g, const dev_form *f, feeds *s)
 {
     const va_module *m = mdl_module(g->model);
@@ -560,33 +595,62 @@ static void note_probes(const dev_group *g, const dev_form *f, feeds *s)
     }
 }
 
-/* Does a device of an OSDI library see nothing but differences within one set? Its library tells
- * what it reads, and all of its nodes are there. */
-static bool is_within(const ckt_osdi_facts *d, int32_t *up)
+/* What a device of an OSDI library looks at: pairs of unknowns, 0 the reference; to the vec. Its
+ * library tells pairs of nodes (from 0.4 on); those that are in none are read to ground. */
+static void list_seen(const ckt_osdi_facts *d, csc_entry **pair)
 {
-    const int32_t n = osdi_n_input(d->in->module), set = find(up, d->unknown[0]);
-    bool within = n >= 0;
-    for (int32_t k = 0; k < d->in->module->n_node; k++)
-        within &= find(up, d->unknown[k]) == set;
-    for (int32_t k = 0; k < n && within; k++) {
+    const osdi_module *m = d->in->module;
+    vec_clear(*pair);
+    for (int32_t k = 0; k < osdi_n_input(m); k++) {
         int32_t hi, lo;
-        osdi_input(d->in->module, k, &hi, &lo);
-        within = (hi < 0) == (lo < 0);
+        osdi_input(m, k, &hi, &lo);
+        if ((hi < 0 || !m->node[hi].flow) && (lo < 0 || !m->node[lo].flow))
+            vec_push(*pair, csc_entry_of(hi < 0 ? 0 : d->unknown[hi], lo < 0 ? 0 : d->unknown[lo]));
     }
-    return within;
+    const size_t n_told = vec_len(*pair);
+    for (int32_t k = 0; k < m->n_node; k++) {
+        const int32_t u = d->unknown[k];
+        bool told = !u || m->node[k].flow;
+        for (size_t i = 0; i < n_told && !told; i++)
+            told = csc_entry_row((*pair)[i]) == u || csc_entry_col((*pair)[i]) == u;
+        if (!told)
+            vec_push(*pair, csc_entry_of(u, 0));
+    }
 }
 
-/* Nothing is known of the branches of OSDI libraries: currents may flow to ground, and follow the
- * voltage to it where the library does not tell otherwise. */
+/* Does a charge in the row follow what is in another set? It may come from there. */
+static bool is_charged_across(const ckt_osdi_facts *d, int32_t *up, int32_t node)
+{
+    const osdi_abi_descriptor *abi = d->in->module->abi;
+    bool across = false;
+    for (uint32_t k = 0; k < abi->n_jacobian; k++) {
+        const osdi_abi_jacobian *j = &abi->jacobian[k];
+        if ((int32_t)j->nodes.a == node && (j->flags & OSDI_JAC_REACT))
+            across |= !d->in->module->node[j->nodes.b].aside &&
+                      find(up, d->unknown[j->nodes.b]) != find(up, d->unknown[node]);
+    }
+    return across;
+}
+
+/* Nothing is known of the branches of OSDI libraries: currents may flow to ground. What they look
+ * at is. */
 static void note_osdi(const ckt *c, feeds *s)
 {
+    csc_entry *pair = NULL;
     for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
         const ckt_osdi_facts d = ckt_osdi_at(c, i);
-        const bool within = is_within(&d, s->up);
+        list_seen(&d, &pair);
         for (int32_t k = 0; k < d.in->module->n_node; k++)
-            if (c->unknown[d.unknown[k]].node)
-                note_drive(s, d.unknown[k], 0, true, !within);
+            if (c->unknown[d.unknown[k]].node && find(s->up, d.unknown[k]))
+                note_drive(s, d.unknown[k], 0, true, is_charged_across(&d, s->up, k));
+        for (size_t k = 0; k < vec_len(pair); k++) {
+            const int32_t hi = find(s->up, csc_entry_row(pair[k])),
+                          lo = find(s->up, csc_entry_col(pair[k]));
+            if (hi != lo)
+                s->sensed[hi] = s->sensed[lo] = true;
+        }
     }
+    vec_free(pair);
 }
 
 static void note_all(const ckt *c, feeds *s)
@@ -598,10 +662,11 @@ static void note_all(const ckt *c, feeds *s)
         nets net = find_nets(g->model);
         if (g->form[MDL_DC].variant)
             note_devices(g, &g->form[MDL_DC], &net, s);
-        if (g->form[MDL_TRAN].variant) {
-            note_devices(g, &g->form[MDL_TRAN], &net, s);
-            note_probes(g, &g->form[MDL_TRAN], s);
-        }
+        for (int form = MDL_DC + 1; form < MDL_N_FORM; form++)
+            if (form == (int)(g->form[MDL_TRAN].variant ? MDL_TRAN : MDL_AC) &&
+                g->form[form].variant)
+                note_devices(g, &g->form[form], &net, s);
+        note_probes(g, flows_of(g), s);
         free_nets(&net);
     }
     note_osdi(c, s);
@@ -617,9 +682,14 @@ typedef struct cells {
     csc_entry *edge;
 } cells;
 
+static int32_t cell_of(const cells *s, int32_t unknown)
+{
+    return unknown ? find(s->of, unknown) : 0;
+}
+
 static void add_edge(cells *s, int32_t from, int32_t to)
 {
-    const int32_t a = from ? find(s->of, from) : 0, b = to ? find(s->of, to) : 0;
+    const int32_t a = cell_of(s, from), b = cell_of(s, to);
     if (a != b)
         vec_push(s->edge, csc_entry_of(a, b));
 }
@@ -643,7 +713,8 @@ static void add_entries(cells *s, const csc_entry *e)
             add_edge(s, csc_entry_col(e[i]), csc_entry_row(e[i]));
 }
 
-static cells find_cells(const ckt *c)
+/* up: parts, each of which is in one cell. */
+static cells find_cells(const ckt *c, int32_t *up)
 {
     cells s = {.c = c, .of = new_sets(c)};
     csc_entry *e = NULL;
@@ -651,13 +722,15 @@ static cells find_cells(const ckt *c)
     join_natives(c, true, s.of);
     for (int form = MDL_DC; form < MDL_N_FORM; form++)
         join_devices(c, (mdl_form_kind)form, false, s.of, NULL);
+    for (int32_t k = 1; k < (int32_t)vec_len(s.of); k++)
+        if (find(up, k))
+            join(s.of, k, find(up, k));
     nat_entries(&c->nat, true, &e);
     for (int form = MDL_DC; form < MDL_N_FORM; form++)
         ckt_device_entries(c, (mdl_form_kind)form, &e);
     add_entries(&s, e);
     nat_each(&c->nat, false, add_native, &s);
     nat_each(&c->nat, true, add_native, &s);
-    ckt_sort_entries(c, s.edge);
     vec_free(e);
     return s;
 }
@@ -668,76 +741,108 @@ static void free_cells(cells *s)
     vec_free(s->edge);
 }
 
-/* A walk from what looks at the level of a part: cells that it reached, and those to go on from. */
-typedef struct walk {
-    const cells *s;
-    feeds *in;
-    int32_t part;
-    bool *reached; /* [unknowns] */
-    int32_t *next; /* vec */
-    bool back;     /* it came to what feeds the part */
-} walk;
+/* What looks at the levels of parts that are asked for: edges from the part to the rows of a device
+ * that does, (part, cell). A row in the part itself may feed it: that is a loop. */
+typedef struct looks {
+    cells *s;
+    int32_t *up;
+    bool *asked, *loop; /* [unknowns], of each part */
+    int32_t *at;        /* vec: parts that the device at hand looks at */
+    csc_entry *edge;    /* vec */
+    csc_entry *pair;    /* vec: of list_seen */
+} looks;
 
-static void reach(walk *w, int32_t cell)
+static void look_at(looks *w, int32_t part)
 {
-    if (!w->reached[cell])
-        vec_push(w->next, cell);
-    w->reached[cell] = true;
+    bool known = !w->asked[part];
+    for (size_t i = 0; i < vec_len(w->at) && !known; i++)
+        known = w->at[i] == part;
+    if (!known)
+        vec_push(w->at, part);
 }
 
-/* A device that looks at the level has a row there; one in the part may feed it. */
-static void reach_row(walk *w, int32_t row)
+static void look_across(looks *w, int32_t hi, int32_t lo)
 {
-    if (row && find(w->in->up, row) == w->part)
-        w->back = true;
-    else if (row)
-        reach(w, find(w->s->of, row));
+    const int32_t a = find(w->up, hi), b = find(w->up, lo);
+    if (a == b)
+        return;
+    look_at(w, a);
+    look_at(w, b);
 }
 
-static void reach_rows(walk *w, const dev_form *f, const int32_t *to)
+/* The device at hand has a row there. */
+static void reach_row(looks *w, int32_t row)
 {
-    for (int32_t k = 0; k < f->n_out; k++) {
-        const mdl_out *o = &f->variant->out[k];
-        if (o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT)
-            reach_row(w, to[o->a]);
+    for (size_t i = 0; i < vec_len(w->at) && row; i++) {
+        const int32_t part = w->at[i];
+        if (find(w->up, row) == part)
+            w->loop[part] = true;
+        else
+            vec_push(w->edge, csc_entry_of(cell_of(w->s, part), cell_of(w->s, row)));
     }
 }
 
-static bool looks_at(const walk *w, int32_t hi, int32_t lo)
+/* Without a transient, small signals tell what charges follow. */
+static void look_by_charges(looks *w, const dev_group *g, int32_t i)
 {
-    const int32_t a = find(w->in->up, hi), b = find(w->in->up, lo);
-    return a != b && (a == w->part || b == w->part);
+    const dev_form *f = &g->form[MDL_AC];
+    if (g->form[MDL_TRAN].variant || !f->variant)
+        return;
+    const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
+    for (int32_t k = 0; k < f->n_out; k++) {
+        const mdl_out *o = &f->variant->out[k];
+        const bool nodes = (!to[o->a] || w->s->c->unknown[to[o->a]].node) &&
+                           (!to[o->b] || w->s->c->unknown[to[o->b]].node);
+        if (o->kind == IR_OUT_C && nodes)
+            look_across(w, to[o->a], to[o->b]);
+    }
 }
 
-static void look_through_group(walk *w, const dev_group *g)
+static void look_through_group(looks *w, const dev_group *g)
 {
     const va_module *m = mdl_module(g->model);
-    const dev_form *f = &g->form[MDL_TRAN];
+    const dev_form *f = flows_of(g);
     for (int32_t i = 0; f->variant && i < g->nb; i++) {
         const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
-        bool looks = false;
-        for (size_t k = 0; k < vec_len(m->probe) && !looks; k++) {
+        vec_clear(w->at);
+        look_by_charges(w, g, i);
+        for (size_t k = 0; k < vec_len(m->probe); k++) {
             const va_probe *p = &m->probe[k];
-            looks = looks_at(w, p->hi < 0 ? 0 : to[p->hi], p->lo < 0 ? 0 : to[p->lo]) &&
-                    ckt_looks_at(g, MDL_TRAN, i, (int32_t)k);
+            const int32_t hi = p->hi < 0 ? 0 : to[p->hi], lo = p->lo < 0 ? 0 : to[p->lo];
+            if ((w->asked[find(w->up, hi)] || w->asked[find(w->up, lo)]) &&
+                find(w->up, hi) != find(w->up, lo) &&
+                ckt_looks_at(g, f->variant->form, i, (int32_t)k))
+                look_across(w, hi, lo);
         }
-        if (looks)
-            reach_rows(w, f, to);
+        for (int32_t k = 0; k < f->n_out && vec_len(w->at); k++) {
+            const mdl_out *o = &f->variant->out[k];
+            if (o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT)
+                reach_row(w, to[o->a]);
+        }
     }
 }
 
 static void look_through_native(void *user, const nat_device *d)
 {
-    walk *w = user;
+    looks *w = user;
+    vec_clear(w->at);
     for (int32_t k = 1; k < d->n_node && !d->ports && !d->told; k++)
-        if (looks_at(w, d->node[0], d->node[k]))
-            reach(w, 0);
+        look_across(w, d->node[0], d->node[k]);
+    for (size_t i = 0; i < vec_len(w->at); i++)
+        vec_push(w->edge, csc_entry_of(cell_of(w->s, w->at[i]), 0));
 }
 
-static void look_through_osdi(walk *w, const ckt_osdi_facts *d)
+/* One from which a charge may flow into a part counts as one that looks at it. */
+static void look_through_osdi(looks *w, const ckt_osdi_facts *d)
 {
-    const bool within = is_within(d, w->in->up);
-    for (int32_t k = 0; k < d->in->module->n_node && !within; k++)
+    vec_clear(w->at);
+    list_seen(d, &w->pair);
+    for (size_t k = 0; k < vec_len(w->pair); k++)
+        look_across(w, csc_entry_row(w->pair[k]), csc_entry_col(w->pair[k]));
+    for (int32_t k = 0; k < d->in->module->n_node; k++)
+        if (w->asked[find(w->up, d->unknown[k])] && is_charged_across(d, w->up, k))
+            look_at(w, find(w->up, d->unknown[k]));
+    for (int32_t k = 0; k < d->in->module->n_node; k++)
         reach_row(w, d->unknown[k]);
 }
 
@@ -755,60 +860,137 @@ static size_t begin_of_row(const csc_entry *e, int32_t row)
     return a;
 }
 
-/* Does what looks at the level of a part lead back to what feeds it? Then the loop is what holds
- * the level. */
-static bool is_in_loop(const cells *s, feeds *in, int32_t part)
+/* Cells that lead to one another have the same number. Source: Tarjan, SIAM J. Comput. 1(2), 1972;
+ * what he calls from itself is on the stack `path` here. */
+typedef struct rings {
+    const csc_entry *edge; /* vec, sorted */
+    int32_t *of;           /* vec, [cells] 0: not seen yet */
+    int32_t *low, *seen;   /* vecs, [cells] order of the visits; `seen` 0: none */
+    size_t *next;          /* vec, [cells] the next edge to follow */
+    int32_t *path, *open;  /* vecs: cells on the way here; those without a number yet */
+    int32_t n, n_seen;
+} rings;
+
+static void enter(rings *r, int32_t cell)
 {
-    walk w = {.s = s, .in = in, .part = part};
-    vec_extend(w.reached, vec_len(s->c->unknown));
-    for (size_t gi = 0; gi < vec_len(s->c->group); gi++)
-        look_through_group(&w, &s->c->group[gi]);
-    nat_each(&s->c->nat, false, look_through_native, &w);
-    nat_each(&s->c->nat, true, look_through_native, &w);
-    for (int32_t i = 0; i < ckt_n_osdi(s->c); i++) {
-        const ckt_osdi_facts d = ckt_osdi_at(s->c, i);
-        look_through_osdi(&w, &d);
-    }
-    while (vec_len(w.next) && !w.back) {
-        const int32_t at = vec_last(w.next);
-        (void)vec_pop(w.next);
-        for (size_t k = begin_of_row(s->edge, at);
-             k < vec_len(s->edge) && csc_entry_row(s->edge[k]) == at; k++) {
-            const int32_t to = csc_entry_col(s->edge[k]);
-            w.back |= to && find(in->up, to) == part;
-            reach(&w, to);
-        }
-    }
-    vec_free(w.reached);
-    vec_free(w.next);
-    return w.back;
+    r->low[cell] = r->seen[cell] = ++r->n_seen;
+    r->next[cell] = begin_of_row(r->edge, cell);
+    vec_push(r->path, cell);
+    vec_push(r->open, cell);
 }
 
-/* A walk for each of more parts would take too long: they count as in a loop. */
-enum { MOST_WALKS = 64 };
+/* All that was opened behind a cell which leads to none before it. */
+static void close_ring(rings *r, int32_t cell)
+{
+    int32_t k;
+    r->n++;
+    do {
+        k = vec_pop(r->open);
+        r->of[k] = r->n;
+    } while (k != cell);
+}
 
-/* Parts whose level matters to what feeds them. */
+static void leave(rings *r)
+{
+    const int32_t cell = vec_pop(r->path);
+    if (r->low[cell] == r->seen[cell])
+        close_ring(r, cell);
+    if (vec_len(r->path) && r->low[cell] < r->low[vec_last(r->path)])
+        r->low[vec_last(r->path)] = r->low[cell];
+}
+
+static void visit(rings *r, int32_t from)
+{
+    enter(r, from);
+    while (vec_len(r->path)) {
+        const int32_t at = vec_last(r->path);
+        const size_t k = r->next[at]++;
+        if (k >= vec_len(r->edge) || csc_entry_row(r->edge[k]) != at) {
+            leave(r);
+            continue;
+        }
+        const int32_t to = csc_entry_col(r->edge[k]);
+        if (!r->seen[to])
+            enter(r, to);
+        else if (!r->of[to] && r->seen[to] < r->low[at])
+            r->low[at] = r->seen[to];
+    }
+}
+
+/* edge: sorted. The vec is the caller's. */
+static int32_t *find_rings(const csc_entry *edge, size_t n)
+{
+    rings r = {.edge = edge};
+    vec_extend(r.of, n);
+    vec_extend(r.low, n);
+    vec_extend(r.seen, n);
+    vec_extend(r.next, n);
+    for (size_t i = 0; i < vec_len(edge); i++)
+        if (!r.seen[csc_entry_row(edge[i])])
+            visit(&r, csc_entry_row(edge[i]));
+    vec_free(r.low);
+    vec_free(r.seen);
+    vec_free(r.next);
+    vec_free(r.path);
+    vec_free(r.open);
+    return r.of;
+}
+
+static void look_through_all(looks *w, const ckt *c)
+{
+    for (size_t gi = 0; gi < vec_len(c->group); gi++)
+        look_through_group(w, &c->group[gi]);
+    nat_each(&c->nat, false, look_through_native, w);
+    nat_each(&c->nat, true, look_through_native, w);
+    for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
+        const ckt_osdi_facts d = ckt_osdi_at(c, i);
+        look_through_osdi(w, &d);
+    }
+}
+
+/* Parts whose level matters to what feeds them: does what looks at it lead back to the part, the
+ * loop is what holds the level. */
 static void find_loops(const ckt *c, feeds *in, bool *loop)
 {
-    cells s = {0};
-    int32_t n = 0;
-    for (size_t k = 1; k < vec_len(c->unknown); k++) {
-        loop[k] = in->driven[k] && in->sensed[k];
-        if (!loop[k] || n == MOST_WALKS)
-            continue;
-        if (n++ == 0)
-            s = find_cells(c);
-        loop[k] = is_in_loop(&s, in, (int32_t)k);
+    const size_t n = vec_len(c->unknown);
+    looks w = {.up = in->up, .loop = loop};
+    bool any = false;
+    vec_extend(w.asked, n);
+    for (size_t k = 1; k < n; k++)
+        any |= w.asked[k] = in->driven[k] && in->sensed[k];
+    if (any) {
+        cells s = find_cells(c, in->up);
+        w.s = &s;
+        look_through_all(&w, c);
+        for (size_t i = 0; i < vec_len(w.edge); i++)
+            vec_push(s.edge, w.edge[i]);
+        ckt_sort_entries(c, s.edge);
+        int32_t *ring = find_rings(s.edge, n);
+        bool *in_ring = NULL; /* [cells] one of its looks leads back */
+        vec_extend(in_ring, n);
+        for (size_t i = 0; i < vec_len(w.edge); i++) {
+            const int32_t from = csc_entry_row(w.edge[i]), to = csc_entry_col(w.edge[i]);
+            in_ring[from] |= ring[from] == ring[to];
+        }
+        for (size_t k = 1; k < n; k++)
+            loop[k] |= w.asked[k] && in_ring[cell_of(&s, (int32_t)k)];
+        vec_free(ring);
+        vec_free(in_ring);
+        free_cells(&s);
     }
-    free_cells(&s);
+    vec_free(w.asked);
+    vec_free(w.at);
+    vec_free(w.edge);
+    vec_free(w.pair);
 }
 
 /* What shunts do in time. Sets that charges join are one part there: if these do not reach ground,
- * the first of them keeps its shunt. It may be a firm one where no current comes from outside, or
+ * the first of them keeps its shunt; where charges are not known of (without a transient), others
+ * keep gmin. The first may be a firm one where no current comes from outside, or
  * none that the level of the part could change. A part that gmin of devices joins to ground at rest
  * has a firm one, too: what gmin brings holds no level beside charges. */
 typedef struct shunts {
-    bool *always;                  /* [unknowns], of each root of a set */
+    bool *always, *second;         /* [unknowns], of each root of a set */
     int32_t *whole;                /* [unknowns] the part of each; 0: with ground */
     bool *firm, *fed, *by_devices; /* [unknowns], of each part */
     bool *held;                    /* the same: by gmin of devices, at rest */
@@ -837,6 +1019,7 @@ static shunts find_shunts(const ckt *c, int32_t *up, int32_t *own)
     shunts s = {.always = charged_sets(c, up)};
     feeds in = {.c = c, .up = new_sets(c)};
     bool *kept = NULL, *loop = NULL;
+    vec_extend(s.second, n);
     vec_extend(s.firm, n);
     vec_extend(s.held, n);
     vec_extend(s.whole, n);
@@ -865,6 +1048,7 @@ static shunts find_shunts(const ckt *c, int32_t *up, int32_t *own)
         if (up[k] != k || !c->unknown[k].node)
             continue;
         s.always[k] = !s.always[k] || (whole && !kept[whole]);
+        s.second[k] = whole && kept[whole];
         kept[whole] = true;
     }
     s.fed = in.fed;
@@ -879,6 +1063,7 @@ static shunts find_shunts(const ckt *c, int32_t *up, int32_t *own)
 static void free_shunts(shunts *s)
 {
     vec_free(s->always);
+    vec_free(s->second);
     vec_free(s->firm);
     vec_free(s->fed);
     vec_free(s->by_devices);
@@ -886,41 +1071,45 @@ static void free_shunts(shunts *s)
     vec_free(s->whole);
 }
 
+/* of [unknowns]: the set of each; those of set 0 are not listed. */
+static ckt_sets list_nodes(const ckt *c, const int32_t *of)
+{
+    const int32_t n = (int32_t)vec_len(c->unknown);
+    ckt_sets s = {0};
+    vec_extend(s.at, n + 1);
+    for (int32_t k = 1; k < n; k++)
+        s.at[of[k]] += of[k] && c->unknown[k].node;
+    vec_extend(s.node, csc_begins(s.at, n));
+    for (int32_t k = 1; k < n; k++)
+        if (of[k] && c->unknown[k].node)
+            s.node[s.at[of[k]]++] = k;
+    csc_ends_to_begins(s.at, n);
+    return s;
+}
+
 /* The node of a set with the most terminals: mostly what the others refer to. Of an isolated side
  * of a converter it is the return of its supply, not the end of a winding, which moves. */
-static int32_t most_touched(const ckt *c, int32_t *up, int32_t root, const touches *t)
+static int32_t most_touched(const ckt_sets *s, int32_t set, const touches *t)
 {
-    int32_t best = root;
-    for (int32_t k = root; k < (int32_t)vec_len(up); k++)
-        if (find(up, k) == root && c->unknown[k].node && t->count[k] > t->count[best])
-            best = k;
+    int32_t best = set;
+    for (int32_t i = s->at[set]; i < s->at[set + 1]; i++)
+        if (t->count[s->node[i]] > t->count[best])
+            best = s->node[i];
     return best;
 }
 
-/* whole [unknowns]: the part of each, 0: none. */
-static void list_parts(ckt *c, const int32_t *whole)
-{
-    const int32_t n = (int32_t)vec_len(whole);
-    vec_extend(c->part_at, n + 1);
-    for (int32_t k = 1; k < n; k++)
-        c->part_at[whole[k]] += c->unknown[k].node;
-    vec_extend(c->of_part, csc_begins(c->part_at, n));
-    for (int32_t k = 1; k < n; k++)
-        if (c->unknown[k].node)
-            c->of_part[c->part_at[whole[k]]++] = k;
-    csc_ends_to_begins(c->part_at, n);
-}
-
-static void add_shunt(ckt *c, const shunts *in, int32_t at, bool always, int32_t whole)
+static void add_shunt(ckt *c, const shunts *in, int32_t at, bool always, int32_t set, int32_t whole)
 {
     vec_push(c->fix, (ckt_fix){.kind = CKT_FIX_SHUNT,
                                .unknown = at,
+                               .set = set,
                                .always = always,
                                .firm = whole && in->firm[whole],
+                               .second = set && in->second[set],
                                .fed = in->fed[whole],
                                .held = in->held[whole],
                                .whole = whole});
-    if (whole && always && in->firm[whole] && in->fed[whole])
+    if (whole && always && !vec_last(c->fix).second && in->firm[whole] && in->fed[whole])
         vec_push(c->firm, (ckt_firm){.node = at,
                                      .part = whole,
                                      .fix = (int32_t)vec_len(c->fix) - 1,
@@ -949,7 +1138,7 @@ static void hold_parts(ckt *c, const shunts *in, int32_t *up, touches *t)
     for (int32_t w = 1; w < (int32_t)vec_len(at); w++) {
         if (!at[w])
             continue;
-        add_shunt(c, in, at[w], true, w);
+        add_shunt(c, in, at[w], true, 0, w);
         if (n++ < MAX_WARNINGS)
             diag_warning(c->d, t->count[at[w]] ? last_touch(t, at[w])->span : DIAG_NOWHERE,
                          "no dc path to ground from node '%s' and what is joined to it but gmin of "
@@ -994,13 +1183,17 @@ static void check_floating(ckt *c, entries *s, touches *t, bool *floating)
     shunts in_time = find_shunts(c, up, own);
     bool *open = open_sets(c, up);
     int n = 0;
+    for (int32_t k = 1; k < (int32_t)vec_len(up); k++)
+        (void)find(up, k); /* each knows its root */
+    c->still = list_nodes(c, up);
+    c->moving = list_nodes(c, in_time.whole);
     for (int32_t k = 1; k < (int32_t)vec_len(up); k++) {
         floating[k] = find(up, k) != 0;
         if (up[k] != k || !c->unknown[k].node)
             continue;
         const int32_t whole = in_time.whole[k];
-        const int32_t at = whole && in_time.firm[whole] ? most_touched(c, up, k, t) : k;
-        add_shunt(c, &in_time, at, in_time.always[k], whole);
+        const int32_t at = whole && in_time.firm[whole] ? most_touched(&c->still, k, t) : k;
+        add_shunt(c, &in_time, at, in_time.always[k], k, whole);
         vec_last(c->fix).held = false;
         if (!open[k])
             continue;
@@ -1011,8 +1204,6 @@ static void check_floating(ckt *c, entries *s, touches *t, bool *floating)
         diag_warning(c->d, DIAG_NOWHERE, "%d more groups of nodes without a dc path to ground",
                      n - MAX_WARNINGS);
     hold_parts(c, &in_time, up, t);
-    if (vec_len(c->firm))
-        list_parts(c, in_time.whole);
     free_shunts(&in_time);
     vec_free(open);
     vec_free(own);

@@ -137,6 +137,13 @@ void nat_entries(const nat_list *l, bool reactive, csc_entry **e)
             kinds[k]->entries(l->set[k], reactive, e);
 }
 
+void nat_joins(const nat_list *l, bool reactive, csc_entry **e)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k])
+            (kinds[k]->joins ? kinds[k]->joins : kinds[k]->entries)(l->set[k], reactive, e);
+}
+
 void nat_place(nat_list *l, const csc *a, bool reactive)
 {
     for (int k = 0; k < NAT_N_KIND; k++)

@@ -131,6 +131,8 @@ struct nat_kind {
     /* -- pattern -- */
     /* Entries of the Jacobian to the end of *e; reactive: those of C as well. */
     void (*entries)(const nat_set *s, bool reactive, csc_entry **e);
+    /* The same without what joins no nodes. NULL: all do. */
+    void (*joins)(const nat_set *s, bool reactive, csc_entry **e);
     /* The pattern is made: looks up the slots of the same entries. */
     void (*place)(nat_set *s, const csc *a, bool reactive);
     /* Unknowns in which a device has memory, to the end of *row. */
@@ -227,6 +229,7 @@ const char *nat_no_redo(const nat_list *l); /* devices that cannot take other va
 
 /* The operations for all kinds; first: of those before (true) or after the compiled models. */
 void nat_entries(const nat_list *l, bool reactive, csc_entry **e);
+void nat_joins(const nat_list *l, bool reactive, csc_entry **e);
 void nat_place(nat_list *l, const csc *a, bool reactive);
 void nat_charges(const nat_list *l, int32_t **row);
 void nat_each(const nat_list *l, bool first, void (*take)(void *user, const nat_device *d),

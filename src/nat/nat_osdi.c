@@ -136,6 +136,27 @@ static void entries(const nat_set *set, bool reactive, csc_entry **e)
                 vec_push(*e, entry(s, &s->dev[i], k));
 }
 
+/* A current that setup has made 0 is no voltage. */
+static bool joins_nothing(const osdis *s, const odev *o, uint32_t k)
+{
+    const osdi_abi_pair p = abi_of(o)->jacobian[k].nodes;
+    bool nothing = o->in->module->node[p.a].aside != o->in->module->node[p.b].aside;
+    for (int side = 0; side < 2; side++) {
+        const uint32_t node = side ? p.b : p.a;
+        nothing |= abi_of(o)->node[node].is_flow && !s->unk[o->unk + (int32_t)node];
+    }
+    return nothing;
+}
+
+static void joins(const nat_set *set, bool reactive, csc_entry **e)
+{
+    const osdis *s = of(set);
+    for (size_t i = 0; i < vec_len(s->dev); i++)
+        for (uint32_t k = 0; k < abi_of(&s->dev[i])->n_jacobian; k++)
+            if (is_wanted(&s->dev[i], k, reactive) && !joins_nothing(s, &s->dev[i], k))
+                vec_push(*e, entry(s, &s->dev[i], k));
+}
+
 static void place(nat_set *set, const csc *a, bool reactive)
 {
     osdis *s = of(set);
@@ -484,6 +505,7 @@ const nat_kind nat_osdi_kind = {
     .count = count,
     .at = at,
     .entries = entries,
+    .joins = joins,
     .place = place,
     .charges = charges,
     .load = load,

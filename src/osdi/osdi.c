@@ -216,6 +216,29 @@ static double abstol_of(const osdi_file *f, osdi_abi_nature_ref ref)
     return 0;
 }
 
+/* Is the node compared with another one? */
+static bool is_compared(const osdi_module *m, uint32_t node)
+{
+    bool is = false;
+    for (int32_t k = 0; k < osdi_n_input(m) && !is; k++)
+        is = m->abi->input[k].a == node || m->abi->input[k].b == node;
+    return is;
+}
+
+/* A library lists differences of two nodes, but not what is read to ground. Where terminals are not
+ * compared, as in V(a) - V(b), that tells nothing. */
+static void find_aside(osdi_module *m)
+{
+    const osdi_abi_descriptor *d = m->abi;
+    bool told = osdi_n_input(m) >= 0;
+    for (uint32_t i = 0; i < d->n_node; i++) {
+        m->node[i].aside = !d->node[i].is_flow && d->node[i].unit && !strcmp(d->node[i].unit, "K");
+        told &= i >= d->n_terminal || m->node[i].aside || is_compared(m, i);
+    }
+    for (uint32_t i = d->n_terminal; i < d->n_node && told; i++)
+        m->node[i].aside |= m->node[i].volt && !is_compared(m, i);
+}
+
 static void describe_nodes(osdi_module *m)
 {
     const osdi_abi_descriptor *d = m->abi;
@@ -233,6 +256,7 @@ static void describe_nodes(osdi_module *m)
             k->res_abstol = abstol_of(m->file, d->residual_nature[i]);
         }
     }
+    find_aside(m);
 }
 
 /* -- loading -- */

@@ -25,6 +25,8 @@ typedef struct osdi_node {
     double abstol; /* as the nature declares it; 0: not known or that of volt or ampere */
     double res_abstol;
     bool volt, ampere; /* its unit */
+    bool aside; /* a temperature, or an inner node that is compared with ground alone: what follows
+                   it, and what it follows, is joined to it by no current */
 } osdi_node;
 
 typedef struct osdi_module {
