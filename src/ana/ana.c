@@ -137,6 +137,7 @@ vs_status ana_new(ana **out, ckt *c, const option_set *opt, diag *d)
     allocate(a);
     set_tolerances(a);
     ckt_osdi_nodes(c, &a->far);
+    ckt_soften(c, opt->rshunt > 0);
     lu_init(&a->lu, NULL);
     a->lu.opt.kind = (lu_kind)opt->lu;
     a->lu.opt.pool = ckt_pool(c);

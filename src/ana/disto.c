@@ -50,13 +50,14 @@ static void subtract(const disto *d, cplx *z, double by, const slopes *term, dou
     }
 }
 
-/* z = A(omega)^-1 z. */
+/* z = A(omega)^-1 z; refused where gmin alone carries some of z. */
 static vs_status solve(disto *d, double omega, cplx *z)
 {
     const vs_status st = small_factor(&d->s, omega);
-    if (st == VS_OK)
-        small_solve(&d->s, (double *)z);
-    return st;
+    if (st != VS_OK)
+        return st;
+    small_solve(&d->s, (double *)z);
+    return small_refuse_fed(&d->s, (double *)z, fabs(omega) / (2 * acos(-1)));
 }
 
 /* -- the equations -- */

@@ -304,6 +304,7 @@ static vs_status linearise(gradient *w, ana *a)
     }
     if (st != VS_OK)
         return st;
+    small_loosen(&w->s, false);
     st = ckt_vary_entries(w->o->vary, &env, w->s.x, w->o->noise != NULL, &w->entry);
     if (st == VS_OK && w->o->noise)
         st = begin_noise(w);

@@ -30,6 +30,7 @@ typedef struct lstb {
     small s;
     const ana_lstb_opt *o;
     double e[2], i[2];   /* of each probe: its part of 1 V; of 1 A into b */
+    int32_t ref[2];      /* what counts as ground there: a node of an isolated part, or 0 */
     double wv[2], wi[2]; /* what its voltage and current count in the mode's */
     cplx *z;             /* [n+1] */
     const ana_table *t;
@@ -50,6 +51,20 @@ static void choose_mode(lstb *w)
     }
 }
 
+/* A part that nothing joins to ground has a ground of its own: where its level comes from. */
+static void find_references(lstb *w)
+{
+    ana *a = w->s.a;
+    for (int32_t p = 0; p < w->o->n_probe; p++) {
+        const ckt_source_facts s = ckt_source_at(a->c, w->o->probe[p]);
+        w->ref[p] = small_level_of(&w->s, s.n);
+        if (w->ref[p])
+            diag_warning(a->d, w->o->span,
+                         "'%s' is in a part that nothing joins to ground: %s counts as ground",
+                         s.name, ana_unknown_text(a, w->ref[p]));
+    }
+}
+
 /* Response to 1 V in the probes, or 1 A into their second nodes: the mode's voltage and current. */
 static void respond(lstb *w, bool current, cplx *v, cplx *i)
 {
@@ -57,16 +72,18 @@ static void respond(lstb *w, bool current, cplx *v, cplx *i)
     memset(w->z, 0, ((size_t)a->n + 1) * sizeof *w->z);
     for (int32_t p = 0; p < w->o->n_probe; p++) {
         const ckt_source_facts s = ckt_source_at(a->c, w->o->probe[p]);
-        if (current)
+        if (current) {
             w->z[s.n] += w->i[p];
-        else
+            w->z[w->ref[p]] -= w->i[p];
+        } else
             w->z[s.k] += w->e[p];
+        w->z[0] = 0;
     }
     small_solve(&w->s, (double *)w->z);
     *v = *i = 0;
     for (int32_t p = 0; p < w->o->n_probe; p++) {
         const ckt_source_facts s = ckt_source_at(a->c, w->o->probe[p]);
-        *v += w->wv[p] * w->z[s.n];
+        *v += w->wv[p] * (w->z[s.n] - w->z[w->ref[p]]);
         *i += w->wi[p] * s.m * w->z[s.k];
     }
 }
@@ -159,6 +176,8 @@ vs_status ana_lstb(ana *a, const ana_lstb_opt *o, const ana_table *t)
     choose_mode(&w);
     vs_status st = small_begin(&w.s, a, false);
     w.z = vs_calloc((size_t)a->n + 1, sizeof *w.z);
+    if (st == VS_OK)
+        find_references(&w);
     if (st == VS_OK)
         st = sweep(&w, f, vec_len(f));
     if (st == VS_OK)

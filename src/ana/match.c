@@ -134,6 +134,7 @@ static vs_status begin_ac(match *m, ana *a)
     }
     if (st != VS_OK)
         return st;
+    small_loosen(&m->s, false);
     st = ckt_vary_entries(m->o->vary, &env, m->s.x, false, &m->entry);
     if (st == VS_OK)
         st = ckt_curves(a->c, &env, m->s.x, &m->curve, NULL);

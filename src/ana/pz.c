@@ -499,6 +499,60 @@ static int32_t source_across(const pz *w)
     return -1;
 }
 
+static const double any_omega = 1; /* rad/s; feeds are out of balance at all frequencies */
+
+/* The right side of the input, b [2 (n+1)]. */
+static void input_drive(const pz *w, double *b)
+{
+    memset(b, 0, sizeof *b * 2 * ((size_t)w->s.a->n + 1));
+    if (w->source >= 0)
+        b[2 * ckt_source_at(w->s.a->c, w->source).k] = 1;
+    for (int k = 0; k < 2 && w->source < 0; k++)
+        b[2 * w->o->in[k]] += k ? -1 : 1;
+    b[0] = 0;
+}
+
+/* Zeros of what gmin alone carries are none of the circuit: told, and left out. */
+static bool have_zeros(pz *w, double *b, double *y)
+{
+    small *s = &w->s;
+    const ana_output out = {.hi = w->o->out[0], .lo = w->o->out[1]};
+    small_feeds feeds = {0};
+    double re = 0, im = 0;
+    bool have = true;
+    small_adjoint(s, &out, y);
+    small_solve_t(s, y);
+    input_drive(w, b);
+    for (int32_t i = 1; i <= s->a->n; i++) {
+        re += b[2 * i] * y[2 * i];
+        im += b[2 * i] * y[2 * i + 1];
+    }
+    if (small_feeds_of(&feeds, s, y))
+        have = !small_feeds_are_all(small_feeds_share_of(&feeds, s, b), hypot(re, im));
+    if (!have)
+        diag_warning(s->a->d, DIAG_NOWHERE,
+                     ".pz: gmin alone carries what the input feeds into %s: there are no zeros",
+                     ana_unknown_text(s->a, small_fed_node(s, b)));
+    small_feeds_fini(&feeds);
+    return have;
+}
+
+/* A voltage at the input that no source gives would be a path. */
+static vs_status look_at_zeros(pz *w, bool *have)
+{
+    const size_t n2 = 2 * ((size_t)w->s.a->n + 1);
+    *have = true;
+    if (w->o->voltage && w->source < 0)
+        return VS_OK;
+    double *b = vs_calloc(n2, sizeof *b), *y = vs_calloc(n2, sizeof *y);
+    const vs_status st = small_factor(&w->s, any_omega);
+    if (st == VS_OK)
+        *have = have_zeros(w, b, y);
+    vs_free(b);
+    vs_free(y);
+    return st;
+}
+
 static vs_status put(pz *w, const cplx *pole, const cplx *zero, const ana_table *t)
 {
     ana_column *col = NULL;
@@ -553,9 +607,14 @@ vs_status ana_pz(ana *a, const ana_pz_opt *o, const ana_table *t)
                    ckt_source_at(a->c, w.source).name);
         st = VS_EINPUT;
     }
+    bool zeros = o->zeros;
+    if (st == VS_OK && zeros && small_has_levels(&w.s))
+        st = look_at_zeros(&w, &zeros);
+    if (st == VS_OK)
+        small_loosen(&w.s, true);
     if (st == VS_OK && o->poles)
         st = roots_of(&w, false, t, &pole);
-    if (st == VS_OK && o->zeros)
+    if (st == VS_OK && zeros)
         st = roots_of(&w, true, t, &zero);
     a->st.points_accepted++;
     if (st == VS_OK)

@@ -31,7 +31,9 @@ typedef struct sens {
     param *param;   /* vec */
     change *change; /* vec */
     double *y, *z;  /* [2 (n+1)] */
+    double *b;      /* [2 (n+1)] what moves with a parameter */
     double *row;    /* vec */
+    small_feeds feeds;
 } sens;
 
 /* -- what changes with a parameter -- */
@@ -146,25 +148,69 @@ static void of_source(sens *w, int32_t source, double *re, double *im)
     *im = r * sin(a) + i * cos(a);
 }
 
+/* What a change adds to its row, per unit of the parameter. */
+static void moved(const sens *w, const change *d, double omega, double *re, double *im)
+{
+    *re = d->g;
+    *im = 0;
+    if (w->ac) {
+        const double *z = &w->z[2 * d->col], cap = omega * d->c;
+        *re = d->g * z[0] - cap * z[1];
+        *im = d->g * z[1] + cap * z[0];
+    }
+}
+
 static void of_param(sens *w, const param *p, double omega, double *re, double *im)
 {
     *re = *im = 0;
     for (int32_t k = p->first; k < p->end; k++) {
         const change *d = &w->change[k];
         const double *y = &w->y[2 * d->row];
-        double tr = d->g, ti = 0;
-        if (w->ac) {
-            const double *z = &w->z[2 * d->col], cap = omega * d->c;
-            tr = d->g * z[0] - cap * z[1];
-            ti = d->g * z[1] + cap * z[0];
-        }
+        double tr, ti;
+        moved(w, d, omega, &tr, &ti);
         *re -= y[0] * tr - y[1] * ti;
         *im -= y[0] * ti + y[1] * tr;
     }
 }
 
+/* What moves per unit of the source or the parameter: b, and the sum of its rows. */
+static void move(sens *w, const param *p, double omega, bool to_b, small_feeds_sum *sum)
+{
+    if (to_b)
+        memset(w->b, 0, sizeof *w->b * 2 * ((size_t)w->s.a->n + 1));
+    if (p->source >= 0 && to_b)
+        small_drive(&w->s, p->source, w->b);
+    if (p->source >= 0)
+        small_feeds_add_source(&w->feeds, &w->s, p->source, sum);
+    for (int32_t k = p->first; k < p->end; k++) {
+        const int32_t row = w->change[k].row;
+        double re, im;
+        moved(w, &w->change[k], omega, &re, &im);
+        small_feeds_add(&w->feeds, row, -re, -im, sum);
+        if (to_b) {
+            w->b[2 * row] -= re;
+            w->b[2 * row + 1] -= im;
+        }
+    }
+}
+
+/* Whether gmin alone carries what a source or a parameter moves: there is no sensitivity then. */
+static bool is_open(sens *w, const param *p, double omega, double value)
+{
+    small_feeds_sum sum = {0};
+    if (!w->feeds.any)
+        return false;
+    move(w, p, omega, false, &sum);
+    if (!small_feeds_are_all(small_feeds_share(&w->feeds, &sum), value))
+        return false;
+    move(w, p, omega, true, &sum);
+    small_feeds_tell_none(&w->feeds, &w->s, w->b, p->name);
+    return true;
+}
+
 static vs_status put(sens *w, double f)
 {
+    const double omega = 2 * acos(-1) * f;
     vec_clear(w->row);
     if (w->ac) {
         vec_push(w->row, f);
@@ -175,7 +221,9 @@ static vs_status put(sens *w, double f)
         if (w->param[i].source >= 0)
             of_source(w, w->param[i].source, &re, &im);
         else
-            of_param(w, &w->param[i], 2 * acos(-1) * f, &re, &im);
+            of_param(w, &w->param[i], omega, &re, &im);
+        if (is_open(w, &w->param[i], omega, hypot(re, im)))
+            re = im = NAN;
         vec_push(w->row, re);
         if (w->ac)
             vec_push(w->row, im);
@@ -190,11 +238,14 @@ static vs_status solve(sens *w, double f)
         return st;
     small_adjoint(&w->s, w->out, w->y);
     small_solve_t(&w->s, w->y);
-    if (w->ac) {
-        ckt_ac_drive(w->s.a->c, w->z);
-        small_solve(&w->s, w->z);
-    }
-    return put(w, f);
+    small_feeds_tell_level(&w->feeds, &w->s, w->out, w->y);
+    (void)small_feeds_of(&w->feeds, &w->s, w->y);
+    if (!w->ac)
+        return put(w, f);
+    ckt_ac_drive(w->s.a->c, w->z);
+    small_solve(&w->s, w->z);
+    const vs_status fed = small_refuse_fed(&w->s, w->z, f);
+    return fed == VS_OK ? put(w, f) : fed;
 }
 
 static vs_status begin(sens *w)
@@ -224,6 +275,7 @@ vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *freq, const an
     vs_status st = freq ? small_begin(&w.s, a, false) : small_begin_static(&w.s, a);
     w.y = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.y);
     w.z = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.z);
+    w.b = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.b);
     if (st == VS_OK)
         st = find_params(&w);
     if (st == VS_OK && !vec_len(w.param)) {
@@ -238,6 +290,8 @@ vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *freq, const an
     small_fini(&w.s);
     vs_free(w.y);
     vs_free(w.z);
+    vs_free(w.b);
+    small_feeds_fini(&w.feeds);
     vec_free(w.param);
     vec_free(w.change);
     vec_free(w.row);

@@ -111,6 +111,7 @@ static vs_status load_static(small *s)
 vs_status small_begin_static(small *s, ana *a)
 {
     vs_status st = operating_point(s, a);
+    s->still = true;
     if (st == VS_OK)
         st = load_static(s);
     return st == VS_OK ? prepare(s) : st;
@@ -121,6 +122,7 @@ vs_status small_static_at(small *s, ana *a, const double *x)
     const bool first = !s->a;
     if (first)
         allocate(s, a);
+    s->still = true;
     memcpy(s->x, x, ((size_t)a->n + 1) * sizeof *x);
     const vs_status st = load_static(s);
     if (st == VS_OK && first)
@@ -194,4 +196,13 @@ void small_drive(const small *s, int32_t source, double *b)
         b[2 * v.n] += v.m;
         b[0] = 0;
     }
+}
+
+void small_noise_drive(const small *s, const ckt_noise *source, const ckt_noise_gain *gain,
+                       double omega, double *b)
+{
+    memset(b, 0, sizeof(double) * 2 * ((size_t)s->a->n + 1));
+    for (int32_t k = source->first; k < source->end; k++)
+        b[2 * gain[k].row + gain[k].rate] += gain[k].gain * (gain[k].rate ? omega : 1);
+    b[0] = b[1] = 0;
 }

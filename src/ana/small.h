@@ -15,6 +15,7 @@ typedef struct small {
     bool delays;   /* delays add to G + j omega C */
     lu_z lu;
     bool noise, by_freq; /* as small_begin; G and C change with the frequency */
+    bool still;          /* of the static equations */
 } small;
 
 /* Finds the operating point and linearises there. On failure messages were given; small_fini in any
@@ -42,8 +43,70 @@ void small_adjoint(const small *s, const ana_output *o, double *b);
 /* b [2 (n+1)]: the right side of a unit value of an independent source (1 V or 1 A) */
 void small_drive(const small *s, int32_t source, double *b);
 
+/* The same of a source of noise, of those of ckt_noises, of a unit density. */
+void small_noise_drive(const small *s, const ckt_noise *source, const ckt_noise_gain *gain,
+                       double omega, double *b);
+
 /* The env of a static load at the operating point. */
 ckt_env small_env(const ana *a);
+
+/* -- feeds.c: what gmin alone carries from isolated parts -- */
+typedef struct small_feeds { /* what an output has of it; of 0 before the first use */
+    double *lambda;          /* [2 (n+1)] per unit of each row; allocated when there is any */
+    bool any;
+    double least;          /* what rounding, or gmin of devices, leaves of a unit */
+    bool told, told_level; /* warnings are given once */
+} small_feeds;
+typedef struct small_feeds_sum { /* of the rows of a right side; of 0 at the beginning */
+    double re, im, terms, drive; /* lambda' b; sum |lambda_k b_k|, sum |b_k| */
+} small_feeds_sum;
+typedef struct small_answer {
+    double f, value;
+    double share;     /* of it, that gmin alone carries */
+    const double *b;  /* [2 (n+1)] the right side */
+    const char *what; /* "the noise at the output" */
+} small_answer;
+
+/* For the output with the adjoint y [2 (n+1)]. One more solution, in circuits with isolated parts
+ * that the output depends on; false: it depends on none, and has no share. */
+bool small_feeds_of(small_feeds *w, small *s, const double *y);
+void small_feeds_fini(small_feeds *w);
+void small_feeds_add(const small_feeds *w, int32_t row, double re, double im, small_feeds_sum *to);
+/* A unit of an independent source. */
+void small_feeds_add_source(const small_feeds *w, const small *s, int32_t source,
+                            small_feeds_sum *to);
+double small_feeds_share(const small_feeds *w, const small_feeds_sum *sum);
+/* The same of a right side b [2 (n+1)]. */
+double small_feeds_share_of(const small_feeds *w, const small *s, const double *b);
+/* Of a source of noise, of a unit density. */
+double small_feeds_share_of_noise(const small_feeds *w, const ckt_noise *s,
+                                  const ckt_noise_gain *gain, double omega);
+/* More than tolerances allow; so much that the value is none. */
+bool small_feeds_matter(const small *s, double share, double value);
+bool small_feeds_are_all(double share, double value);
+/* Warns of a share that matters, once; one that is all is refused, with a message.
+ * Status: VS_OK, VS_ESINGULAR. */
+VS_MUST_USE vs_status small_feeds_judge(small_feeds *w, small *s, const small_answer *v);
+/* Warns, once, that what comes of a source or a parameter with the right side b is nan. */
+void small_feeds_tell_none(small_feeds *w, small *s, const double *b, const char *source);
+/* The node of the part from which gmin carries most of b. One solution. */
+int32_t small_fed_node(small *s, const double *b);
+/* Warns, once, of a voltage to ground from a part that nothing joins to it. */
+void small_feeds_tell_level(small_feeds *w, small *s, const ana_output *o, const double *y);
+/* A node of a part into which more flows than out of it, in the solution z [2 (n+1)], and what,
+ * A; 0: none. */
+int32_t small_fed(const small *s, const double *z, double *current);
+/* Are there parts that nothing joins to ground? */
+bool small_has_levels(const small *s);
+/* The node whose level that of `node` follows, in an isolated part; 0: it is in none. */
+int32_t small_level_of(const small *s, int32_t node);
+/* Leaves parts gmin, not more: nobody looks at what feeds them, or (all) something else may be
+ * joined to those that nothing feeds. */
+void small_loosen(small *s, bool all);
+/* Is z the response to 1 A for which there is no path but gmin? */
+bool small_is_open(const small *s, const double *z);
+/* Status: VS_OK; VS_ESINGULAR, with a message: there is such a part. */
+VS_MUST_USE vs_status small_refuse_fed(small *s, const double *z, double f);
 
 /* -- noise.c -- */
 typedef struct noise_origin { /* where noise comes from: a device, or one noise source of it */

@@ -21,9 +21,13 @@ typedef struct spar {
     const ana_table *t;
     vs_status (*take_s)(void *user, double f, const double *s); /* as ana_sp; NULL: nobody */
     void *user;
-    cplx *z;   /* [n+1] solution of the last port driven */
-    cplx *adj; /* [np][n+1] adjoints of the waves leaving the ports, for noise */
-    cplx *row; /* vec */
+    cplx *z;     /* [n+1] solution of the last port driven */
+    cplx *adj;   /* [np][n+1] adjoints of the waves leaving the ports, for noise */
+    double *out; /* [np] noise that leaves each port, 1/Hz */
+    cplx *b;     /* [n+1] what drives a port, or a source of noise */
+    cplx *row;   /* vec */
+    small_feeds feeds;
+    bool told_fed;
 } spar;
 
 /* b_i of the solution z */
@@ -93,6 +97,8 @@ static void find_cy(spar *w, double f)
                     d * hi * conj(gain_to(w->adj + (size_t)j * n1, &src[k], gain, omega));
         }
     }
+    for (int32_t i = 0; i < n; i++)
+        w->out[i] = creal(cs[i * n + i]);
     ports_cy(&w->net);
 }
 
@@ -102,6 +108,88 @@ static void push_figures(spar *w)
     vec_push(w->row, (cplx)(10 * log10(ports_figures(&w->net, figure))));
     for (int k = 0; k < PORTS_N_FIGURE; k++)
         vec_push(w->row, figure[k]);
+}
+
+/* -- what gmin alone carries -- */
+
+/* Of the wave that leaves port i, which is driven at port j. */
+static vs_status judge_s(spar *w, double f, int32_t i, int32_t j)
+{
+    const double r = 2 * sqrt(w->port[j].z0);
+    small_drive(&w->s, w->port[j].source, (double *)w->b);
+    const double share = r * small_feeds_share_of(&w->feeds, &w->s, (double *)w->b);
+    if (!(share > 0))
+        return VS_OK;
+    return small_feeds_judge(
+        &w->feeds, &w->s,
+        &(small_answer){.f = f,
+                        .value = cabs(w->net.S[i * w->np + j]),
+                        .share = share,
+                        .b = (double *)w->b,
+                        .what = arena_printf(&w->s.a->d->mem, "S_%d_%d", (int)i + 1, (int)j + 1)});
+}
+
+/* Of the noise that leaves port i. `out`: all of it. */
+static vs_status judge_noise(spar *w, double f, int32_t i, double out)
+{
+    const double omega = 2 * acos(-1) * f;
+    size_t n, loudest = 0;
+    const ckt_noise_gain *gain;
+    const ckt_noise *src = ckt_noises(w->s.a->c, &n, &gain);
+    double all = 0, most = 0;
+    for (size_t k = 0; k < n; k++) {
+        const double share = small_feeds_share_of_noise(&w->feeds, &src[k], gain, omega);
+        const double d = share > 0 ? ckt_noise_density(w->s.a->c, &src[k], f) * share * share : 0;
+        all += d;
+        loudest = d > most ? k : loudest;
+        most = fmax(most, d);
+    }
+    if (!(all > 0))
+        return VS_OK;
+    small_noise_drive(&w->s, &src[loudest], gain, omega, (double *)w->b);
+    return small_feeds_judge(
+        &w->feeds, &w->s,
+        &(small_answer){.f = f,
+                        .value = sqrt(out),
+                        .share = sqrt(all),
+                        .b = (double *)w->b,
+                        .what = arena_printf(&w->s.a->d->mem, "the noise at port %d", (int)i + 1)});
+}
+
+/* Voltages that are written beside S: of the last port driven. */
+static void warn_of_fed(spar *w, double f)
+{
+    double current;
+    const int32_t node = w->told_fed ? 0 : small_fed(&w->s, (double *)w->z, &current);
+    if (!node)
+        return;
+    w->told_fed = true;
+    diag_warning(w->s.a->d, DIAG_NOWHERE,
+                 "at %.6g Hz what port %d feeds into %s has no way back but gmin: voltages there "
+                 "are none of the circuit",
+                 f, (int)w->np, ana_unknown_text(w->s.a, node));
+}
+
+/* Of all that is written for the frequency. */
+static vs_status judge(spar *w, double f)
+{
+    const size_t n1 = (size_t)w->s.a->n + 1;
+    vs_status st = VS_OK;
+    if (!small_has_levels(&w->s))
+        return VS_OK;
+    if (!w->noise)
+        find_adjoints(w);
+    for (int32_t i = 0; i < w->np && st == VS_OK; i++) {
+        if (!small_feeds_of(&w->feeds, &w->s, (double *)(w->adj + (size_t)i * n1)))
+            continue;
+        for (int32_t j = 0; j < w->np && st == VS_OK; j++)
+            st = judge_s(w, f, i, j);
+        if (st == VS_OK && w->noise)
+            st = judge_noise(w, f, i, w->out[i]);
+    }
+    if (st == VS_OK)
+        warn_of_fed(w, f);
+    return st;
 }
 
 /* -- plots -- */
@@ -152,6 +240,9 @@ static vs_status at_frequency(void *work, double f)
     ports_y_z(&w->net);
     if (w->noise)
         find_cy(w, f);
+    st = judge(w, f);
+    if (st != VS_OK)
+        return st;
     st = put(w, f);
     return st == VS_OK && w->take_s ? w->take_s(w->user, f, (const double *)w->net.S) : st;
 }
@@ -160,6 +251,8 @@ static void allocate(spar *w)
 {
     const size_t n1 = (size_t)w->s.a->n + 1, np = (size_t)w->np;
     w->z = vs_calloc(n1, sizeof *w->z);
+    w->b = vs_calloc(n1, sizeof *w->b);
+    w->out = vs_calloc(np, sizeof *w->out);
     w->adj = vs_calloc(np * n1, sizeof *w->adj);
     ports_begin(&w->net, w->port, w->np);
 }
@@ -169,6 +262,9 @@ static void release(spar *w)
     ports_end(&w->net);
     vs_free(w->z);
     vs_free(w->adj);
+    vs_free(w->b);
+    vs_free(w->out);
+    small_feeds_fini(&w->feeds);
     vec_free(w->row);
     small_fini(&w->s);
 }

@@ -1,7 +1,7 @@
 /* tf.c - dc small-signal gain, input and output resistance (ngspice manual, ".TF").
  * With A = df/dx at the operating point: gain = c' A^-1 b, c the output's unit vector and b a unit
  * of the input source; the resistances are voltage over current at the source and between the
- * output nodes. */
+ * output nodes. What only gmin joins to ground has an infinite one. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static double input_resistance(const small *s, int32_t source, const double *z)
 {
     const ckt_source_facts v = ckt_source_at(s->a->c, source);
     if (!v.is_v)
-        return z[2 * v.n] - z[2 * v.p];
+        return small_is_open(s, z) ? open_ohm : z[2 * v.n] - z[2 * v.p];
     const double i = -v.m * z[2 * v.k];
     return fabs(i) < 1 / open_ohm ? open_ohm : 1 / i;
 }
@@ -26,14 +26,39 @@ static double output_resistance(small *s, const ana_output *o, double *z)
     small_solve(s, z);
     small_output(o, z, &re, &im);
     if (!o->current)
-        return re;
+        return small_is_open(s, z) ? open_ohm : re;
     return fabs(re) < 1 / open_ohm ? open_ohm : fabs(1 / re);
+}
+
+/* What of the gain, to output `out` from the drive b, gmin alone carries. */
+static vs_status judge(small *s, const ana_output *out, double gain, const double *b,
+                       const char *source)
+{
+    small_feeds feeds = {0};
+    double *y = vs_calloc(2 * ((size_t)s->a->n + 1), sizeof *y);
+    vs_status st = VS_OK;
+    small_adjoint(s, out, y);
+    small_solve_t(s, y);
+    small_feeds_tell_level(&feeds, s, out, y);
+    if (small_feeds_of(&feeds, s, y)) {
+        const small_answer v = {
+            .value = fabs(gain),
+            .share = small_feeds_share_of(&feeds, s, b),
+            .b = b,
+            .what = arena_printf(&s->a->d->mem, "the transfer from '%s' to the output", source)};
+        if (v.share > 0)
+            st = small_feeds_judge(&feeds, s, &v);
+    }
+    small_feeds_fini(&feeds);
+    vs_free(y);
+    return st;
 }
 
 vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table *t)
 {
     small s;
-    double v[3], im, *z = vs_calloc(2 * ((size_t)a->n + 1), sizeof *z);
+    const size_t n2 = 2 * ((size_t)a->n + 1);
+    double v[3], im, *z = vs_calloc(n2, sizeof *z), *b = vs_calloc(n2, sizeof *b);
     const ckt_source_facts src = ckt_source_at(a->c, source);
     vs_status st = small_begin_static(&s, a);
     if (st == VS_OK)
@@ -42,6 +67,10 @@ vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table 
         small_drive(&s, source, z);
         small_solve(&s, z);
         small_output(out, z, &v[0], &im);
+        small_drive(&s, source, b);
+        st = judge(&s, out, v[0], b, src.name);
+    }
+    if (st == VS_OK) {
         v[2] = input_resistance(&s, source, z);
         v[1] = output_resistance(&s, out, z);
         const char *to = out->current ? arena_printf(&a->mem, "%s#Output_impedance", out->name)
@@ -58,5 +87,6 @@ vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table 
     }
     small_fini(&s);
     vs_free(z);
+    vs_free(b);
     return st;
 }

@@ -966,6 +966,8 @@ void ana_tran_end(ana *a, vs_status st)
 {
     if (a->tran->begun)
         tell_current(a->tran);
+    if (a->tran->begun && st == VS_OK)
+        tran_tell_leak(a->tran);
     if (a->tran->begun && a->tran->verify)
         tran_verify_end(a->tran);
     if (a->tran->begun)

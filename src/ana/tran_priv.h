@@ -35,6 +35,11 @@ typedef struct tran_lte {
         size; /* |miss| in units of its tolerance: the worst unknown may change from try to try */
 } tran_lte;
 
+typedef struct tran_leak { /* into an isolated part; node 0: none */
+    int32_t node;
+    double current, time; /* A, s */
+} tran_leak;
+
 typedef struct tran_refused { /* a point that solves the equations and is none of the circuit */
     int32_t node;             /* whose voltage is v; */
     double v, current;        /* gmin carries this current; 0: the voltage is rounding */
@@ -101,6 +106,7 @@ typedef struct tran {
     tran_lte lte;
     double far;                  /* V: tran_refuses looks at what is beyond */
     bool fed;                    /* there are isolated parts into which a current may flow */
+    tran_leak leak;              /* the largest into one, less than is refused */
     tran_refused refused;        /* the last of the attempts in a row; .node 0: none was */
     int newton_fails, lte_fails; /* in a row */
     bool follows;                /* Newton has op_follow's help */
@@ -257,6 +263,8 @@ double tran_far(const ana *a);
 bool tran_refuses(tran *t);
 /* Whether it is none because a current flows into an isolated part, that has no path from there. */
 bool tran_feeds_firm(tran *t);
+/* Warns of the largest current that was less, at the end. */
+void tran_tell_leak(const tran *t);
 void tran_tell_refused(const tran *t); /* the error that ends the run */
 
 /* -- tran_lte.c -- */

@@ -122,14 +122,37 @@ static double fed_current(tran *t, const ckt_firm *k, double *size)
     return current;
 }
 
+/* Sources alone tell what they feed, to the last digit. */
+static void note_leak(tran *t, const ckt_firm *k, double current)
+{
+    if (!k->by_devices && current > t->leak.current)
+        t->leak = (tran_leak){k->node, current, t->t};
+}
+
+void tran_tell_leak(const tran *t)
+{
+    const tran_leak *k = &t->leak;
+    if (k->node)
+        diag_warning(t->a->d, DIAG_NOWHERE,
+                     "transient: sources feed up to %.3g A, at t = %.9g s, into %s, which has no "
+                     "way back but gmin: it would be at %.3g V, and has a level that the current "
+                     "does not move",
+                     k->current, k->time, ana_unknown_text(t->a, k->node),
+                     k->current / ckt_shunt(t->a->opt.gmin));
+}
+
 bool tran_feeds_firm(tran *t)
 {
     const ckt_firm *k;
     for (size_t i = 0; (k = ckt_next_firm(t->a->c, &i)) != NULL;) {
         double size;
         const double current = fabs(fed_current(t, k, &size));
-        if (current <= OP_GMIN_CURRENT + MANY_ROUNDINGS * DBL_EPSILON * size)
+        const double rounding = MANY_ROUNDINGS * DBL_EPSILON * size;
+        if (current <= OP_GMIN_CURRENT + rounding) {
+            if (current > OP_GMIN_LOOK * t->a->opt.abstol + rounding)
+                note_leak(t, k, current);
             continue;
+        }
         t->refused = (tran_refused){.node = k->node,
                                     .v = current / ckt_shunt(t->a->opt.gmin),
                                     .current = current,

@@ -13,7 +13,9 @@ typedef struct xf {
     const ana_table *t;
     bool ac;
     double *y;   /* [2 (n+1)] */
+    double *b;   /* [2 (n+1)] a source */
     double *row; /* vec */
+    small_feeds feeds;
 } xf;
 
 static vs_status begin(xf *w)
@@ -33,12 +35,30 @@ static vs_status begin(xf *w)
     return st;
 }
 
+/* Whether gmin alone carries what the source feeds into a part: there is no transfer then. */
+static bool is_open(xf *w, const ckt_source_facts *f, int32_t i)
+{
+    const double *y = w->y;
+    const double re = f->is_v ? y[2 * f->k] : f->m * (y[2 * f->n] - y[2 * f->p]),
+                 im = f->is_v ? y[2 * f->k + 1] : f->m * (y[2 * f->n + 1] - y[2 * f->p + 1]);
+    small_feeds_sum sum = {0};
+    if (!w->feeds.any)
+        return false;
+    small_feeds_add_source(&w->feeds, &w->s, i, &sum);
+    if (!small_feeds_are_all(small_feeds_share(&w->feeds, &sum), hypot(re, im)))
+        return false;
+    small_drive(&w->s, i, w->b);
+    small_feeds_tell_none(&w->feeds, &w->s, w->b, f->name);
+    return true;
+}
+
 static void add_source(xf *w, int32_t i)
 {
     const ckt_source_facts f = ckt_source_at(w->s.a->c, i);
+    const bool open = is_open(w, &f, i);
     for (int part = 0; part < 1 + w->ac; part++) {
         const double *y = w->y + part;
-        vec_push(w->row, f.is_v ? y[2 * f.k] : f.m * (y[2 * f.n] - y[2 * f.p]));
+        vec_push(w->row, open ? NAN : f.is_v ? y[2 * f.k] : f.m * (y[2 * f.n] - y[2 * f.p]));
     }
 }
 
@@ -50,6 +70,8 @@ static vs_status at_frequency(void *work, double f)
         return st;
     small_adjoint(&w->s, w->out, w->y);
     small_solve_t(&w->s, w->y);
+    small_feeds_tell_level(&w->feeds, &w->s, w->out, w->y);
+    (void)small_feeds_of(&w->feeds, &w->s, w->y);
     vec_clear(w->row);
     if (w->ac) {
         vec_push(w->row, f);
@@ -65,6 +87,7 @@ vs_status ana_xf(ana *a, const ana_output *out, const ana_freq *freq, const ana_
     xf w = {.out = out, .t = t, .ac = freq != NULL};
     vs_status st = freq ? small_begin(&w.s, a, false) : small_begin_static(&w.s, a);
     w.y = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.y);
+    w.b = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.b);
     if (st == VS_OK && !ckt_n_source(a->c)) {
         diag_error(a->d, DIAG_NOWHERE, "the circuit has no independent source");
         st = VS_EINPUT;
@@ -75,6 +98,8 @@ vs_status ana_xf(ana *a, const ana_output *out, const ana_freq *freq, const ana_
         st = freq_plot_of(a, freq, at_frequency, &w, t);
     small_fini(&w.s);
     vs_free(w.y);
+    vs_free(w.b);
+    small_feeds_fini(&w.feeds);
     vec_free(w.row);
     return st;
 }

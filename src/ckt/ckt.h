@@ -273,6 +273,19 @@ typedef struct ckt_firm { /* a firm shunt of a part into which a current may flo
 const ckt_firm *ckt_next_firm(const ckt *c, size_t *i);
 /* The nodes of its part, as unknowns: [*n], owned by c. */
 const int32_t *ckt_part(const ckt *c, const ckt_firm *k, int32_t *n);
+/* Every node has a resistor to ground that the circuit does not know of, or none has: shunts are
+ * gmin then, and no part is isolated. */
+void ckt_soften(ckt *c, bool soft);
+typedef struct ckt_level { /* a shunt of a matrix of small signals */
+    int32_t node;
+    double siemens;
+    const int32_t *of; /* [n] nodes whose level it gives, owned by c; of one node, if it is alone */
+    int32_t n;
+    bool judged; /* a current may flow into the part, and nothing else gives it a level */
+} ckt_level;
+/* The next of them, from the i-th on; false: there is none. *i moves behind it. still: those of
+ * static loads; else those of isolated parts. */
+bool ckt_next_level(const ckt *c, const ckt_env *env, bool still, size_t *i, ckt_level *l);
 /* Adds what these carry at x [n+1], in loads of that mode, to f [n+1]; firm ones carry nothing. */
 void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f);
 /* Puts gmin from node k to ground in static loads from now on, with a warning. Needed because OSDI

@@ -192,12 +192,9 @@ static vs_status load_group(load *l, dev_group *g, const double *x)
 
 static void stamp_fixes(ckt *c, const ckt_env *env, double *g)
 {
-    ckt_env moving = *env;
-    moving.mode = CKT_TRAN;
-    moving.small |= env->mode == CKT_STATIC; /* what feeds a part there, nobody has looked at */
     for (size_t i = 0; i < vec_len(c->fix); i++)
         if (c->fix[i].always)
-            g[c->fix[i].slot] += ckt_fix_value(&c->fix[i], &moving);
+            g[c->fix[i].slot] += ckt_fix_ac_value(&c->fix[i], env);
 }
 
 /* Noise source k of native device i: numbered behind the devices of compiled models. */

@@ -54,6 +54,7 @@ typedef struct ckt_fix { /* what the topology check adds to make dc solvable */
     bool loose;    /* at the operating point it does, by gmin: gmin in time, too */
     bool stiff;    /* gmin is rounding beside the conductances of the part */
     bool second;   /* another one has the level of the part in time: not firm there */
+    bool soft;     /* every node has a resistor to ground: gmin, which holds nothing, everywhere */
     int32_t set;   /* of c->still whose level it holds at rest; 0: that of a part, or of its node */
     int32_t whole; /* the part, of c->moving: shunts of one have the same number */
     int32_t slot;
@@ -254,6 +255,8 @@ void ckt_fill_dyn(double *dyn, const ckt_env *env); /* what `analysis()` and its
 /* The same of small signals; limiting is off. */
 void ckt_fill_dyn_ac(double *dyn, const ckt_env *env, bool noise);
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env); /* its conductance, or 1 */
+/* The same of one that is there always, in small signals. */
+double ckt_fix_ac_value(const ckt_fix *k, const ckt_env *env);
 /* ckt_bypass.c. The groups with linearisations (dev_lin.h), in a load: _begin, _eval for each, _sum
  * for all together; then nothing of them is stamped. timed: 0, or what measured seconds are
  * multiplied by. _make at the end of ckt_finish, if there are any. */

@@ -66,14 +66,32 @@ void ckt_fill_dyn(double *dyn, const ckt_env *env)
 
 /* -- native parts -- */
 
+static bool is_firm(const ckt_fix *k, const ckt_env *env)
+{
+    if (k->soft)
+        return false;
+    return env->mode == CKT_STATIC ? k->stiff || k->held
+                                   : k->firm && !k->second && !k->loose && !(k->fed && env->small);
+}
+
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
 {
     if (k->kind != CKT_FIX_SHUNT)
         return k->kind == CKT_FIX_SERIES ? -loop_ohm : 1;
-    const bool firm = env->mode == CKT_STATIC
-                          ? k->stiff || k->held
-                          : k->firm && !k->second && !k->loose && !(k->fed && env->small);
+    return is_firm(k, env) ? CKT_FIRM_SIEMENS : ckt_shunt(env->gmin);
+}
+
+double ckt_fix_ac_value(const ckt_fix *k, const ckt_env *env)
+{
+    const bool leaks = k->loose && env->mode != CKT_STATIC; /* signals leak nothing */
+    const bool firm = k->firm && !k->second && !leaks && !k->soft && !(k->fed && env->small);
     return firm ? CKT_FIRM_SIEMENS : ckt_shunt(env->gmin);
+}
+
+void ckt_soften(ckt *c, bool soft)
+{
+    for (size_t i = 0; i < vec_len(c->fix); i++)
+        c->fix[i].soft = soft;
 }
 
 bool ckt_stiffen(ckt *c, bool stiff)
@@ -81,7 +99,7 @@ bool ckt_stiffen(ckt *c, bool stiff)
     bool any = false;
     for (size_t i = 0; i < vec_len(c->fix); i++) {
         ckt_fix *k = &c->fix[i];
-        const bool to = stiff && k->firm;
+        const bool to = stiff && k->firm && !k->soft;
         any |= to != k->stiff;
         k->stiff = to;
     }
@@ -123,7 +141,7 @@ const ckt_firm *ckt_next_firm(const ckt *c, size_t *i)
 {
     while (*i < vec_len(c->firm)) {
         const ckt_firm *k = &c->firm[(*i)++];
-        if (!c->fix[k->fix].loose)
+        if (!c->fix[k->fix].loose && !c->fix[k->fix].soft)
             return k;
     }
     return NULL;
@@ -134,6 +152,31 @@ const int32_t *ckt_part(const ckt *c, const ckt_firm *k, int32_t *n)
     const int32_t from = c->moving.at[k->part];
     *n = c->moving.at[k->part + 1] - from;
     return c->moving.node + from;
+}
+
+/* The nodes whose level a shunt gives, at rest or else. */
+static void list_level(const ckt *c, const ckt_fix *k, bool still, ckt_level *l)
+{
+    const ckt_sets *s = still && k->set ? &c->still : &c->moving;
+    const int32_t set = still && k->set ? k->set : k->whole;
+    l->n = set ? s->at[set + 1] - s->at[set] : 1;
+    l->of = set ? s->node + s->at[set] : &k->unknown;
+}
+
+bool ckt_next_level(const ckt *c, const ckt_env *env, bool still, size_t *i, ckt_level *l)
+{
+    while (*i < vec_len(c->fix)) {
+        const ckt_fix *k = &c->fix[(*i)++];
+        const bool isolated = k->always && k->firm && !k->second && k->whole;
+        if (k->kind != CKT_FIX_SHUNT || k->soft || !(still || isolated))
+            continue;
+        *l = (ckt_level){.node = k->unknown,
+                         .siemens = still ? ckt_fix_value(k, env) : ckt_fix_ac_value(k, env),
+                         .judged = isolated && k->fed};
+        list_level(c, k, still, l);
+        return true;
+    }
+    return false;
 }
 
 static void stamp_fix(const ckt_fix *k, const ckt_env *env, const double *x, load *l)
@@ -149,9 +192,7 @@ void ckt_add_shunts(const ckt *c, const ckt_env *env, const double *x, double *f
 {
     for (size_t i = 0; i < vec_len(c->fix); i++) {
         const ckt_fix *k = &c->fix[i];
-        const bool carries = env->mode == CKT_STATIC
-                                 ? !k->stiff && !k->held
-                                 : k->always && ckt_fix_value(k, env) != CKT_FIRM_SIEMENS;
+        const bool carries = (env->mode == CKT_STATIC || k->always) && !is_firm(k, env);
         if (k->kind == CKT_FIX_SHUNT && carries)
             f[k->unknown] += ckt_fix_value(k, env) * x[k->unknown];
     }

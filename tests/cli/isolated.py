@@ -4,7 +4,9 @@
     isolated.py VSIM [unittest arguments]
 
 Not all parts must be driven. Currents that only gmin could carry are refused, with node, current and time."""
+import csv
 import glob
+import math
 import os
 import re
 import subprocess
@@ -112,6 +114,8 @@ DECKS = {
 # gmin of devices alone joins them to ground
 HELD = [name for name in DECKS if 'its substrate at ground' in name or 'three terminals' in name or name in
         ('bjt beside one with a junction', 'lateral pnp', 'amplifier')]
+
+LOOP = 'vs c0 r 10\ne1 x r i r -1000\nr1 x y 1k\nc1 y r 1n\nvp y z 0\nr2 z i 10k\nr3 i r 10k'  # a loop of gain
 
 # lines of which no end has a path at rest; the nodes of the first one. What gmin does there a resistor does as well
 AC_COUPLED = 'v1 v 0 pulse(0 1 1n 1n 1n 5n 20n) ac 1\nc1 v a 1p\n'
@@ -257,6 +261,163 @@ class Isolated(folder.Folder):
             self.assertEqual((code, rows), (3, []), said)
             self.assertIn("no solution at 1000 Hz: node 'a' would be at 1e+09 V, where gmin alone carries the current (0.001 A)", said)
 
+    def test_noise_between_nodes_of_a_part(self):
+        """Its generators are in balance; so is an input that enters and leaves the part."""
+        for name, (cards, nodes, _) in DECKS.items():
+            if name == 'bjt on a substrate':
+                continue
+            a, b = nodes.split()[:2]
+            more = '\nin9 %s %s 0' % (a, b)
+            for source, out in ('vn9', 'v(%s,%s)' % (a, b)), ('in9', 'v(%s,%s)' % (a, b)):
+                card = more + '\nvn9 n9 0 0\nrn9 n9 m9 1k\n.noise %s %s lin 2 1k 1meg' % (out, source)
+                code, rows, said = self.rows(cards + card)
+                self.assertEqual(code, 0, (name, said))
+                right = self.rows(cards + '\nvtie r 0 0' + card)[1]
+                self.assertEqual(len(rows), 2)
+                for row, want in zip(rows, right):
+                    for k in ('onoise_spectrum', 'inoise_spectrum') if want['inoise_spectrum'] > 0 else ('onoise_spectrum',):
+                        self.assertAlmostEqual(row[k], want[k], delta=1e-5 * want[k] + 1e-16, msg=(name, k, row, want))
+
+    def test_noise_that_gmin_carries_is_refused(self):
+        """Noise of what is outside, which feeds the part; a generator between two of its nodes does not."""
+        outside = 'v1 p 0 0\nrp p q 1k\nrq q 0 1k\nr1 a b 1k\ng1 0 a q 0 1m\n'
+        for feed, out in ('', 'v(a)'), ('', 'v(a,b)'), ('g2 b 0 q 0 0.4m\n', 'v(a)'), ('', 'v(x)\ne1 x 0 a 0 1\nrx x 0 1k'):
+            out, *more = out.split('\n', 1)
+            code, rows, said = self.rows(outside + feed + '\n'.join(more) + '\n.noise %s v1 lin 2 1k 1meg' % out)
+            self.assertEqual((code, rows), (3, []), (feed, out, said))
+            self.assertIn("no solution at 1000 Hz: the noise at the output is of what flows into node '", said)
+        for feed, out in ('g2 b 0 q 0 1m\n', 'v(a,b)'), ('', 'v(q)'):
+            card = feed + '.noise %s v1 lin 2 1k 1meg' % out
+            code, rows, said = self.rows(outside + card)
+            self.assertEqual(code, 0, said)
+            self.assertAlmostEqual(rows[0]['onoise_spectrum'], self.rows(outside + 'vtie b 0\n' + card)[1][0]['onoise_spectrum'], delta=1e-15)
+        code, rows, said = self.rows('r1 a b 1k\ni1 0 a 0\n.noise v(a,b) i1 lin 2 1k 1meg')
+        self.assertEqual((code, rows), (3, []), said)
+        self.assertIn("the gain from the input to the output is of what flows into node 'a', which gmin alone carries", said)
+        code, rows, said = self.rows(outside + 'g2 b 0 q 0 0.99m\n.noise v(a,b) v1 lin 2 1k 1meg')
+        self.assertEqual(code, 0, said)  # of 100 parts one
+        self.assertRegex(said, r"warning: [01]\.\d+ % of the (noise|gain).* at 1000 Hz is of what flows into node '.', which gmin alone carries")
+
+    def test_a_voltage_to_ground_from_a_part_is_told(self):
+        for card in '.noise v(c) i1 lin 1 1k 1k', '.tf v(c) i1', '.sens v(c)':
+            code, rows, said = self.rows('r1 a b 1k\nr2 a c 1k\ni1 c a 0\n' + card)
+            self.assertEqual(code, 0, said)
+            self.assertIn("'v(c)' is a voltage to ground, to which nothing joins its node: node 'a' counts as ground", said)
+        self.assertNotIn('counts as ground', self.rows('r1 a b 1k\ni1 b a 0\n.tf v(a,b) i1')[2])
+
+    def test_transfer_functions(self):
+        """1 A that gmin alone carries is refused; what only gmin joins to ground has an infinite resistance."""
+        for cards, card in (('r1 a b 1k\ni1 0 a 0', '.tf v(a) i1'), ('r1 a b 1k\ni1 0 a 0', '.tf v(a,b) i1'), ('r1 a b 1k\nc1 a 0 1n\ni1 0 a 0', '.tf v(a) i1'),
+                            ('v1 q 0 0\nrq q 0 1k\ng1 0 a q 0 1m\nr1 a b 1k', '.tf v(a) v1')):
+            code, rows, said = self.rows(cards + '\n' + card)
+            self.assertEqual((code, rows), (3, []), said)
+            self.assertIn("to the output is of what flows into node 'a', which gmin alone carries", said)
+        gain, out, into = 'Transfer_function', 'output_impedance_at_', '#Input_impedance'
+        for cards, card, right in (('r1 a b 1k\ni1 b a 0', '.tf v(a,b) i1', {gain: 1e3, out + 'v(a,b)': 1e3, 'i1' + into: 1e3}),
+                                   ('r1 a b 1k\ni1 b a 0', '.tf v(b) i1', {gain: -1e3, out + 'v(b)': 1e20, 'i1' + into: 1e3}),
+                                   ('v1 q 0 0\nrq q 0 1k\ng1 0 a q 0 1m\nr1 a b 1k', '.tf v(q) v1', {gain: 1, 'v1' + into: 1e3}),
+                                   ('v1 p 0 0\nc1 p a 1n\nm1 0 a 0 0 nm\n.model nm nmos', '.tf v(a) v1', {gain: 0, out + 'v(a)': 1e20})):
+            self.write('deck.sp', 'tf\n%s\n%s\n.end\n' % (cards, card))
+            done = subprocess.run([VSIM, '-n', '--csv', '-r', 'out.csv', 'deck.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(self.path('out.csv')) as f:
+                names, row = list(csv.reader(f))[:2]
+            got = dict(zip(names, map(float, row)))
+            for k, v in right.items():
+                self.assertAlmostEqual(got[k], v, delta=1e-6 * abs(v) + 1e-9, msg=(card, k, got))
+
+    def test_transfer_and_sensitivity_of_single_sources(self):
+        """Two that are in balance with one another feed the part one by one: nan, with a warning. Others are right."""
+        cards = 'r1 a b 1k\ni1 0 a 1m ac 1\ni2 b 0 1m ac 1\ni3 b a 0\n'
+        for card, part in ('.dcxf v(a,b)', ''), ('.acxf v(a,b) lin 1 1k 1k', '.re'), ('.sens v(a,b)', ''):
+            code, rows, said = self.rows(cards + card)
+            self.assertEqual(code, 0, said)
+            self.assertIn("nothing but gmin carries what 'i1' feeds into node 'a'", said)
+            self.assertTrue(all(math.isnan(rows[0][k + part]) for k in ('i1', 'i2')), rows)
+            self.assertAlmostEqual(rows[0]['i3' + part], 1e3, delta=1e-3)
+            if 'sens' in card:
+                self.assertAlmostEqual(rows[0]['r1'], 1e-3, delta=1e-9)
+        code, rows, said = self.rows(cards + '.sens v(a,b) ac lin 1 1k 1k')
+        self.assertEqual(code, 0, said)
+        self.assertAlmostEqual(rows[0]['r1.re'], 1, delta=1e-6)
+        self.assertTrue(math.isnan(rows[0]['i1_acmag.re']))
+        code, rows, said = self.rows('r1 a b 1k\ni1 0 a 0 ac 1\n.sens v(a,b) ac lin 1 1k 1k')
+        self.assertEqual((code, rows), (3, []), said)
+
+    def test_scattering(self):
+        ports = 'v1 a 0 dc 0 portnum 1 z0 50\nv2 c d dc 0 portnum 2 z0 50\nr1 c d 1k\nrs a 0 200\n'
+        for noise in '', ' 1':
+            card = '.sp lin 2 1k 1meg' + noise
+            code, rows, said = self.rows(ports + 'g1 d c a 0 1m\n' + card)
+            self.assertEqual(code, 0, said)
+            right = self.rows(ports + 'g1 d c a 0 1m\nvtie d 0\n' + card)[1]
+            for k in rows[0]:
+                if k[0] in 'SYC':
+                    self.assertAlmostEqual(rows[0][k], right[0][k], delta=1e-9 * (1 + abs(right[0][k])), msg=k)
+            code, rows, said = self.rows(ports + 'g1 0 c a 0 1m\n' + card)
+            self.assertEqual((code, rows), (3, []), said)
+            self.assertIn("no solution at 1000 Hz: S_2_1 is of what flows into node 'c', which gmin alone carries", said)
+        code, rows, said = self.rows(ports + 'g1 d c a 0 1m\ng2 0 e c d 1m\nr2 e f 1k\n.sp lin 2 1k 1meg')
+        self.assertEqual(code, 0, said)
+        self.assertIn("what port 2 feeds into node 'e' has no way back but gmin: voltages there are none of the circuit", said)
+
+    def test_poles_and_zeros(self):
+        cards = 'r1 a c 1k\nc1 c b 1n\nr2 c b 1k\n'
+        for card in '.pz a b c b cur pz', '.pz a b c b vol pz':
+            code, rows, said = self.rows(cards + card)
+            self.assertEqual(code, 0, said)
+            self.assertEqual(rows, self.rows(cards + 'vtie b 0\n' + card)[1], card)
+        code, rows, said = self.rows(cards + '.pz a 0 c b cur pz')
+        self.assertEqual(code, 0, said)
+        self.assertIn(".pz: gmin alone carries what the input feeds into node 'c': there are no zeros", said)
+        self.assertEqual(list(rows[0]), ['pole(1)'])
+        self.assertAlmostEqual(rows[0]['pole(1)'], -1e6, delta=1)
+
+    def test_a_voltage_at_the_input_of_poles_is_a_path(self):
+        """A part that nothing feeds has 1 S to ground elsewhere, which is none of this circuit."""
+        cards = 'r1 a c 1k\nc1 c b 1n\nr2 b d 1k\nc2 d a 1n\n'
+        code, rows, said = self.rows(cards + '.pz a 0 c b vol pol')
+        self.assertEqual(code, 0, said)
+        right = self.rows(cards + 'rb b 0 1e15\n.pz a 0 c b vol pol')[1]
+        self.assertAlmostEqual(rows[0]['pole(2).re'], right[0]['pole(2).re'], delta=1)
+        self.assertAlmostEqual(rows[0]['pole(1)'], 0, delta=1e-2)
+
+    def test_distortion(self):
+        cards = 'r1 a b 1k\nd1 a b dm\n.model dm d\n'
+        card = '\n.disto lin 1 1k 1k'
+        code, rows, said = self.rows(cards + 'i1 b a 0.1m distof1 1u' + card)
+        self.assertEqual(code, 0, said)
+        right = self.rows(cards + 'vtie b 0\ni1 b a 0.1m distof1 1u' + card)[1]
+        self.assertAlmostEqual(rows[0]['v(a).re'] - rows[0]['v(b).re'], right[0]['v(a).re'], delta=1e-9 * abs(right[0]['v(a).re']))
+        code, rows, said = self.rows(cards + 'i1 0 a 0 distof1 1m' + card)
+        self.assertEqual((code, rows), (3, []), said)
+        self.assertIn("no solution at 1000 Hz: node 'a' would be at 1e+09 V, where gmin alone carries the current (0.001 A)", said)
+
+    def test_gain_of_a_loop_in_a_part(self):
+        card = '\n.lstb vsource=vp dec 2 1k 10meg'
+        code, rows, said = self.rows(LOOP + card)
+        self.assertEqual(code, 0, said)
+        self.assertIn("'vp' is in a part that nothing joins to ground: node 'r' counts as ground", said)
+        for row, right in zip(rows, self.rows(LOOP + '\nvtie r 0' + card)[1]):
+            for k in row:
+                self.assertAlmostEqual(row[k], right[k], delta=1e-9 * (1 + abs(right[k])), msg=k)
+
+    def test_small_signals_behind_a_transient_with_leakage(self):
+        """Where gmin carries a leakage in time, signals leak nothing."""
+        code, _, said = self.rows('r1 a b 1k\nc1 a b 1n\ni1 0 a 100p ac 1\n.tran 1u 10u\n.ac lin 1 1k 1k')
+        self.assertEqual(code, 3)
+        self.assertIn("no solution at 1000 Hz: node 'a' would be at 1e+12 V", said)
+
+    def test_resistors_of_all_nodes_to_ground(self):
+        """rshunt gives each part a path: its current is none of gmin's."""
+        for cards in 'r1 a b 1k\ni1 0 a ' + UP, 'c1 a b 1u\ni1 0 a ' + UP, \
+                'vs s1 b 1\n' + STAGE.replace('d ', 'a ').replace(' r ', ' b ') % ('10k', 'q1 a g b qn') + QN + '\ni1 0 a 1m':
+            nodes = sorted(set(re.findall(r'\b(?:a|b|g|s1|d0)\b', cards)))
+            code, rows, said = self.rows(cards + '\n.option rshunt=1meg\n.tran 1u 100u')
+            self.assertEqual(code, 0, said)
+            right = self.rows(cards + ''.join('\nr9%s %s 0 1meg' % (k, k) for k in nodes) + '\n.tran 1u 100u')[1]
+            self.assertAlmostEqual(rows[-1]['v(a)'], right[-1]['v(a)'], delta=1e-3 * abs(right[-1]['v(a)']))
+
     def many(self, n, unbalanced=None):
         """Parts that are fed and looked at, in no loop, with gmin's level lost beside their charge."""
         cards = ['v1 p 0 pulse(0 1 10u 1u 1u 200u 500u)', 'rp p 0 1k']
@@ -275,6 +436,14 @@ class Isolated(folder.Folder):
         code, rows, said = self.many(100, 98)
         self.assertEqual(code, 3, said[-400:])
         self.assertRegex(said, r"just after t = 1.0\S*e-05 s: node '[ar]98' would be at .* V, where gmin alone carries the current")
+
+    def test_less_than_what_is_refused_is_told(self):
+        """The level does not move, as that of an operating point with the same current does, which is told as well."""
+        code, rows, said = self.rows('r1 a b 1k\nc1 a b 1u\ni1 0 a pulse(0 100p 10u 1u 1u 200u 500u)\n.tran 1u 30u')
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"warning: transient: sources feed up to 1e-10 A, at t = 1.\S*e-05 s, into node 'a', which has no way back but gmin: it would be at 100 V")
+        self.assertTrue(all(abs(row['v(a)']) < 1e-6 for row in rows))
+        self.assertNotIn('way back', self.rows(DECKS['10 mF, sum of three'][0] + '\n.tran 10u 1m')[2])
 
     def test_differences_of_periodic_states(self):
         for name, f in ('rectifier, fed', '1k'), ('lc', '2k'), ('diodes', '2k'), ('g', '1k'), ('amplifier', '10k'), \

@@ -823,6 +823,12 @@ void ckt_begin_shunts(ckt *c, const double *x, double gmin, double most)
 {
     (void)c, (void)x, (void)gmin, (void)most;
 }
+void ckt_soften(ckt *c, bool soft) { (void)c, (void)soft; }
+bool ckt_next_level(const ckt *c, const ckt_env *env, bool still, size_t *i, ckt_level *l)
+{
+    (void)c, (void)env, (void)still, (void)i, (void)l;
+    return false;
+}
 bool ckt_stiffen(ckt *c, bool stiff)
 {
     (void)c, (void)stiff;
