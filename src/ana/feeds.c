@@ -165,7 +165,8 @@ static void note_balance(ana *a)
               "are not in balance");
 }
 
-bool small_feeds_matter(const small *s, double share, double value)
+/* More than tolerances allow. */
+static bool feeds_matter(const small *s, double share, double value)
 {
     return share > s->a->opt.reltol * value;
 }
@@ -179,7 +180,7 @@ vs_status small_feeds_judge(small_feeds *w, small *s, const small_answer *v)
 {
     ana *a = s->a;
     const bool all = small_feeds_are_all(v->share, v->value);
-    if (!small_feeds_matter(s, v->share, v->value) || (w->told && !all))
+    if (!feeds_matter(s, v->share, v->value) || (w->told && !all))
         return VS_OK;
     w->told = true;
     const char *who = ana_unknown_text(a, small_fed_node(s, v->b));

@@ -81,8 +81,7 @@ double small_feeds_share_of(const small_feeds *w, const small *s, const double *
 /* Of a source of noise, of a unit density. */
 double small_feeds_share_of_noise(const small_feeds *w, const ckt_noise *s,
                                   const ckt_noise_gain *gain, double omega);
-/* More than tolerances allow; so much that the value is none. */
-bool small_feeds_matter(const small *s, double share, double value);
+/* A share so large that the value is none. */
 bool small_feeds_are_all(double share, double value);
 /* Warns of a share that matters, once; one that is all is refused, with a message.
  * Status: VS_OK, VS_ESINGULAR. */

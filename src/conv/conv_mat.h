@@ -14,8 +14,7 @@ enum {
     MI_SINGLE,
     MI_DOUBLE = 9,
     MI_INT64 = 12,
-    MI_UINT64,
-    MI_MATRIX,
+    MI_MATRIX = 14,
     MI_COMPRESSED,
     MI_UTF8,
     MI_UTF16
@@ -24,8 +23,7 @@ enum {
 enum {
     MX_CELL = 1,
     MX_STRUCT,
-    MX_OBJECT,
-    MX_CHAR,
+    MX_CHAR = 4,
     MX_SPARSE,
     MX_DOUBLE,
     MX_UINT64 = 15,
