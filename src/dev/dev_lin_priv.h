@@ -71,9 +71,12 @@ static inline __attribute__((always_inline)) dev_lin_units dev_lin_units_of(wide
                                                                             double blur,
                                                                             wide steepest)
 {
-    const wide own = 1 / (blur * steepest), none = {0};
-    const wide_mask larger = own < scale * w;
-    return (dev_lin_units){.row = CHOOSE(larger, none, w), .blurred = CHOOSE(larger, own, none)};
+    const wide explained = blur * steepest, none = {0};
+    const wide_mask larger = explained * (scale * w) > 1;
+    if (!(larger[0] | larger[1] | larger[2] | larger[3])) /* divisions take long */
+        return (dev_lin_units){.row = w, .blurred = none};
+    return (dev_lin_units){.row = CHOOSE(larger, none, w),
+                           .blurred = CHOOSE(larger, 1 / explained, none)};
 }
 
 /* Which instances move, nobody can foresee, so that what belongs to one lies in memory that the
