@@ -131,8 +131,9 @@ double small_feeds_share_of(const small_feeds *w, const small *s, const double *
     return small_feeds_share(w, &sum);
 }
 
-double small_feeds_share_of_noise(const small_feeds *w, const ckt_noise *s,
-                                  const ckt_noise_gain *gain, double omega)
+/* Of a source of noise, of a unit density. */
+static double share_of_noise(const small_feeds *w, const ckt_noise *s, const ckt_noise_gain *gain,
+                             double omega)
 {
     small_feeds_sum sum = {0};
     for (int32_t k = s->first; k < s->end; k++)
@@ -195,6 +196,30 @@ vs_status small_feeds_judge(small_feeds *w, small *s, const small_answer *v)
                      100 * v->share / v->value, v->what, at, who);
     note_balance(a);
     return all ? VS_ESINGULAR : VS_OK;
+}
+
+vs_status small_feeds_judge_noise(small_feeds *w, small *s, const small_answer *v, double *b)
+{
+    const double omega = 2 * acos(-1) * v->f;
+    size_t n, loudest = 0;
+    const ckt_noise_gain *gain;
+    const ckt_noise *source = ckt_noises(s->a->c, &n, &gain);
+    double all = 0, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double share = share_of_noise(w, &source[i], gain, omega);
+        const double d =
+            share > 0 ? ckt_noise_density(s->a->c, &source[i], v->f) * share * share : 0;
+        all += d;
+        loudest = d > most ? i : loudest;
+        most = fmax(most, d);
+    }
+    if (!(all > 0))
+        return VS_OK;
+    small_noise_drive(s, &source[loudest], gain, omega, b);
+    small_answer of = *v;
+    of.share = sqrt(all);
+    of.b = b;
+    return small_feeds_judge(w, s, &of);
 }
 
 void small_feeds_tell_none(small_feeds *w, small *s, const double *b, const char *source)

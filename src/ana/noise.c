@@ -59,32 +59,14 @@ void noise_origins(ana *a, noise_origin **list, int32_t **origin_of)
 /* -- one frequency -- */
 
 /* What of the noise, and of the gain from the input, gmin alone carries. */
-static vs_status judge(noise *w, double omega)
+static vs_status judge(noise *w)
 {
-    size_t n, loudest = 0;
-    const ckt_noise_gain *gain;
-    const ckt_noise *s = ckt_noises(w->s.a->c, &n, &gain);
-    double all = 0, most = 0;
     small_feeds_tell_level(&w->feeds, &w->s, &w->o->out, w->y);
     if (!small_feeds_of(&w->feeds, &w->s, w->y))
         return VS_OK;
-    for (size_t i = 0; i < n; i++) {
-        const double share = small_feeds_share_of_noise(&w->feeds, &s[i], gain, omega);
-        const double d = share > 0 ? ckt_noise_density(w->s.a->c, &s[i], w->f) * share * share : 0;
-        all += d;
-        loudest = d > most ? i : loudest;
-        most = fmax(most, d);
-    }
-    vs_status st = VS_OK;
-    if (all > 0) {
-        small_noise_drive(&w->s, &s[loudest], gain, omega, w->y);
-        st = small_feeds_judge(&w->feeds, &w->s,
-                               &(small_answer){.f = w->f,
-                                               .value = sqrt(w->total),
-                                               .share = sqrt(all),
-                                               .b = w->y,
-                                               .what = "the noise at the output"});
-    }
+    const small_answer all = {
+        .f = w->f, .value = sqrt(w->total), .what = "the noise at the output"};
+    vs_status st = small_feeds_judge_noise(&w->feeds, &w->s, &all, w->y);
     const double share = small_feeds_share_of(&w->feeds, &w->s, w->drive);
     if (st == VS_OK && share > 0)
         st = small_feeds_judge(&w->feeds, &w->s,
@@ -134,7 +116,7 @@ static vs_status solve(noise *w)
         w->origin[p->owner].now += d;
         w->total += d;
     }
-    return judge(w, omega);
+    return judge(w);
 }
 
 /* -- integrals -- */

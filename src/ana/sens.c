@@ -173,37 +173,41 @@ static void of_param(sens *w, const param *p, double omega, double *re, double *
     }
 }
 
-/* What moves per unit of the source or the parameter: b, and the sum of its rows. */
-static void move(sens *w, const param *p, double omega, bool to_b, small_feeds_sum *sum)
+/* What of a value, per unit of the source or the parameter, gmin alone carries. */
+static double share_of(const sens *w, const param *p, double omega)
 {
-    if (to_b)
-        memset(w->b, 0, sizeof *w->b * 2 * ((size_t)w->s.a->n + 1));
-    if (p->source >= 0 && to_b)
-        small_drive(&w->s, p->source, w->b);
+    small_feeds_sum sum = {0};
     if (p->source >= 0)
-        small_feeds_add_source(&w->feeds, &w->s, p->source, sum);
+        small_feeds_add_source(&w->feeds, &w->s, p->source, &sum);
     for (int32_t k = p->first; k < p->end; k++) {
-        const int32_t row = w->change[k].row;
         double re, im;
         moved(w, &w->change[k], omega, &re, &im);
-        small_feeds_add(&w->feeds, row, -re, -im, sum);
-        if (to_b) {
-            w->b[2 * row] -= re;
-            w->b[2 * row + 1] -= im;
-        }
+        small_feeds_add(&w->feeds, w->change[k].row, -re, -im, &sum);
+    }
+    return small_feeds_share(&w->feeds, &sum);
+}
+
+/* What moves per unit of the source or the parameter, to b. */
+static void drive(sens *w, const param *p, double omega)
+{
+    if (p->source >= 0)
+        small_drive(&w->s, p->source, w->b);
+    else
+        memset(w->b, 0, sizeof *w->b * 2 * ((size_t)w->s.a->n + 1));
+    for (int32_t k = p->first; k < p->end; k++) {
+        double re, im, *b = &w->b[2 * w->change[k].row];
+        moved(w, &w->change[k], omega, &re, &im);
+        b[0] -= re;
+        b[1] -= im;
     }
 }
 
 /* Whether gmin alone carries what a source or a parameter moves: there is no sensitivity then. */
 static bool is_open(sens *w, const param *p, double omega, double value)
 {
-    small_feeds_sum sum = {0};
-    if (!w->feeds.any)
+    if (!w->feeds.any || !small_feeds_are_all(share_of(w, p, omega), value))
         return false;
-    move(w, p, omega, false, &sum);
-    if (!small_feeds_are_all(small_feeds_share(&w->feeds, &sum), value))
-        return false;
-    move(w, p, omega, true, &sum);
+    drive(w, p, omega);
     small_feeds_tell_none(&w->feeds, &w->s, w->b, p->name);
     return true;
 }

@@ -78,14 +78,15 @@ void small_feeds_add_source(const small_feeds *w, const small *s, int32_t source
 double small_feeds_share(const small_feeds *w, const small_feeds_sum *sum);
 /* The same of a right side b [2 (n+1)]. */
 double small_feeds_share_of(const small_feeds *w, const small *s, const double *b);
-/* Of a source of noise, of a unit density. */
-double small_feeds_share_of_noise(const small_feeds *w, const ckt_noise *s,
-                                  const ckt_noise_gain *gain, double omega);
 /* A share so large that the value is none. */
 bool small_feeds_are_all(double share, double value);
 /* Warns of a share that matters, once; one that is all is refused, with a message.
  * Status: VS_OK, VS_ESINGULAR. */
 VS_MUST_USE vs_status small_feeds_judge(small_feeds *w, small *s, const small_answer *v);
+/* The same of noise v->value, A or V per root of Hz: finds the share, and the right side of its
+ * loudest source, to b [2 (n+1)]. */
+VS_MUST_USE vs_status small_feeds_judge_noise(small_feeds *w, small *s, const small_answer *v,
+                                              double *b);
 /* Warns, once, that what comes of a source or a parameter with the right side b is nan. */
 void small_feeds_tell_none(small_feeds *w, small *s, const double *b, const char *source);
 /* The node of the part from which gmin carries most of b. One solution. */

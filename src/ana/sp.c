@@ -129,31 +129,14 @@ static vs_status judge_s(spar *w, double f, int32_t i, int32_t j)
                         .what = arena_printf(&w->s.a->d->mem, "S_%d_%d", (int)i + 1, (int)j + 1)});
 }
 
-/* Of the noise that leaves port i. `out`: all of it. */
-static vs_status judge_noise(spar *w, double f, int32_t i, double out)
+/* Of the noise that leaves port i. */
+static vs_status judge_noise(spar *w, double f, int32_t i)
 {
-    const double omega = 2 * acos(-1) * f;
-    size_t n, loudest = 0;
-    const ckt_noise_gain *gain;
-    const ckt_noise *src = ckt_noises(w->s.a->c, &n, &gain);
-    double all = 0, most = 0;
-    for (size_t k = 0; k < n; k++) {
-        const double share = small_feeds_share_of_noise(&w->feeds, &src[k], gain, omega);
-        const double d = share > 0 ? ckt_noise_density(w->s.a->c, &src[k], f) * share * share : 0;
-        all += d;
-        loudest = d > most ? k : loudest;
-        most = fmax(most, d);
-    }
-    if (!(all > 0))
-        return VS_OK;
-    small_noise_drive(&w->s, &src[loudest], gain, omega, (double *)w->b);
-    return small_feeds_judge(
-        &w->feeds, &w->s,
-        &(small_answer){.f = f,
-                        .value = sqrt(out),
-                        .share = sqrt(all),
-                        .b = (double *)w->b,
-                        .what = arena_printf(&w->s.a->d->mem, "the noise at port %d", (int)i + 1)});
+    const small_answer all = {
+        .f = f,
+        .value = sqrt(w->out[i]),
+        .what = arena_printf(&w->s.a->d->mem, "the noise at port %d", (int)i + 1)};
+    return small_feeds_judge_noise(&w->feeds, &w->s, &all, (double *)w->b);
 }
 
 /* Voltages that are written beside S: of the last port driven. */
@@ -185,7 +168,7 @@ static vs_status judge(spar *w, double f)
         for (int32_t j = 0; j < w->np && st == VS_OK; j++)
             st = judge_s(w, f, i, j);
         if (st == VS_OK && w->noise)
-            st = judge_noise(w, f, i, w->out[i]);
+            st = judge_noise(w, f, i);
     }
     if (st == VS_OK)
         warn_of_fed(w, f);

@@ -30,35 +30,39 @@ static double output_resistance(small *s, const ana_output *o, double *z)
     return fabs(re) < 1 / open_ohm ? open_ohm : fabs(1 / re);
 }
 
-/* What of the gain, to output `out` from the drive b, gmin alone carries. */
-static vs_status judge(small *s, const ana_output *out, double gain, const double *b,
-                       const char *source)
+/* What of the gain, from the source to output `out`, gmin alone carries. */
+static vs_status judge(small *s, const ana_output *out, double gain, int32_t source)
 {
+    if (!small_has_levels(s))
+        return VS_OK;
+    const size_t n2 = 2 * ((size_t)s->a->n + 1);
     small_feeds feeds = {0};
-    double *y = vs_calloc(2 * ((size_t)s->a->n + 1), sizeof *y);
+    double *y = vs_calloc(n2, sizeof *y), *b = vs_calloc(n2, sizeof *b);
     vs_status st = VS_OK;
+    small_drive(s, source, b);
     small_adjoint(s, out, y);
     small_solve_t(s, y);
     small_feeds_tell_level(&feeds, s, out, y);
     if (small_feeds_of(&feeds, s, y)) {
-        const small_answer v = {
-            .value = fabs(gain),
-            .share = small_feeds_share_of(&feeds, s, b),
-            .b = b,
-            .what = arena_printf(&s->a->d->mem, "the transfer from '%s' to the output", source)};
+        const small_answer v = {.value = fabs(gain),
+                                .share = small_feeds_share_of(&feeds, s, b),
+                                .b = b,
+                                .what = arena_printf(&s->a->d->mem,
+                                                     "the transfer from '%s' to the output",
+                                                     ckt_source_at(s->a->c, source).name)};
         if (v.share > 0)
             st = small_feeds_judge(&feeds, s, &v);
     }
     small_feeds_fini(&feeds);
     vs_free(y);
+    vs_free(b);
     return st;
 }
 
 vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table *t)
 {
     small s;
-    const size_t n2 = 2 * ((size_t)a->n + 1);
-    double v[3], im, *z = vs_calloc(n2, sizeof *z), *b = vs_calloc(n2, sizeof *b);
+    double v[3], im, *z = vs_calloc(2 * ((size_t)a->n + 1), sizeof *z);
     const ckt_source_facts src = ckt_source_at(a->c, source);
     vs_status st = small_begin_static(&s, a);
     if (st == VS_OK)
@@ -67,8 +71,7 @@ vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table 
         small_drive(&s, source, z);
         small_solve(&s, z);
         small_output(out, z, &v[0], &im);
-        small_drive(&s, source, b);
-        st = judge(&s, out, v[0], b, src.name);
+        st = judge(&s, out, v[0], source);
     }
     if (st == VS_OK) {
         v[2] = input_resistance(&s, source, z);
@@ -87,6 +90,5 @@ vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table 
     }
     small_fini(&s);
     vs_free(z);
-    vs_free(b);
     return st;
 }

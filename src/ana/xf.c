@@ -36,30 +36,30 @@ static vs_status begin(xf *w)
 }
 
 /* Whether gmin alone carries what the source feeds into a part: there is no transfer then. */
-static bool is_open(xf *w, const ckt_source_facts *f, int32_t i)
+static bool is_open(xf *w, int32_t i, double transfer)
 {
-    const double *y = w->y;
-    const double re = f->is_v ? y[2 * f->k] : f->m * (y[2 * f->n] - y[2 * f->p]),
-                 im = f->is_v ? y[2 * f->k + 1] : f->m * (y[2 * f->n + 1] - y[2 * f->p + 1]);
     small_feeds_sum sum = {0};
     if (!w->feeds.any)
         return false;
     small_feeds_add_source(&w->feeds, &w->s, i, &sum);
-    if (!small_feeds_are_all(small_feeds_share(&w->feeds, &sum), hypot(re, im)))
+    if (!small_feeds_are_all(small_feeds_share(&w->feeds, &sum), transfer))
         return false;
     small_drive(&w->s, i, w->b);
-    small_feeds_tell_none(&w->feeds, &w->s, w->b, f->name);
+    small_feeds_tell_none(&w->feeds, &w->s, w->b, ckt_source_at(w->s.a->c, i).name);
     return true;
 }
 
 static void add_source(xf *w, int32_t i)
 {
     const ckt_source_facts f = ckt_source_at(w->s.a->c, i);
-    const bool open = is_open(w, &f, i);
-    for (int part = 0; part < 1 + w->ac; part++) {
+    double to[2]; /* the transfer, real and imaginary part */
+    for (int part = 0; part < 2; part++) {
         const double *y = w->y + part;
-        vec_push(w->row, open ? NAN : f.is_v ? y[2 * f.k] : f.m * (y[2 * f.n] - y[2 * f.p]));
+        to[part] = f.is_v ? y[2 * f.k] : f.m * (y[2 * f.n] - y[2 * f.p]);
     }
+    const bool open = is_open(w, i, hypot(to[0], to[1]));
+    for (int part = 0; part < 1 + w->ac; part++)
+        vec_push(w->row, open ? NAN : to[part]);
 }
 
 static vs_status at_frequency(void *work, double f)

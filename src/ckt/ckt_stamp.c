@@ -66,12 +66,15 @@ void ckt_fill_dyn(double *dyn, const ckt_env *env)
 
 /* -- native parts -- */
 
+static bool is_firm_moving(const ckt_fix *k, const ckt_env *env, bool leaks)
+{
+    return k->firm && !k->second && !leaks && !k->soft && !(k->fed && env->small);
+}
+
 static bool is_firm(const ckt_fix *k, const ckt_env *env)
 {
-    if (k->soft)
-        return false;
-    return env->mode == CKT_STATIC ? k->stiff || k->held
-                                   : k->firm && !k->second && !k->loose && !(k->fed && env->small);
+    return env->mode == CKT_STATIC ? (k->stiff || k->held) && !k->soft
+                                   : is_firm_moving(k, env, k->loose);
 }
 
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
@@ -84,8 +87,7 @@ double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
 double ckt_fix_ac_value(const ckt_fix *k, const ckt_env *env)
 {
     const bool leaks = k->loose && env->mode != CKT_STATIC; /* signals leak nothing */
-    const bool firm = k->firm && !k->second && !leaks && !k->soft && !(k->fed && env->small);
-    return firm ? CKT_FIRM_SIEMENS : ckt_shunt(env->gmin);
+    return is_firm_moving(k, env, leaks) ? CKT_FIRM_SIEMENS : ckt_shunt(env->gmin);
 }
 
 void ckt_soften(ckt *c, bool soft)

@@ -662,10 +662,9 @@ static void note_all(const ckt *c, feeds *s)
         nets net = find_nets(g->model);
         if (g->form[MDL_DC].variant)
             note_devices(g, &g->form[MDL_DC], &net, s);
-        for (int form = MDL_DC + 1; form < MDL_N_FORM; form++)
-            if (form == (int)(g->form[MDL_TRAN].variant ? MDL_TRAN : MDL_AC) &&
-                g->form[form].variant)
-                note_devices(g, &g->form[form], &net, s);
+        const dev_form *moving = &g->form[g->form[MDL_TRAN].variant ? MDL_TRAN : MDL_AC];
+        if (moving->variant)
+            note_devices(g, moving, &net, s);
         note_probes(g, flows_of(g), s);
         free_nets(&net);
     }

@@ -793,11 +793,13 @@ compare_row(const struct dev_lin *l, const dev_lin_out *o, const dev_lin_at *a,
         size += MAGNITUDE(gn * x);
     }
     PUT(&k->was[o->at * s + at], at_0);
-    const dev_lin_units u = dev_lin_units_of(w, scale, a->blur, steepest);
-    PUT_LARGER(&k->off[0][at], u.blurred * MAGNITUDE(off));
-    PUT_LARGER(&k->steep[0][at], u.blurred * slope);
-    PUT_LARGER(&k->off[charge][at], u.row * MAGNITUDE(off));
-    PUT_LARGER(&k->steep[charge][at], u.row * slope);
+    const dev_lin_units u = dev_lin_units_of(w, a, charge, steepest);
+    PUT_LARGER(&k->off[0][at], u.a * MAGNITUDE(off));
+    PUT_LARGER(&k->steep[0][at], u.a * slope);
+    if (charge) {
+        PUT_LARGER(&k->off[1][at], u.b * MAGNITUDE(off));
+        PUT_LARGER(&k->steep[1][at], u.b * slope);
+    }
     PUT_LARGER(&k->size[at], w * scale * size);
 }
 

@@ -10,10 +10,10 @@
  * units of the rows' tolerances (weights), or of what a voltage that is off by `blur` explains, at
  * most (A + alpha B) d^2, d = max |v - v0|. A and B are measured: each evaluation tells how far the
  * prediction was off; G and C tell how far it can be off when currents follow exp(v / 25 mV): what
- * of them voltages change, and not the resistors
- * inside of a device. An instance is evaluated when the bound exceeds 1 or d its limit. The
- * decision is one for each instance, from x and what it holds: results do not depend on lanes or
- * threads. Instances to be evaluated are put together into new packs, in their order.
+ * of them voltages change, and not the resistors inside of a device. An instance is evaluated when
+ * the bound exceeds 1 or d its limit. The decision is one for each instance, from x and what it
+ * holds: results do not depend on lanes or threads. Instances to be evaluated are put together into
+ * new packs, in their order.
  *
  * The sums over all instances are held too: G, C, i0 - G v0 and q0 - C v0 by places of the circuit.
  * An evaluation adds what it changed, in the order of instances, so that those that did not move

@@ -59,24 +59,25 @@ typedef int64_t wide_mask __attribute__((vector_size(WIDE * 8), aligned(8), may_
 
 /* 1 / what may be left out in a row, of current or charge: as much as its tolerance allows, or as
  * much as `blur` at the voltage on which it depends most steeply explains. The larger of both
- * counts, and the other is 0. For charges the first is less, the larger alpha is, and belongs to B;
- * the second has no alpha and belongs to A. Where it is the larger one at the alpha of the
- * measurement, A stays as strict as both together for any alpha, and else B does. */
+ * counts, for A or for B; the other one's is 0. For charges the first is less, the larger alpha is,
+ * and belongs to B; the second has no alpha and belongs to A. Where it is the larger one at the
+ * alpha of the measurement, A stays as strict as both together for any alpha, and else B does. */
 typedef struct dev_lin_units {
-    wide row, blurred;
+    wide a, b;
 } dev_lin_units;
 
-/* w: of the row's tolerance, scale: alpha of a charge, else 1. */
-static inline __attribute__((always_inline)) dev_lin_units dev_lin_units_of(wide w, double scale,
-                                                                            double blur,
+/* w: of the row's tolerance. */
+static inline __attribute__((always_inline)) dev_lin_units dev_lin_units_of(wide w,
+                                                                            const dev_lin_at *at,
+                                                                            const int charge,
                                                                             wide steepest)
 {
-    const wide explained = blur * steepest, none = {0};
-    const wide_mask larger = explained * (scale * w) > 1;
+    const wide explained = at->blur * steepest, none = {0};
+    const wide_mask larger = explained * ((charge ? at->alpha : 1) * w) > 1;
     if (!(larger[0] | larger[1] | larger[2] | larger[3])) /* divisions take long */
-        return (dev_lin_units){.row = w, .blurred = none};
-    return (dev_lin_units){.row = CHOOSE(larger, none, w),
-                           .blurred = CHOOSE(larger, 1 / explained, none)};
+        return charge ? (dev_lin_units){none, w} : (dev_lin_units){w, none};
+    return charge ? (dev_lin_units){CHOOSE(larger, 1 / explained, none), CHOOSE(larger, none, w)}
+                  : (dev_lin_units){CHOOSE(larger, 1 / explained, w), none};
 }
 
 /* Which instances move, nobody can foresee, so that what belongs to one lies in memory that the

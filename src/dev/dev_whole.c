@@ -395,7 +395,7 @@ static inline __attribute__((always_inline)) void miss_of(const struct dev_whole
                                                           missed by[2])
 {
     const int32_t from = charge ? w->n_current : 0, end = charge ? w->n_row : w->n_current;
-    const double *weight = a->weight, scale = charge ? a->alpha : 1;
+    const double *weight = a->weight;
     const int32_t *u = x->row_at + from * w->stride;
     for (const row *r = w->row + from, *last_row = w->row + end; r < last_row; r++) {
         const wide unit = {weight[u[0]], weight[u[1]], weight[u[2]], weight[u[3]]};
@@ -409,9 +409,10 @@ static inline __attribute__((always_inline)) void miss_of(const struct dev_whole
             steepest = LARGER(MAGNITUDE(curved) * t->volt, steepest);
         }
         by[charge].zero += 0 * value.now + 0 * slope;
-        const dev_lin_units in = dev_lin_units_of(unit, scale, a->blur, steepest);
-        note_miss(&by[0], in.blurred, miss, slope);
-        note_miss(&by[charge], in.row, miss, slope);
+        const dev_lin_units in = dev_lin_units_of(unit, a, charge, steepest);
+        note_miss(&by[0], in.a, miss, slope);
+        if (charge)
+            note_miss(&by[1], in.b, miss, slope);
         u += w->stride;
     }
 }
