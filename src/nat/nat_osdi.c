@@ -127,15 +127,6 @@ static bool is_wanted(const odev *o, uint32_t k, bool reactive)
     return abi_of(o)->jacobian[k].flags & wanted;
 }
 
-static void entries(const nat_set *set, bool reactive, csc_entry **e)
-{
-    const osdis *s = of(set);
-    for (size_t i = 0; i < vec_len(s->dev); i++)
-        for (uint32_t k = 0; k < abi_of(&s->dev[i])->n_jacobian; k++)
-            if (is_wanted(&s->dev[i], k, reactive))
-                vec_push(*e, entry(s, &s->dev[i], k));
-}
-
 /* A current that setup has made 0 is no voltage. */
 static bool joins_nothing(const osdis *s, const odev *o, uint32_t k)
 {
@@ -148,13 +139,23 @@ static bool joins_nothing(const osdis *s, const odev *o, uint32_t k)
     return nothing;
 }
 
-static void joins(const nat_set *set, bool reactive, csc_entry **e)
+static void list(const nat_set *set, bool reactive, bool joining, csc_entry **e)
 {
     const osdis *s = of(set);
     for (size_t i = 0; i < vec_len(s->dev); i++)
         for (uint32_t k = 0; k < abi_of(&s->dev[i])->n_jacobian; k++)
-            if (is_wanted(&s->dev[i], k, reactive) && !joins_nothing(s, &s->dev[i], k))
+            if (is_wanted(&s->dev[i], k, reactive) && !(joining && joins_nothing(s, &s->dev[i], k)))
                 vec_push(*e, entry(s, &s->dev[i], k));
+}
+
+static void entries(const nat_set *set, bool reactive, csc_entry **e)
+{
+    list(set, reactive, false, e);
+}
+
+static void joins(const nat_set *set, bool reactive, csc_entry **e)
+{
+    list(set, reactive, true, e);
 }
 
 static void place(nat_set *set, const csc *a, bool reactive)
