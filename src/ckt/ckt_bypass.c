@@ -5,7 +5,9 @@
  *   f += sum(i0 - G v0) + G x,   q += sum(q0 - C v0) + C x,   J += G + alpha C.
  * Static loads do not use the sums. A load evaluates everything and makes the sums anew if it has
  * no tolerances, if it is the first of a transient, or where the rounding of the loads since may be
- * that of DEV_LIN_EVERY ordinary ones. */
+ * that of DEV_LIN_EVERY ordinary ones. While parts of the circuit are latent, it makes those anew
+ * that may have changed (ckt_latent_renew); all of them, with the rows of supplies, where it may be
+ * that of DEV_LIN_ALL. */
 #include "ckt_priv.h"
 
 #include <math.h>
@@ -20,7 +22,8 @@ struct ckt_bypass_work {
     csc held;       /* the entries that a held group adds to: in circuits with wires a third */
     int32_t *place; /* [nnz of held] of an entry, in the circuit's matrix */
     csc_cut *rows;  /* held in the parts of c->rows; NULL: there are none */
-    int age;        /* ordinary loads since the sums were made; < 0: they must be made */
+    int age;        /* ordinary loads since the sums were made; < 0: they must be made, */
+    int age_of_all; /* and since all of them were */
     bool fresh;     /* this load makes them */
     bool moved;     /* in this load limiting acted */
 };
@@ -130,8 +133,11 @@ void ckt_bypass_begin(ckt *c, const dev_lin_at *at)
 {
     struct ckt_bypass_work *b = c->bypass;
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
-    b->fresh = !at->weight || b->age < 0 || b->age >= DEV_LIN_EVERY;
-    b->age = b->fresh ? 0 : b->age + 1;
+    const bool old = b->age >= DEV_LIN_EVERY;
+    b->fresh = !at->weight || b->age < 0 || b->age_of_all >= DEV_LIN_ALL ||
+               (old && !(ckt_is_latent(c) && ckt_latent_renew(c, &b->sums)));
+    b->age = b->fresh || old ? 0 : b->age + 1;
+    b->age_of_all = b->fresh ? 0 : b->age_of_all + 1;
     b->moved = false;
     if (!b->fresh)
         return;
@@ -273,6 +279,15 @@ static void eval_moved(moved *m, bool many)
     }
 }
 
+/* Evaluations left the rounding of `wear` ordinary loads; from DEV_LIN_EVERY on it may be anything.
+ */
+static void grow_old(struct ckt_bypass_work *b, int32_t wear)
+{
+    const int more = wear < DEV_LIN_EVERY ? wear - 1 : DEV_LIN_ALL;
+    b->age += more;
+    b->age_of_all += more;
+}
+
 vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at, int timed)
 {
     struct ckt_bypass_work *b = c->bypass;
@@ -285,7 +300,7 @@ vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
         select_moved(&m, many);
         eval_moved(&m, many);
     }
-    b->age += m.status == VS_OK ? g->lin->wear - 1 : DEV_LIN_EVERY;
+    grow_old(b, m.status == VS_OK ? g->lin->wear : INT32_MAX);
     if (b->fresh)
         dev_lin_add_all(g, &b->sums);
     c->bypass->moved |= g->lin->moved;
@@ -437,4 +452,5 @@ void ckt_bypass_image(ckt *c, image *im)
     IMAGE_ARRAY(im, b->sums.i, n1);
     IMAGE_ARRAY(im, b->sums.q, n1);
     IMAGE_ONE(im, b->age);
+    IMAGE_ONE(im, b->age_of_all);
 }

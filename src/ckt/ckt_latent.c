@@ -969,6 +969,77 @@ void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)
     run(&j, end_part);
 }
 
+/* -- sums made anew -- */
+
+/* The sums of a cell's unknowns: their rows, their columns, and the entries of their rows in pinned
+ * columns. */
+static void clear_sums(const ckt *c, int32_t cell, const dev_lin_sums *s)
+{
+    const ckt_latent *l = c->latent;
+    two *gc = (two *)s->gc;
+    for (int32_t at = cell * CKT_CELL; at < (cell + 1) * CKT_CELL; at++) {
+        const int32_t i = l->at_seat[at];
+        if (i <= 0)
+            continue;
+        s->i[i] = s->q[i] = 0;
+        for (int32_t k = c->a.colptr[i - 1]; k < c->a.colptr[i]; k++)
+            gc[k] = (two){0};
+        for (int32_t k = ckt_row_begin(l, i); k < ckt_row_end(l, i); k++)
+            if (ckt_cell_of(l, l->col[k]) < l->n_pinned)
+                gc[l->place[k]] = (two){0};
+    }
+}
+
+/* In the order of instances, as dev_lin_add_all has it. */
+static void renew_cell(const ckt *c, int32_t cell, const dev_lin_sums *s)
+{
+    const ckt_latent *l = c->latent;
+    const dev_lin_seats at = {l->seat, l->n_pinned * CKT_CELL, cell * CKT_CELL,
+                              (cell + 1) * CKT_CELL};
+    clear_sums(c, cell, s);
+    for (int32_t k = l->in_at[cell]; k < l->in_at[cell + 1]; k++)
+        if (l->in_group[k] < (int32_t)vec_len(c->group)) /* no pair */
+            dev_lin_add_at(&c->group[l->in_group[k]], l->in_inst[k], &at, s);
+}
+
+/* Marks the cells of devices that were evaluated; returns how many there are. */
+static int32_t mark_worn(const ckt *c, uint64_t *is_worn)
+{
+    const ckt_latent *l = c->latent;
+    int32_t n = 0, cell[MOST_CELLS];
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        const dev_group *g = &c->group[gi];
+        for (int32_t i = 0; g->lin && i < g->nb; i++)
+            for (int32_t k = g->lin->is_worn[i]
+                                 ? cells_of(l, &g->form[MDL_APART], i, cell, MOST_CELLS) - 1
+                                 : -1;
+                 k >= 0; k--) {
+                n += !bits_get(is_worn, (size_t)cell[k]);
+                bits_set(is_worn, (size_t)cell[k]);
+            }
+    }
+    return n;
+}
+
+bool ckt_latent_renew(ckt *c, const dev_lin_sums *s)
+{
+    ckt_latent *l = c->latent;
+    uint64_t *is_worn = vs_calloc(bits_words(l->n_cell), sizeof *is_worn);
+    const bool few = 2 * mark_worn(c, is_worn) < l->n_cell;
+    for (int32_t cell = l->n_pinned; few && cell < l->n_cell; cell++)
+        if (bits_get(is_worn, (size_t)cell)) {
+            renew_cell(c, cell, s);
+            bits_set(l->is_stale, (size_t)cell);
+        }
+    for (size_t gi = 0; few && gi < vec_len(c->group); gi++)
+        if (c->group[gi].lin)
+            dev_lin_renewed(&c->group[gi]);
+    vs_free(is_worn);
+    return few;
+}
+
+/* -- pairs -- */
+
 static void pairs_part(void *user, int32_t part, int worker)
 {
     const job *j = user;

@@ -335,6 +335,9 @@ ckt_load_sums ckt_latent_scatter(ckt *c, const double *x, const double *weight);
 /* Sets f, q and matrix entries of rows that are awake; the rest is added. fresh: the sums were made
  * anew. */
 void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh);
+/* Before a load: makes the sums anew, but of rows of pinned unknowns, to which evaluated devices
+ * added since they were made. false: these are most, so that all had better be made anew. */
+bool ckt_latent_renew(ckt *c, const dev_lin_sums *s);
 /* Adds what pairs give at x [n+1], by the rows of threads where these share what is awake. */
 void ckt_latent_pairs(ckt *c, const double *x);
 /* The sums of rows that are awake, in slots of cells. */

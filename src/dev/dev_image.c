@@ -44,6 +44,7 @@ static void lin_image(dev_group *g, image *im)
         im->wrong = "it has other devices";
     }
     IMAGE_ARRAY(im, l->recent, l->n_recent);
+    memset(l->is_worn, 1, (size_t)g->nb); /* the sums may be of any age */
     if (!im->giving)
         return;
     memset(l->is_recent, 0, (size_t)g->nb);

@@ -300,6 +300,7 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
     l->mask = arena_array(mem, uint8_t, packs);
     l->recent = arena_array(mem, int32_t, g->nb);
     l->is_recent = arena_array(mem, uint8_t, g->nb);
+    l->is_worn = arena_array(mem, uint8_t, g->nb);
     l->item = arena_array(mem, int32_t, g->nb);
     l->first = arena_array(mem, int32_t, g->nb + 1);
     l->buffer = arena_array(mem, struct dev_lin_buffer, buffers);
@@ -416,7 +417,7 @@ static void note_recent(dev_group *g, int32_t code)
     const int32_t i = dev_lin_instance_of(g, code);
     if (!l->is_recent[i])
         l->recent[l->n_recent++] = i;
-    l->is_recent[i] = 1;
+    l->is_recent[i] = l->is_worn[i] = 1;
 }
 
 typedef struct gathered { /* new packs, items; the first new pack of the home; row of the last */
@@ -982,24 +983,62 @@ static double value_at(const struct dev_lin *l, const dev_lin_out *o, const held
     return sum;
 }
 
-void dev_lin_add_all(const dev_group *g, const dev_lin_sums *to)
+/* What instance i gives to the sums, of [2 * DEV_LIN_OUTS + WIDE]. */
+static void give(const dev_group *g, int32_t pack, int32_t i, double *of)
 {
     const struct dev_lin *l = g->lin;
     const int32_t n_out = l->apart->n_out;
+    double held[DEV_LIN_OUTS + 1];
+    held_at at;
+    find_held(g, pack, i - g->first[pack], NULL, &at);
+    for (int32_t k = 0; k < n_out; k++)
+        held[k] = part_of(&at, k);
+    held[n_out] = 0;
+    for (int32_t k = 0; k < l->n_add[1]; k++)
+        of[k] = value_at(l, &l->out[l->add[k]], &at);
+    for (int32_t k = l->n_add[1]; k < l->n_sum; k++)
+        of[k] = held[l->sum[k]];
+}
+
+void dev_lin_add_all(dev_group *g, const dev_lin_sums *to)
+{
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = g->first[p]; i < g->first[p + 1]; i++) {
-            held_at at;
-            double held[DEV_LIN_OUTS + 1], of[2 * DEV_LIN_OUTS + WIDE];
-            find_held(g, p, i - g->first[p], NULL, &at);
-            for (int32_t k = 0; k < n_out; k++)
-                held[k] = part_of(&at, k);
-            held[n_out] = 0;
-            for (int32_t k = 0; k < l->n_add[1]; k++)
-                of[k] = value_at(l, &l->out[l->add[k]], &at);
-            for (int32_t k = l->n_add[1]; k < l->n_sum; k++)
-                of[k] = held[l->sum[k]];
+            double of[2 * DEV_LIN_OUTS + WIDE];
+            give(g, p, i, of);
             add_instance(g, i, of, to);
         }
+    dev_lin_renewed(g);
+}
+
+void dev_lin_renewed(dev_group *g) { memset(g->lin->is_worn, 0, (size_t)g->nb); }
+
+static bool is_in(const dev_lin_seats *s, int32_t unknown)
+{
+    return s->seat[unknown] >= s->begin && s->seat[unknown] < s->end;
+}
+
+void dev_lin_add_at(const dev_group *g, int32_t i, const dev_lin_seats *s, const dev_lin_sums *to)
+{
+    const struct dev_lin *l = g->lin;
+    const dev_form *f = &g->form[MDL_TRAN];
+    const mdl_out *out = f->variant->out;
+    const int32_t *slot = &f->slot[(size_t)i * (size_t)f->n_out],
+                  *at = &f->map[(size_t)i * (size_t)f->n_u];
+    two *gc = (two *)to->gc;
+    double of[2 * DEV_LIN_OUTS + WIDE];
+    int32_t k = 0;
+    give(g, l->pack_of[i], i, of);
+    for (; k < l->n_add[1]; k++) {
+        const int32_t row = slot[l->add[k]];
+        if (is_in(s, row))
+            *(k < l->n_add[0] ? &to->i[row] : &to->q[row]) += of[k];
+    }
+    for (const double *slope = of + k; k < l->n_add[2]; k++, slope += 2) {
+        const int32_t row = at[out[l->add[k]].a], col = at[out[l->add[k]].b];
+        if (is_in(s, s->seat[col] < s->first ? row : col))
+            gc[slot[l->add[k]]] += *(const two *)slope;
+    }
 }
 
 /* The reference's row, which nobody reads, stays as it is where threads share. */

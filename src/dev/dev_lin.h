@@ -2,7 +2,7 @@
  * Use:    dev_lin_suits for a pair of variants, dev_lin_init after the forms TRAN and APART were
  * added; in a load dev_lin_begin, dev_lin_select for all packs, dev_lin_gather, dev_lin_eval for
  * what it counted and dev_lin_add behind each, in order; or dev_lin_add_all; dev_lin_sizes;
- * dev_lin_accept at accepted points.
+ * dev_lin_accept at accepted points; between loads dev_lin_add_at.
  *
  * An instance holds i0, q0, G, C of its last evaluation at v0. As long as that is good enough it
  * contributes i = i0 + G (v - v0),   q = q0 + C (v - v0),   J = G + alpha C, which is exact to
@@ -37,7 +37,8 @@
 enum {
     DEV_LIN_COLS = 32,
     DEV_LIN_OUTS = 512,  /* most unknowns that an instance may depend on, and outputs */
-    DEV_LIN_EVERY = 256, /* loads after which sums must be made anew */
+    DEV_LIN_EVERY = 256, /* loads after which sums must be made anew, */
+    DEV_LIN_ALL = 2048,  /* and those that have the rounding of many instances */
     DEV_WHOLE_PACK = 8 /* instances of a group held as a whole that count as one pack, for any W */
 };
 
@@ -110,6 +111,7 @@ struct dev_lin {
     int32_t n_item;
     int32_t n_recent, *recent; /* [nb] instances evaluated since the last accepted point */
     uint8_t *is_recent;        /* [nb] */
+    uint8_t *is_worn;          /* [nb] evaluated since the sums that it adds to were made anew */
     bool all_limits;           /* dev_group.lim: OLD may differ from ACC in any instance; else in
                                   recent ones alone */
     _Atomic int32_t wear;      /* the rounding that evaluations since dev_lin_begin leave in sums is
@@ -167,7 +169,16 @@ VS_MUST_USE vs_status dev_lin_eval(dev_group *g, const dev_lin_at *at, int32_t b
 void dev_lin_add(const dev_group *g, int32_t begin, int32_t end, int buffer,
                  const dev_lin_sums *to);
 /* Adds all instances to sums that are 0. */
-void dev_lin_add_all(const dev_group *g, const dev_lin_sums *to);
+void dev_lin_add_all(dev_group *g, const dev_lin_sums *to);
+typedef struct dev_lin_seats { /* the unknowns with a seat in [begin, end) */
+    const int32_t *seat;       /* [n+1] */
+    int32_t first;             /* seats below it are not cut: begin >= first */
+    int32_t begin, end;
+} dev_lin_seats;
+/* Adds instance i to the sums of these unknowns alone: rows of i and q, and matrix entries of their
+ * columns, and of their rows in columns with a seat below `first`. Needs pack_of. */
+void dev_lin_add_at(const dev_group *g, int32_t i, const dev_lin_seats *s, const dev_lin_sums *to);
+void dev_lin_renewed(dev_group *g); /* so were all sums to which worn instances add */
 /* dev_homes.c. Gives the instances to n_home threads: those of a pack to the one that has most of
  * their rows; part [n_row]: whose a row of the circuit is. g->lin->homes stays NULL where too many
  * sums would belong to several. n_row, n_place: how long the sums are; they have DEV_LIN_NOWHERE

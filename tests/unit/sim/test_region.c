@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "../suite.h"
-#include "ckt_latent.h"
+#include "ckt_latent_priv.h"
 #include "tran_deck.h"
 
 enum { N = 400, AWAKE = 6 }; /* nodes; cells that stay awake besides pinned ones */
@@ -240,6 +240,129 @@ START_TEST(parts_that_only_a_supply_joins_are_told_apart)
 }
 END_TEST
 
+/* -- sums made anew where they may have changed -- */
+
+static dev_lin_sums room_for_sums(void)
+{
+    const size_t n1 = (size_t)ckt_n(c) + 1, nv = (size_t)csc_nnz(ckt_pattern(c)) + 1;
+    return (dev_lin_sums){.gc = calloc(2 * nv, sizeof(double)),
+                          .i = calloc(n1, sizeof(double)),
+                          .q = calloc(n1, sizeof(double))};
+}
+
+static void free_sums(dev_lin_sums s)
+{
+    free(s.gc);
+    free(s.i);
+    free(s.q);
+}
+
+static bool is_pinned(int32_t unknown)
+{
+    return ckt_latent_seats(c)[unknown] < ckt_latent_n_pinned(c) * CKT_CELL;
+}
+
+/* Rows of pinned unknowns, and their entries there, have roundings of all loads; all others are the
+ * same bits. Returns how many values there are that are not 0. */
+static int check_sums(const dev_lin_sums *a, const dev_lin_sums *b)
+{
+    const csc *m = ckt_pattern(c);
+    int n = 0;
+    for (int32_t i = 1; i <= ckt_n(c); i++) {
+        const bool pinned = is_pinned(i);
+        for (int32_t k = m->colptr[i - 1]; k < m->colptr[i]; k++)
+            for (int part = 0; part < 2; part++) {
+                if (pinned && is_pinned(m->row[k] + 1))
+                    check_close(a->gc[2 * k + part], b->gc[2 * k + part]);
+                else
+                    ck_assert_double_eq(a->gc[2 * k + part], b->gc[2 * k + part]);
+                n += b->gc[2 * k + part] != 0;
+            }
+        if (pinned) {
+            check_close(a->i[i], b->i[i]);
+            check_close(a->q[i], b->q[i]);
+            continue;
+        }
+        ck_assert_double_eq(a->i[i], b->i[i]);
+        ck_assert_double_eq(a->q[i], b->q[i]);
+        n += b->i[i] != 0;
+    }
+    return n;
+}
+
+/* An unknown that is awake and not pinned. */
+static int32_t one_awake(void)
+{
+    const int32_t i = unknown_at(ckt_latent_n_pinned(c) * CKT_CELL + 1);
+    ck_assert_int_gt(i, 0);
+    return i;
+}
+
+/* Adds `by` to its sums. */
+static void damage(const dev_lin_sums *s, double by)
+{
+    const int32_t i = one_awake();
+    const csc *m = ckt_pattern(c);
+    s->i[i] += by;
+    s->q[i] += by;
+    for (int32_t k = m->colptr[i - 1]; k < m->colptr[i]; k++)
+        s->gc[2 * k] += by;
+}
+
+static dev_lin_sums sums_of_all(void)
+{
+    const dev_lin_sums anew = room_for_sums();
+    for (size_t g = 0; g < vec_len(c->group); g++)
+        if (c->group[g].lin)
+            dev_lin_add_all(&c->group[g], &anew);
+    return anew;
+}
+
+START_TEST(worn_sums_become_those_of_all_instances)
+{
+    const dev_lin_sums *held = ckt_bypass_sums(c);
+    for (int k = 0; k < 20; k++) {
+        move(k % 3 == 0 ? -1e-3 : 1e-3);
+        load();
+    }
+    damage(held, 1);
+    ck_assert(ckt_latent_renew(c, held));
+    const double right = held->i[one_awake()];
+    damage(held, 1);
+    ck_assert(ckt_latent_renew(c, held)); /* nothing is worn: nothing is made anew */
+    ck_assert_double_eq(held->i[one_awake()], right + 1);
+    move(1e-3);
+    load(); /* its cells are worn again */
+    ck_assert(ckt_latent_renew(c, held));
+    const dev_lin_sums anew = sums_of_all();
+    ck_assert_int_gt(check_sums(held, &anew), N);
+    free_sums(anew);
+}
+END_TEST
+
+START_TEST(where_most_are_worn_all_are_made_anew)
+{
+    while (ckt_latent_n_awake(c) < ckt_latent_n_cell(c))
+        (void)ckt_latent_wake(c, ckt_latent_cells(c)[ckt_latent_n_awake(c)]);
+    move(1e-2);
+    load();
+    ck_assert(!ckt_latent_renew(c, ckt_bypass_sums(c)));
+}
+END_TEST
+
+START_TEST(loads_renew_worn_sums_in_time)
+{
+    damage(ckt_bypass_sums(c), 1);
+    for (int k = 0; k <= DEV_LIN_EVERY; k++) {
+        move(k & 1 ? -1e-3 : 1e-3);
+        load();
+    }
+    const dev_lin_sums anew = sums_of_all();
+    check_close(ckt_bypass_sums(c)->i[one_awake()], anew.i[one_awake()]);
+    free_sums(anew);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("region");
@@ -250,6 +373,9 @@ int main(void)
     tcase_add_test(t, its_products_are_those_without_it);
     tcase_add_test(t, who_moves_beside_it_is_told_once);
     tcase_add_test(t, parts_that_only_a_supply_joins_are_told_apart);
+    tcase_add_test(t, worn_sums_become_those_of_all_instances);
+    tcase_add_test(t, where_most_are_worn_all_are_made_anew);
+    tcase_add_test(t, loads_renew_worn_sums_in_time);
     suite_add_tcase(suite, t);
     return run_suite(suite);
 }
