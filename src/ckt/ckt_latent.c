@@ -185,11 +185,11 @@ static void put_device(ckt_latent *l, int32_t cell, int32_t group, int32_t i, bo
 static int32_t cells_of_pair(const ckt_latent *l, const ckt_pair_at *p, int32_t *cell)
 {
     const int32_t a = ckt_cell_of(l, p->p), b = ckt_cell_of(l, p->n);
-    if ((p->p && l->pinned[p->p]) || (p->n && l->pinned[p->n]) || !(p->p || p->n))
+    if (l->pinned[p->p] || (p->n && l->pinned[p->n]))
         return 0;
-    cell[0] = p->p ? a : b;
+    cell[0] = a;
     cell[1] = b;
-    return p->p && p->n && a != b ? 2 : 1;
+    return p->n && a != b ? 2 : 1;
 }
 
 static void walk_pairs(const ckt *c, ckt_latent *l, bool fill)

@@ -1,7 +1,9 @@
 /* ckt_pairs.c - resistors and capacitors of large circuits, in a transient: their kernels do not
  * run, and their matrix entries are summed once. A load adds y (x_p - x_n), computed from the
  * difference: sums of products G x would show their rounding in a mesh. Values are taken at the
- * first load, and again when a redo may have changed them. */
+ * first load, and again when a redo may have changed them. Of one kind between the same two
+ * unknowns they are one, and in the order of these, so that a load finds what it needs where it has
+ * just been. */
 #include <math.h>
 #include <string.h>
 
@@ -80,7 +82,8 @@ static group_pairs *take_groups(ckt *c)
     return list;
 }
 
-static void add_kind(struct ckt_pairs *v, const group_pairs *list, bool charges)
+/* Appends the pairs of a kind to *to, but those with both ends at one unknown. */
+static void take_kind(struct ckt_pairs *v, const group_pairs *list, bool charges, ckt_pair_at **to)
 {
     for (size_t i = 0; i < vec_len(list); i++) {
         const ckt_pair *pair = list[i].pair;
@@ -88,10 +91,55 @@ static void add_kind(struct ckt_pairs *v, const group_pairs *list, bool charges)
             continue;
         v->of_group[i] = true;
         for (size_t k = 0; k < vec_len(pair); k++) {
+            const int32_t p = pair[k].p, n = pair[k].n;
+            const double y = pair[k].value;
             stamp(v->gc, &pair[k], charges);
-            vec_push(v->at, (ckt_pair_at){pair[k].p, pair[k].n, pair[k].value});
+            if (p != n)
+                vec_push(*to, ((ckt_pair_at){p > n ? p : n, p > n ? n : p, y, fabs(y)}));
         }
     }
+}
+
+/* order: places of `pair`, by p or by n, those of one unknown as they were. */
+static void sort_by(const ckt *c, const ckt_pair_at *pair, bool by_n, int32_t *order)
+{
+    const size_t n_pair = vec_len(pair), n1 = (size_t)ckt_n(c) + 2;
+    int32_t *at = vs_calloc(n1, sizeof *at), *was = vs_malloc((n_pair + 1) * sizeof *was);
+    memcpy(was, order, n_pair * sizeof *was);
+    for (size_t k = 0; k < n_pair; k++)
+        at[by_n ? pair[k].n : pair[k].p]++;
+    (void)csc_begins(at, (int32_t)n1 - 1);
+    for (size_t k = 0; k < n_pair; k++) {
+        const ckt_pair_at *one = &pair[was[k]];
+        order[at[by_n ? one->n : one->p]++] = was[k];
+    }
+    vs_free(at);
+    vs_free(was);
+}
+
+/* The pairs of a kind by p, then n, those between the same two as one. */
+static void add_kind(const ckt *c, struct ckt_pairs *v, const group_pairs *list, bool charges)
+{
+    ckt_pair_at *pair = NULL; /* vec */
+    take_kind(v, list, charges, &pair);
+    int32_t *order = vs_malloc((vec_len(pair) + 1) * sizeof *order);
+    for (size_t k = 0; k < vec_len(pair); k++)
+        order[k] = (int32_t)k;
+    sort_by(c, pair, true, order);
+    sort_by(c, pair, false, order);
+    const size_t from = vec_len(v->at);
+    for (size_t k = 0; k < vec_len(pair); k++) {
+        const ckt_pair_at *one = &pair[order[k]];
+        ckt_pair_at *last = vec_len(v->at) > from ? &v->at[vec_len(v->at) - 1] : NULL;
+        if (!last || last->p != one->p || last->n != one->n) {
+            vec_push(v->at, *one);
+            continue;
+        }
+        last->y += one->y;
+        last->most = fmax(last->most, one->most);
+    }
+    vec_free(pair);
+    vs_free(order);
 }
 
 /* FIRST or SECOND if unknown k is in the part; nobody reads the reference's row. */
@@ -135,9 +183,9 @@ void ckt_pairs_make(ckt *c)
     memset(v->gc, 0, nv * sizeof *v->gc);
     vec_clear(v->at);
     group_pairs *list = take_groups(c);
-    add_kind(v, list, false);
+    add_kind(c, v, list, false);
     v->n_g = (int32_t)vec_len(v->at);
-    add_kind(v, list, true);
+    add_kind(c, v, list, true);
     v->n = (int32_t)vec_len(v->at);
     for (size_t i = 0; i < vec_len(list); i++)
         vec_free(list[i].pair);
@@ -183,7 +231,7 @@ load_part(const ckt *c, int32_t part, const double *restrict x, double *restrict
         const ckt_pair_at *p = &v->at[e->pair];
         if (!is_visited(v, e, visits))
             continue;
-        const double flow = p->y * (x[p->p] - x[p->n]), size = fabs(flow);
+        const double d = x[p->p] - x[p->n], flow = p->y * d, size = p->most * fabs(d);
         if (e->which & FIRST) {
             f[p->p] += flow;
             fmax_[p->p] = larger(size, fmax_[p->p]);
@@ -197,7 +245,7 @@ load_part(const ckt *c, int32_t part, const double *restrict x, double *restrict
         const ckt_pair_at *p = &v->at[e->pair];
         if (!is_visited(v, e, visits))
             continue;
-        const double charge = p->y * (x[p->p] - x[p->n]), size = fabs(charge);
+        const double d = x[p->p] - x[p->n], charge = p->y * d, size = p->most * fabs(d);
         if (e->which & FIRST) {
             add_charge(q, low, p->p, charge);
             qmax[p->p] = larger(size, qmax[p->p]);
@@ -228,11 +276,9 @@ void ckt_pairs_load(const ckt *c, const double *x, double *restrict f, double *r
     int32_t i = next_pair(v, 0, v->n_g);
     for (; i < v->n_g; i = next_pair(v, i + 1, v->n_g)) {
         const ckt_pair_at *p = &v->at[i];
-        const double flow = p->y * (x[p->p] - x[p->n]), size = fabs(flow);
-        if (p->p) {
-            f[p->p] += flow;
-            fmax_[p->p] = larger(size, fmax_[p->p]);
-        }
+        const double d = x[p->p] - x[p->n], flow = p->y * d, size = p->most * fabs(d);
+        f[p->p] += flow;
+        fmax_[p->p] = larger(size, fmax_[p->p]);
         if (p->n) {
             f[p->n] -= flow;
             fmax_[p->n] = larger(size, fmax_[p->n]);
@@ -240,11 +286,9 @@ void ckt_pairs_load(const ckt *c, const double *x, double *restrict f, double *r
     }
     for (i = next_pair(v, v->n_g, v->n); i < v->n; i = next_pair(v, i + 1, v->n)) {
         const ckt_pair_at *p = &v->at[i];
-        const double charge = p->y * (x[p->p] - x[p->n]), size = fabs(charge);
-        if (p->p) {
-            add_charge(q, low, p->p, charge);
-            qmax[p->p] = larger(size, qmax[p->p]);
-        }
+        const double d = x[p->p] - x[p->n], charge = p->y * d, size = p->most * fabs(d);
+        add_charge(q, low, p->p, charge);
+        qmax[p->p] = larger(size, qmax[p->p]);
         if (p->n) {
             add_charge(q, low, p->n, -charge);
             qmax[p->n] = larger(size, qmax[p->n]);

@@ -294,15 +294,16 @@ typedef struct ckt_pair {
  * cannot be written as pairs, and its kernel has to run. *charge: they are capacitances. */
 bool ckt_take_pairs(ckt *c, dev_group *g, ckt_pair **to, bool *charge);
 /* ckt_pairs.c: these in large circuits, TRAN only. */
-typedef struct ckt_pair_at {
+typedef struct ckt_pair_at { /* those between two unknowns, p > n, together */
     int32_t p, n;
-    double y; /* S or F */
+    double y;    /* S or F */
+    double most; /* |y| of the largest one */
 } ckt_pair_at;
 void ckt_pairs_make(ckt *c);  /* before each load; does nothing if they are made */
 void ckt_pairs_fresh(ckt *c); /* values may be others */
 void ckt_pairs_free(ckt *c);
 bool ckt_is_paired(const ckt *c, size_t group); /* its instances are in the list, no kernel runs */
-/* All pairs, [*n]; resistors first, then capacitors. NULL: none. */
+/* All pairs, [*n]; resistors first, then capacitors, each by p, then n. NULL: none. */
 const ckt_pair_at *ckt_pairs_list(const ckt *c, int32_t *n);
 int32_t ckt_pairs_n_resistor(const ckt *c);   /* the first of that list */
 const double *ckt_pairs_sums(const ckt *c);   /* [2 (nnz + 1)] G and C in turn; NULL: no pairs */
