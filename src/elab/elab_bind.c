@@ -106,11 +106,20 @@ bool elab_is_accepted(elab *e, const char *module, const flat_param *p, const ch
         /* soft recovery of a diode, self-heating of a Gummel-Poon transistor */
         "vp", "rth0", "cth0"};
     static const char *const silent[] = {"level", "lmin", "lmax", "wmin", "wmax"};
+    /* what Xyce reads of cards of level 18 and does not use */
+    static const char *const idle[] = {"m", "xj",  "fpe", "xqc", "mcv",   "ts",
+                                       "k", "kvs", "tvs", "mth", "d1tnom"};
     if (module && !p->str && elab_is_limit(module, p->name))
         return true;
     for (size_t i = 0; i < VS_COUNT(silent); i++)
         if (!strcmp(p->name, silent[i]))
             return true;
+    for (size_t i = 0; module && !strcmp(module, "mos18") && i < VS_COUNT(idle); i++)
+        if (!strcmp(p->name, idle[i])) {
+            diag_warning(e->d, p->span, "%s: parameter '%s' has no effect, nor has it in Xyce",
+                         owner, p->name);
+            return true;
+        }
     for (size_t i = 0; i < VS_COUNT(named); i++)
         if (!strcmp(p->name, named[i])) {
             diag_warning(e->d, p->span, "%s: parameter '%s' has no effect here", owner, p->name);
@@ -826,7 +835,8 @@ static void count_in_shape(elab_shape *s, mdl_model *m, int32_t row)
         s->param = -1;
 }
 
-/* Gives a MOS transistor the sizes of .option defl, defw, defad, defas that nothing else gives. */
+/* Gives a MOS transistor the sizes of .option defl, defw, defad, defas that nothing else gives.
+ * Level 18 looks at defl and defw itself: l0 and w0 of its card come before them. */
 static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_given **v)
 {
     static const struct {
@@ -836,7 +846,8 @@ static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_giv
              {"w", IR_SIMPARAM_defw},
              {"ad", IR_SIMPARAM_defad},
              {"as", IR_SIMPARAM_defas}};
-    for (size_t i = 0; in->letter == 'm' && i < VS_COUNT(t); i++) {
+    const bool nominal = !strcmp(mdl_module(m)->name, "mos18");
+    for (size_t i = nominal ? 2 : 0; in->letter == 'm' && i < VS_COUNT(t); i++) {
         const int32_t at = e->simparam[t[i].of] > 0 ? mdl_find_param(m, t[i].name) : -1;
         if (at >= 0)
             put(e, v, (mdl_given){at, e->simparam[t[i].of], DIAG_NOWHERE});

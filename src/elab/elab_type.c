@@ -33,6 +33,8 @@ static const elab_type types[] = {
     {"pmos", 3, "mos3", -1, 4},
     {"nmos", 6, "mos6", 1, 4},
     {"pmos", 6, "mos6", -1, 4},
+    {"nmos", 18, "mos18", 1, 4},
+    {"pmos", 18, "mos18", -1, 4},
     {"vdmos", 0, "vdmos", 1, 3},
     {"vdmosn", 0, "vdmos", 1, 3},
     {"vdmosp", 0, "vdmos", -1, 3},

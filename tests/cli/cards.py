@@ -116,7 +116,7 @@ class Cards(Folder):
             self.assertAlmostEqual(got, 1 + wanted, 9, text)
 
     def test_scale_multiplies_sizes_of_transistors(self):
-        for level in (1, 2, 3, 4, 5, 6, 8, 9, 54):
+        for level in (1, 2, 3, 4, 5, 6, 8, 9, 18, 54):
             form = 'v1 d 0 2\nm1 d d 0 0 n w=3%s l=2%s ad=4%s pd=5%s\n.model n nmos level={}\n'.format(level)
             plain, _ = self.amps(form % ('u', 'u', 'p', 'u'))
             self.assertAlmostEqual(self.amps('.option scale=1u\n' + form % ('', '', '', ''))[0] / plain, 1, 9, level)
