@@ -167,7 +167,6 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
     c.n_over = n_over;
     c.plan = plan;
     flat_root(&c);
-    flat_want_pins(&c);
     flat_expand(&c, c.root);
     if (!c.stop) {
         take_top_cards(&c);

@@ -67,30 +67,40 @@ static bool read_item(cur *q, probe_item *p)
     return true;
 }
 
-bool flat_read_probe(cur *q)
+bool flat_read_probe(cur *q, const scope *s)
 {
     probe_item p = {.kind = 'a', .span = cur_span(q)};
-    const bool all = cur_is_word(q, "alli") &&
+    const bool all = s == q->c->root && cur_is_word(q, "alli") &&
                      !(q->i + 1 < q->card->n_tok && q->card->tok[q->i + 1].punct == '(');
     if (all)
         q->i++;
     else if (!read_item(q, &p))
         return false;
+    p.path = s->path;
     vec_push(q->c->probe, p);
     return true;
 }
 
+/* Of a card inside a subcircuit one instance tells; what no card has is told each time. */
+static bool tells(flat_ctx *c, const probe_item *p)
+{
+    return p->span.file < 0 || flat_first(c, p->span);
+}
+
 static void refuse(flat_ctx *c, const probe_item *p, const char *what, const char *name)
 {
-    diag_warning(c->d, p->span, "%s '%s'; nothing is saved for it", what, name);
+    if (tells(c, p))
+        diag_warning(c->d, p->span, "%s '%s'; nothing is saved for it", what, name);
 }
+
+static const char *path_of(const probe_item *p) { return p->path ? p->path : ""; }
 
 static int32_t element(flat_ctx *c, const probe_item *p, const char *name)
 {
-    const int32_t k = flat_find_element(c, "", name);
-    if (k < 0) {
-        refuse(c, p, "no element", name);
-        flat_suggest_element(c, name);
+    const int32_t k = flat_find_element(c, path_of(p), name);
+    if (k < 0 && tells(c, p)) {
+        diag_warning(c->d, p->span, "no element '%s'; nothing is saved for it", name);
+        flat_suggest_element(c, arena_printf(&c->scratch, "%s%s", path_of(p), name));
     }
     return k;
 }
@@ -131,7 +141,7 @@ static int32_t terminal(flat_ctx *c, const probe_item *p, int32_t k, const char 
 {
     const flat_inst *in = &c->f->inst[k];
     const int32_t t = terminal_of(in, name);
-    if (t >= 0)
+    if (t >= 0 || !tells(c, p))
         return t;
     diag_warning(c->d, p->span, "'%s' has no terminal '%s'; nothing is saved for it", in->name,
                  name);
@@ -141,8 +151,31 @@ static int32_t terminal(flat_ctx *c, const probe_item *p, int32_t k, const char 
 
 /* -- subcircuits -- */
 
-/* The instances behind "(", as in i(x1:a), ix(u1:a), p(x1). */
-static void want_of_card(flat_ctx *c, const net_card *card)
+/* What pin_of says of an instance: its terminals are asked for by a card of .save or .probe, by
+ * another card or command, or are those of an instance within it. */
+enum { PIN_CARD = 1, PIN_METER = 2, PIN_WITHIN = 4 };
+
+static void want(flat_ctx *c, const char *name, int32_t how)
+{
+    map_set(&c->pin_of, map_key(name), how | map_get(&c->pin_of, map_key(name), 0));
+    for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+        const char *above = str_intern(c->names, name, (size_t)(dot - name));
+        map_set(&c->pin_of, map_key(above), PIN_WITHIN | map_get(&c->pin_of, map_key(above), 0));
+    }
+}
+
+/* Whether a path begins with an instance of the scope; else it begins at the top. */
+static bool stands_in(const scope *s, const char *name)
+{
+    const size_t n = strcspn(name, ".");
+    for (size_t i = 0; i < vec_len(s->b->elem); i++)
+        if (!strncmp(s->b->elem[i].name, name, n) && !s->b->elem[i].name[n])
+            return true;
+    return false;
+}
+
+/* The instances behind "(", as in i(x1:a), ix(u1:a), p(x1), of a card in a scope. */
+static void want_of_card(flat_ctx *c, const scope *s, const net_card *card)
 {
     for (int32_t i = 0; i + 2 < card->n_tok; i++) {
         const net_tok *t = &card->tok[i];
@@ -154,21 +187,36 @@ static void want_of_card(flat_ctx *c, const net_card *card)
             c, str_intern0(c->names, arena_printf(&c->scratch, "%s%.*s", prefix, n, t[2].text)));
         const char *dot = strrchr(name, '.');
         if ((dot ? dot[1] : name[0]) == 'x')
-            map_set(&c->pin_of, map_key(name), 1);
+            want(c, stands_in(s, name) ? flat_join(c, s, name) : name, PIN_CARD);
     }
 }
 
-void flat_want_pins(flat_ctx *c)
+void flat_want_pins(flat_ctx *c, const scope *s)
 {
-    const card_ref *r = c->root->b->other;
+    const card_ref *r = s->b->other;
     for (size_t i = 0; i < vec_len(r); i++) {
         const net_card *card = r[i].card;
-        if (card->kind != NET_CARD_SAVE || !flat_on(c->root, r[i].guard))
+        if (card->kind != NET_CARD_SAVE || !flat_on(s, r[i].guard))
             continue;
-        want_of_card(c, card);
-        for (int32_t k = 0; !strcmp(card->name, "probe") && k < card->n_tok; k++)
+        want_of_card(c, s, card);
+        for (int32_t k = 0; s == c->root && !strcmp(card->name, "probe") && k < card->n_tok; k++)
             c->all_pins |= card->tok[k].text && !strcmp(card->tok[k].text, "alli");
     }
+    for (size_t i = 0; s == c->root && i + 1 < vec_len(c->deck->metered); i += 2)
+        if (*c->deck->metered[i + 1] == ':')
+            want(c, c->deck->metered[i], PIN_METER);
+}
+
+/* Bits PIN_* of an instance that stands in a scope. */
+static int32_t pins_of(flat_ctx *c, const scope *s, const char *name)
+{
+    const int32_t all = c->all_pins && s == c->root ? PIN_CARD : 0;
+    return c->pin_of.n ? all | map_get(&c->pin_of, map_key(flat_join(c, s, name)), 0) : all;
+}
+
+bool flat_has_pins(flat_ctx *c, const scope *s, const elem *e)
+{
+    return pins_of(c, s, e->name) != 0;
 }
 
 static flat_inst zero_volts(flat_ctx *c, const char *name, int32_t a, int32_t b, diag_span span)
@@ -226,12 +274,9 @@ static bool is_metered_sub(flat_ctx *c, const char *name, const body *b)
 
 void flat_put_pins(flat_ctx *c, const scope *s, const elem *e, const body *b, int32_t *node)
 {
-    const bool all = c->all_pins && s == c->root, metered = vec_len(c->deck->metered) > 0;
-    if (!c->pin_of.n && !all && !metered)
-        return;
-    const char *name = flat_join(c, s, e->name);
-    if (!all && map_get(&c->pin_of, map_key(name), -1) < 0 &&
-        !(metered && is_metered_sub(c, name, b)))
+    const int32_t pins = pins_of(c, s, e->name);
+    const char *name = pins ? flat_join(c, s, e->name) : NULL;
+    if (!(pins & PIN_CARD) && !(pins & PIN_METER && is_metered_sub(c, name, b)))
         return;
     for (size_t i = 0; i < vec_len(b->port); i++) {
         const int32_t slot = b->port[i], inner = (int32_t)vec_len(c->f->node);
@@ -330,10 +375,13 @@ typedef struct place {
 static bool place_in_sub(flat_ctx *c, const probe_item *p, const pin *sub, place *at)
 {
     at->pin = p->n > 1 ? find_pin(c, sub->inst, p->word[1]) : NULL;
-    if (at->pin)
-        return true;
+    if (at->pin || !tells(c, p))
+        return at->pin != NULL;
     if (p->n == 1)
-        refuse(c, p, "a terminal is needed, as in i(x1:out), for the current of", p->word[0]);
+        diag_warning(c->d, p->span,
+                     "a terminal is needed, as in i(x1:out), for the current of '%s'; nothing is "
+                     "saved for it",
+                     p->word[0]);
     else
         diag_warning(c->d, p->span, "'%s' has no terminal '%s'; nothing is saved for it",
                      p->word[0], p->word[1]);
@@ -367,7 +415,7 @@ static bool find_place(flat_ctx *c, const char *path, const probe_item *p, place
 static void probe_current(flat_ctx *c, const probe_item *p)
 {
     place at;
-    if (!find_place(c, "", p, &at))
+    if (!find_place(c, path_of(p), p, &at))
         return;
     if (at.pin) {
         save_pin(c, p, at.pin);
@@ -410,9 +458,11 @@ static void probe_voltage(flat_ctx *c, const probe_item *p)
     const char *name = "v(vd_", *sep = "";
     int32_t k = -1, side = 0;
     for (int32_t i = 0; i < p->n; i++) {
-        name = arena_printf(&c->scratch, "%s%s%s", name, i && p->comma[i] ? "_" : sep, p->word[i]);
+        const bool is_element = i == 0 || (p->comma[i] && side == 1 && i + 1 < p->n);
+        name = arena_printf(&c->scratch, "%s%s%s%s", name, i && p->comma[i] ? "_" : sep,
+                            is_element ? path_of(p) : "", p->word[i]);
         sep = ":";
-        if (i == 0 || (p->comma[i] && side == 1 && i + 1 < p->n)) {
+        if (is_element) {
             k = element(c, p, p->word[i]);
             if (k < 0)
                 return;
@@ -477,12 +527,12 @@ static const net_expr *power_of_element(flat_ctx *c, const probe_item *p, int32_
 }
 
 /* v is measured to ground, through which current may go as well. */
-static const net_expr *power_of_pins(flat_ctx *c, const probe_item *p)
+static const net_expr *power_of_pins(flat_ctx *c, const probe_item *p, const char *inst)
 {
     const net_expr *sum = NULL;
     for (size_t i = 0; i < vec_len(c->pin); i++) {
         const pin *at = &c->pin[i];
-        if (strcmp(at->inst, p->word[0]) != 0 || at->node == 0)
+        if (strcmp(at->inst, inst) != 0 || at->node == 0)
             continue;
         const net_expr *vi = power_at(c, p, at->source, at->node, 0);
         sum = sum ? combine(c, p, NET_ADD, sum, vi) : vi;
@@ -490,15 +540,16 @@ static const net_expr *power_of_pins(flat_ctx *c, const probe_item *p)
     return sum;
 }
 
-/* The node whose voltage is the power of an instance of a subcircuit (k < 0), or of element k; -1
- * after a message. vector: its name */
-static int32_t power_node(flat_ctx *c, const probe_item *p, int32_t k, const char *vector)
+/* The node whose voltage is the power of an instance of a subcircuit (sub: one of its terminals),
+ * or of element k; -1 after a message. vector: its name */
+static int32_t power_node(flat_ctx *c, const probe_item *p, const pin *sub, int32_t k,
+                          const char *vector)
 {
     const char *name = str_intern0(c->names, arena_printf(&c->scratch, "%s#probe", vector));
     const int32_t known = map_get(&c->node_of, map_key(name), -1);
     if (known >= 0)
         return known;
-    const net_expr *sum = k < 0 ? power_of_pins(c, p) : power_of_element(c, p, k);
+    const net_expr *sum = sub ? power_of_pins(c, p, sub->inst) : power_of_element(c, p, k);
     if (!sum) {
         refuse(c, p, "there is no power of", p->word[0]);
         return -1;
@@ -522,13 +573,13 @@ static int32_t power_node(flat_ctx *c, const probe_item *p, int32_t k, const cha
 /* p(r1), p(x1) */
 static void probe_power(flat_ctx *c, const probe_item *p)
 {
-    const bool sub = first_pin(c, "", p->word[0]) != NULL;
+    const pin *sub = first_pin(c, path_of(p), p->word[0]);
     const int32_t k = sub ? -1 : element(c, p, p->word[0]);
     if (!sub && k < 0)
         return;
     const char *vector =
-        arena_printf(&c->scratch, "%s:power", sub ? p->word[0] : c->f->inst[k].name);
-    const int32_t node = power_node(c, p, k, vector);
+        arena_printf(&c->scratch, "%s:power", sub ? sub->inst : c->f->inst[k].name);
+    const int32_t node = power_node(c, p, sub, k, vector);
     if (node >= 0)
         save_as(c, p, (flat_save){.what = FLAT_SAVE_V, .node = {node, -1}}, vector);
 }
@@ -552,6 +603,7 @@ bool flat_take_terminal(flat_ctx *c, const pending_node *p, flat_save *s)
     const probe_item q = {.kind = power ? 'p' : 'i',
                           .n = power ? 1 : 2,
                           .word = {device, str_intern0(c->names, colon + 1)},
+                          .path = p->path,
                           .span = p->span};
     const pin *sub = first_pin(c, p->path, device);
     place at;
@@ -582,7 +634,7 @@ static void put_saved(flat_ctx *c, flat_save *s)
     if (power) {
         const int32_t k = sub ? -1 : flat_find_element(c, "", s->device);
         s->what = FLAT_SAVE_V;
-        s->node[0] = power_node(c, &q, k, s->as);
+        s->node[0] = power_node(c, &q, sub, k, s->as);
         s->text = s->node[0] < 0 ? NULL : s->text;
     } else if (find_place(c, "", &q, &at)) {
         s->device = at.pin ? at.pin->source : into(c, &q, at.k, at.t);
@@ -598,15 +650,6 @@ static void put_all_saved(flat_ctx *c)
         if (is_taken(&c->f->save[i]))
             put_saved(c, &c->f->save[i]);
     flat_drop_saves(c->f);
-}
-
-static bool has_save_card(const flat_ctx *c)
-{
-    const card_ref *r = c->root->b->other;
-    for (size_t i = 0; i < vec_len(r); i++)
-        if (r[i].card->kind == NET_CARD_SAVE && !strcmp(r[i].card->name, "save"))
-            return true;
-    return false;
 }
 
 /* Values that are currents into terminals which charge something: no model computes them. */
@@ -742,7 +785,7 @@ bool flat_probes(flat_ctx *c)
     put_meters(c);
     if (vec_len(c->probe) || vec_len(c->f->save))
         flat_fill_maps(c);
-    if (vec_len(c->probe) && !has_save_card(c)) /* as in ngspice, .probe takes nothing away */
+    if (vec_len(c->probe) && !c->has_save) /* as in ngspice, .probe takes nothing away */
         vec_push(
             c->f->save,
             ((flat_save){

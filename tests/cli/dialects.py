@@ -714,6 +714,54 @@ rl o 0 {rl}
                                   .replace("the terminals of 'rb' are", 'its terminals are')
                                   .replace("the terminals of 'x1' are", 'its terminals are'))
 
+    def test_terminals_of_subcircuits_that_are_like_others(self):
+        """Like instances are copies of the first one, which has no sources at its terminals."""
+        deck = ('like\nvd d 0 1.5\n%s.subckt sub d\nr1 d 0 1k\nxi d inn\n.ends\n.subckt inn d\nrs d 0 500\n.ends\n'
+                % ''.join('x%d d sub\n' % i for i in range(1, 5)))
+        for cards in ('.probe i(x3:d)\n.op\n', '.save i(x3:d)\n.op\n', '.probe alli\n.op\n', '.op\n.print op i(x3:d)\n',
+                      ".op\n.meas op y param='i(x3:d)'\n", '.control\nsave i(x3:d)\nop\nwrdata y.txt i(x3:d)\n.endc\n'):
+            with self.subTest(cards=cards):
+                v, said = self.run_deck(deck + cards + '.end\n')
+                self.assertNotIn('warning', said)
+                self.assertNotIn('error', said)
+                got = float(self.read('y.txt').split()[-1]) if 'wrdata' in cards else v['i(x3:d)'][0]
+                self.close(got, 4.5e-3, 1e-6)
+                if 'alli' in cards:
+                    self.assertLessEqual({'i(x%d:d)' % i for i in range(1, 5)}, set(v))
+        v, said = self.run_deck(deck + '.probe i(x3.xi:d) p(x4.xi)\n.op\n.end\n')
+        self.assertNotIn('warning', said)
+        self.close(v['i(x3.xi:d)'][0], 3e-3, 1e-6)
+        self.close(v['x4.xi:power'][0], 4.5e-3, 1e-6)
+
+    def test_items_of_cards_inside_a_subcircuit(self):
+        deck = ('inside\nvd d 0 1.5\nvg g 0 1.2\nx1 d g sub\nx2 d g sub\nrt d 0 1k\n.subckt sub d g\nm1 d g s 0 n w=10u l=1u\n'
+                'rs s 0 10\nxi d g inn\n%s\n.ends\n.subckt inn d g\nm1 d g 0 0 n w=10u l=1u\n.ends\n'
+                '.model n nmos vto=0.7 kp=100u\n.op\n.end\n')
+        at = 'x1.', 'x2.'
+        for items, names in (('i(xi:d)', ['i(%sxi:d)']), ('i(xi:2)', ['i(%sxi:2)', 'i(%sxi:g)']), ('i(m1:d)', ['i(%sm1:d)']),
+                             ('p(xi)', ['%sxi:power']), ('p(m1)', ['%sm1:power']), ('i(xi.m1:s)', ['i(%sxi.m1:s)']),
+                             ('vd(m1:d:s)', ['v(vd_%sm1:d:s)']), ('vd(rs)', ['v(vd_%srs)']), ('i(rt)', ['i(rt)'])):
+            for card in ('.save', '.probe'):
+                if card == '.save' and items[:2] == 'vd':
+                    continue
+                with self.subTest(items=items, card=card):
+                    v, said = self.run_deck(deck % ('%s %s' % (card, items)))
+                    self.assertNotIn('warning', said)
+                    self.assertNotIn('error', said)
+                    for path in at:
+                        self.assertTrue(any((name % path if '%' in name else name) in v for name in names), list(v))
+                    self.assertEqual('v(d)' in v, card == '.probe')
+        v, _ = self.run_deck(deck % '.probe i(xi:d) i(m1:d) vd(m1:d:s)')
+        self.close(v['i(x2.xi:d)'][0], 1.25e-4, 1e-6)
+        self.close(v['v(vd_x2.m1:d:s)'][0], 1.5 - v['v(x2.s)'][0], 1e-6)
+        for item, note in (('i(xi:dd)', 'its terminals are d, g, or 1 to 2'), ('i(xj:d)', "did you mean 'x1.xi'?"),
+                           ('p(m9)', "did you mean 'x1.m1'?")):
+            for card in ('.save', '.probe'):
+                with self.subTest(item=item, card=card):
+                    _, said = self.run_deck(deck % ('%s %s v(s)' % (card, item)))
+                    self.assertEqual(said.count('warning'), 1, said)
+                    self.assertIn(note, said)
+
     def test_terminals_in_transients_and_ac(self):
         deck = ('four\nv1 a 0 sin(0 1 1meg) ac 1\nr1 a b 1k\nq1 b a 0 qn\nm1 b a 0 0 n\n.model qn npn\n.model n nmos\n'
                 '.tran 1n 3u\n.save ic(q1) i(m1:d) v(a)\n.four 1meg ib(q1) i(m1:g)\n.meas tran x max ib(q1)\n'
