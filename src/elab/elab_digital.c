@@ -151,6 +151,13 @@ void elab_digital_types(const char ***to)
         vec_push(*to, bridges[i].model.type);
 }
 
+elab_port elab_digital_port(const char *type, int i)
+{
+    const bridge *b = find_bridge(type);
+    const evt_model *m = b ? &b->model : evt_find_model(type);
+    return (elab_port){m && i < EVT_MOST_PORTS ? m->port[i].name : NULL, false};
+}
+
 /* -- connections -- */
 
 typedef struct elab_event { /* of a flat node */
@@ -411,6 +418,11 @@ static void mark_port(elab *e, int32_t i, const evt_model *m, int port, diag_spa
 static int port_of(const flat_gate *g, size_t k)
 {
     return (int)k < g->n_vector ? 0 : (int)k - g->n_vector + (g->n_vector > 0);
+}
+
+const char *elab_logic_port(const flat_gate *g, size_t k)
+{
+    return evt_find_model(g->type)->port[port_of(g, k)].name;
 }
 
 static void mark_logic(elab *e, const flat_inst *in)

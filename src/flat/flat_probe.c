@@ -5,6 +5,7 @@
  * i(q1:c), i(x1:out), v(vd_m1:d:s), r1:power. Instances of subcircuits get their sources when they
  * are expanded (flat_put_pins), for afterwards they have no terminals.
  * Source: ngspice manual 39, section 15.6.6. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,12 +106,52 @@ static int32_t element(flat_ctx *c, const probe_item *p, const char *name)
     return k;
 }
 
+enum { MOST_NAMED = 4096, MOST_LISTED = 16 };
+/* Names of terminals that only modules and code models know: [n_node], "in[0]", "in[1]" where
+ * several have one. NULL: nobody knows any. */
+static const char **module_names(flat_ctx *c, const flat_inst *in)
+{
+    const flat_terminals *t = c->f->terminals;
+    if (!t || !strchr("nau", in->letter) || !in->n_node || in->n_node > MOST_NAMED)
+        return NULL;
+    const char **port = arena_array(&c->scratch, const char *, in->n_node),
+               **name = arena_array(&c->scratch, const char *, in->n_node);
+    memset(port, 0, in->n_node * sizeof *port);
+    t->names(t->of, in, port);
+    for (uint32_t i = 0; i < in->n_node; i++) {
+        int32_t same = 0, before = 0;
+        for (uint32_t k = 0; k < in->n_node && port[i]; k++)
+            if (port[k] && !str_casecmp(port[k], port[i])) {
+                same++;
+                before += k < i;
+            }
+        if (!port[i])
+            return NULL;
+        name[i] = same > 1 ? arena_printf(&c->scratch, "%s[%d]", port[i], (int)before)
+                           : arena_printf(&c->scratch, "%s", port[i]);
+        for (char *s = (char *)name[i]; *s; s++)
+            *s = (char)tolower((unsigned char)*s);
+    }
+    return name;
+}
+
+static int32_t module_terminal(flat_ctx *c, const flat_inst *in, const char *name)
+{
+    const char **of = module_names(c, in);
+    for (uint32_t i = 0; of && i < in->n_node; i++)
+        if (!strcmp(of[i], name))
+            return (int32_t)i;
+    return -1;
+}
+
 /* A terminal by its name or number; -1: there is none. */
-static int32_t terminal_of(const flat_inst *in, const char *name)
+static int32_t terminal_of(flat_ctx *c, const flat_inst *in, const char *name)
 {
     const char *all = terminals(in->letter), *at = all && !name[1] ? strchr(all, *name) : NULL;
     const bool digits = name[strspn(name, "0123456789")] == 0 && strlen(name) < 4;
-    const int32_t t = at ? (int32_t)(at - all) : digits ? atoi(name) - 1 : -1;
+    const int32_t t = at       ? (int32_t)(at - all)
+                      : digits ? atoi(name) - 1
+                               : module_terminal(c, in, name);
     return t >= 0 && t < n_terminal(in) ? t : -1;
 }
 
@@ -126,10 +167,14 @@ static const char *list_terminals(flat_ctx *c, const char *const *name, size_t n
 
 static const char *terminals_of(flat_ctx *c, const flat_inst *in)
 {
-    const char *all = terminals(in->letter), *name[4];
+    const char *all = terminals(in->letter), *name[4], **of = module_names(c, in);
     const int32_t n = n_terminal(in), named = all ? (int32_t)strlen(all) : 0;
     for (int32_t i = 0; i < n && n <= named; i++)
         name[i] = arena_printf(&c->scratch, "%c", all[i]);
+    if (of && n <= MOST_LISTED)
+        return list_terminals(c, of, (size_t)n);
+    if (of)
+        return arena_printf(&c->scratch, "%s, %s, ... or 1 to %d", of[0], of[1], (int)n);
     if (n <= named)
         return list_terminals(c, name, (size_t)n);
     return all ? arena_printf(&c->scratch, "the letters of '%s', or 1 to %d", all, (int)n)
@@ -140,7 +185,7 @@ static const char *terminals_of(flat_ctx *c, const flat_inst *in)
 static int32_t terminal(flat_ctx *c, const probe_item *p, int32_t k, const char *name)
 {
     const flat_inst *in = &c->f->inst[k];
-    const int32_t t = terminal_of(in, name);
+    const int32_t t = terminal_of(c, in, name);
     if (t >= 0 || !tells(c, p))
         return t;
     diag_warning(c->d, p->span, "'%s' has no terminal '%s'; nothing is saved for it", in->name,
@@ -421,9 +466,11 @@ static void probe_current(flat_ctx *c, const probe_item *p)
         save_pin(c, p, at.pin);
         return;
     }
-    const char *name =
-        p->as ? p->as
-              : arena_printf(&c->scratch, "i(%s)", terminal_name(c, &c->f->inst[at.k], at.t));
+    const flat_inst *in = &c->f->inst[at.k];
+    const bool by_name = p->n > 1 && !isdigit((unsigned char)*p->word[1]) && !terminals(in->letter);
+    const char *name = p->as     ? p->as
+                       : by_name ? arena_printf(&c->scratch, "i(%s:%s)", in->name, p->word[1])
+                                 : arena_printf(&c->scratch, "i(%s)", terminal_name(c, in, at.t));
     save_as(c, p,
             (flat_save){.what = FLAT_SAVE_I, .node = {-1, -1}, .device = into(c, p, at.k, at.t)},
             name);
@@ -750,7 +797,7 @@ static void probe_part(flat_ctx *c, const char *device, const char *part)
         return;
     }
     const int32_t k = map_get(&c->inst_of, map_key(device), -1);
-    const int32_t t = k < 0 || power ? 0 : terminal_of(&c->f->inst[k], part + 1);
+    const int32_t t = k < 0 || power ? 0 : terminal_of(c, &c->f->inst[k], part + 1);
     const char *near = k < 0 ? flat_near_element(c, device) : NULL;
     if (k >= 0 && !c->f->inst[k].is_row && t >= 0)
         vec_push(c->probe, p);

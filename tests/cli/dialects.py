@@ -762,6 +762,73 @@ rl o 0 {rl}
                     self.assertEqual(said.count('warning'), 1, said)
                     self.assertIn(note, said)
 
+    MODULE = ('`include "disciplines.vams"\nmodule tri(DD, G, S);\ninout DD, G, S; electrical DD, G, S;\n'
+              'parameter real r = 1k;\nanalog begin\nI(DD,S) <+ V(DD,S)/r;\nI(G,S) <+ V(G,S)/(2*r);\nend\nendmodule\n')
+
+    def test_names_of_terminals_that_a_module_tells(self):
+        self.write('tri.va', self.MODULE)
+        deck = ('module\n.hdl "tri.va"\nv1 a 0 2\nv2 b 0 1\nn1 a b 0 tm\n.model tm tri r=1k\nx1 a b 0 tm\nn2 a b 0 tri\nx2 a b sub\n'
+                '.subckt sub p q\nn1 p q 0 tm\n%s.ends\n%s.end\n')
+        want = {'n1:dd': 2e-3, 'n1:g': 5e-4, 'n1:s': -2.5e-3, 'n1:2': 5e-4, 'x1:s': -2.5e-3, 'n2:dd': 2e-3, 'x2.n1:g': 5e-4}
+        for at, value in want.items():
+            for cards in ('.save i(%s)\n.op\n', '.probe i(%s)\n.op\n', '.op\n.print op i(%s)\n', ".op\n.meas op y param='i(%s)'\n",
+                          '.control\nsave i(%s)\nop\nwrdata y.txt i(%s)\n.endc\n'):
+                with self.subTest(at=at, cards=cards):
+                    v, said = self.run_deck(deck % ('', cards.replace('%s', at)))
+                    self.assertNotIn('warning', said)
+                    self.assertNotIn('error', said)
+                    self.close(float(self.read('y.txt').split()[-1]) if 'wrdata' in cards else v['i(%s)' % at][0], value, 1e-6)
+        v, said = self.run_deck(deck % ('.save i(n1:G)\n', '.op\n'))
+        self.assertNotIn('warning', said)
+        self.close(v['i(x2.n1:g)'][0], 5e-4, 1e-6)
+        for cards in ('.probe i(n1:d)\n.op\n', '.save i(n1:d) v(a)\n.op\n', '.op\n.print op i(n1:d) v(a)\n'):
+            _, said = self.run_deck(deck % ('', cards))
+            self.assertIn('terminals are dd, g, s, or 1 to 3', said.replace("of 'n1' ", ''))
+
+    def test_names_of_terminals_that_a_compiled_library_tells(self):
+        mock = os.path.join(os.path.dirname(VSIM), 'tests', 'unit', 'osdi', 'mock4.osdi')
+        if not os.path.exists(mock):
+            self.skipTest('the mocks were not built')
+        self.write('d.sp', 'osdi\n.hdl "%s"\n.model k mock_diode\nv1 a 0 0.5\nr1 a b 1k\nn1 b 0 k\n.probe i(n1:a) i(n1:C) i(r1) i(n1:x)\n'
+                           '.op\n.end\n' % mock)
+        r = subprocess.run([VSIM, '--allow-native', '--csv', '-r', 'out.csv', 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn('its terminals are a, c, or 1 to 2', r.stderr)
+        v = dict(zip(*[line.split(',') for line in self.read('out.csv').split('\n')[:2]]))
+        self.close(float(v['i(n1:a)']), float(v['i(r1)']), 1e-6)
+        self.close(float(v['i(n1:c)']), -float(v['i(r1)']), 1e-6)
+
+    def test_names_of_terminals_that_code_models_tell(self):
+        deck = ('codes\nv1 in 0 1\na1 in out gm\n.model gm gain(gain=3)\nr1 out 0 1k\na2 [in out] o2 sm\n.model sm summer(in_gain=[1 2])\n'
+                'r2 o2 0 1k\na3 %vd(in out) %id(o3 0) gm\nr3 o3 0 1k\na4 in od sd\n.model sd sidiode(ron=1k rrev=1k)\nr4 od 0 1k\n'
+                'a5 [in] [d] adc\n.model adc adc_bridge\na6 d q inv\n.model inv d_inverter\na7 [q] [oq] dac\n.model dac dac_bridge\nr7 oq 0 1k\n')
+        want = {'a1:out': -3e-3, 'a2:out': -7e-3, 'a3:out': -6, 'a3:out_n': 6, 'a4:ds': 0.5e-3, 'a4:ds_n': -0.5e-3,
+                'a2:in[1]': 0, 'a1:in': 0, 'a5:in': 0}
+        items = ' '.join('i(%s)' % at for at in want)
+        for cards in ('.probe %s\n.op\n' % items, '.save %s\n.op\n' % items, '.op\n.print op %s\n' % items):
+            v, said = self.run_deck(deck + cards + '.end\n')
+            self.assertNotIn('warning', said)
+            for at, value in want.items():
+                with self.subTest(at=at, cards=cards):
+                    self.assertAlmostEqual(v['i(%s)' % at][0], value, delta=1e-6)
+        for item, note in (('a2:in', 'in[0], in[1], out, or 1 to 3'), ('a1:q', 'in, out, or 1 to 2'), ('a3:p', 'in, in_n, out, out_n, or 1 to 4')):
+            _, said = self.run_deck(deck + '.probe i(%s)\n.op\n.end\n' % item)
+            self.assertIn('its terminals are ' + note, said)
+
+    def test_names_of_terminals_of_digital_devices(self):
+        deck = ('pspice\nv1 in 0 pulse(0 5 1n 1n 1n 10n 20n)\nv2 i2 0 5\nu1 nand(2) vdd 0 in i2 out g t\n.model g ugate\n.model t uio\n'
+                'rl out 0 1k\nu2 dff(2) vdd 0 hi hi in out i2 q0 q1 n0 n1 f t\n.model f ueff\nrh hi 0 1meg\nr0 q0 0 1k\nr1 q1 0 1k\n'
+                'r2 n0 0 1k\nr3 n1 0 1k\n.tran 1n 40n\n%s\n.end\n')
+        v, said = self.run_deck(deck % '.probe i(u1:out) i(rl) i(u1:in[1]) i(u2:out[1])')
+        self.assertNotIn('no terminal', said)
+        for got, want in zip(v['i(u1:out)'], v['i(rl)']):
+            self.assertAlmostEqual(got, -want, delta=1e-8)
+        self.assertGreater(max(v['i(rl)']), 1e-3)
+        _, said = self.run_deck(deck % '.probe i(u1:q)')
+        self.assertIn('its terminals are in[0], in[1], out, or 1 to 3', said)
+        _, said = self.run_deck(deck % '.probe i(u2:x)')
+        self.assertIn('set, reset, clk, data[0], data[1], out[0], out[1], nout[0], nout[1], or 1 to 9', said)
+
     def test_terminals_in_transients_and_ac(self):
         deck = ('four\nv1 a 0 sin(0 1 1meg) ac 1\nr1 a b 1k\nq1 b a 0 qn\nm1 b a 0 0 n\n.model qn npn\n.model n nmos\n'
                 '.tran 1n 3u\n.save ic(q1) i(m1:d) v(a)\n.four 1meg ib(q1) i(m1:g)\n.meas tran x max ib(q1)\n'
