@@ -829,6 +829,19 @@ rl o 0 {rl}
         _, said = self.run_deck(deck % '.probe i(u2:x)')
         self.assertIn('set, reset, clk, data[0], data[1], out[0], out[1], nout[0], nout[1], or 1 to 9', said)
 
+    def test_levels_of_zero_are_finite(self):
+        self.write('z.sp', 'zero\nv1 a 0 ac 1 sin(0 1 1k)\nr1 a 0 1k\nr2 b 0 1k\n.ac dec 1 1 10\n.print ac vdb(b)\n.tran 1u 2m\n'
+                           '.fft v(a) np=64\n.fft v(b) np=64\n.meas ac m find vdb(b) at=1\n.control\nrun\n'
+                           'let z = db(v(b))\nwrite z.raw z\nset wr_singlescale\nwrdata z.txt z\nprint z[0]\n.endc\n.end\n')
+        r = subprocess.run([VSIM, 'z.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertNotRegex(r.stdout, r'\binf\b|\bnan\b')
+        self.assertRegex(r.stdout, r'm += +-1.000000e\+03')
+        self.assertNotIn('inf', self.read('z.txt'))
+        r = subprocess.run([VSIM, 'convert', 'z.raw', 'z.csv'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertNotIn('inf', self.read('z.csv'))
+
     def test_terminals_in_transients_and_ac(self):
         deck = ('four\nv1 a 0 sin(0 1 1meg) ac 1\nr1 a b 1k\nq1 b a 0 qn\nm1 b a 0 0 n\n.model qn npn\n.model n nmos\n'
                 '.tran 1n 3u\n.save ic(q1) i(m1:d) v(a)\n.four 1meg ib(q1) i(m1:g)\n.meas tran x max ib(q1)\n'
