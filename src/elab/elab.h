@@ -94,7 +94,7 @@ typedef struct elab_names {
     mdl_lib *lib; /* NULL: modules are not known */
     const flat *f;
 } elab_names;
-void elab_terminal_names(void *names, const flat_inst *in, const char **name);
+void elab_terminal_names(void *names, const flat_inst *in, flat_terminal *t);
 /* Index of an instance, -1: none. */
 int32_t elab_find(elab *e, const char *name);
 

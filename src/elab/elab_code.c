@@ -207,7 +207,8 @@ elab_port elab_code_port(const char *type, int i)
 {
     for (size_t k = 0; k < VS_COUNT(models) && i < MOST_PORT; k++)
         if (!strcmp(models[k].type, type))
-            return (elab_port){models[k].port[i].name, PAIRS >> models[k].port[i].type & 1};
+            return (elab_port){.name = models[k].port[i].name,
+                               .pair = PAIRS >> models[k].port[i].type & 1};
     return (elab_port){0};
 }
 

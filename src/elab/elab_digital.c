@@ -158,7 +158,8 @@ elab_port elab_digital_port(const char *type, int i)
 {
     const bridge *b = find_bridge(type);
     const evt_model *m = b ? &b->model : evt_find_model(type);
-    return (elab_port){m && i < EVT_MOST_PORTS ? m->port[i].name : NULL, false};
+    return (elab_port){.name = m && i < EVT_MOST_PORTS ? m->port[i].name : NULL,
+                       .is_digital = !b || b->analog != i};
 }
 
 /* -- connections -- */

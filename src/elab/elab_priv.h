@@ -183,6 +183,7 @@ VS_MUST_USE vs_status elab_code(elab *e, const flat_inst *in);
 typedef struct elab_port {
     const char *name; /* NULL: there is none */
     bool pair;
+    bool is_digital;
 } elab_port;
 elab_port elab_code_port(const char *type, int i);
 elab_port elab_digital_port(const char *type, int i); /* elab_digital.c */

@@ -13,7 +13,7 @@ typedef struct reader {
     size_t at; /* in the list of connections */
     elab_port port;
     bool pair; /* two nodes a connection */
-    const char **name;
+    flat_terminal *terminal;
 } reader;
 
 static const flat_conn *next(const reader *r) { return elab_conn_at(r->in, r->at); }
@@ -35,7 +35,7 @@ static void take_type(reader *r)
 static void take_node(reader *r, const char *name)
 {
     if (is_next(r, FLAT_CONN_NODE))
-        r->name[next(r)->index] = name;
+        r->terminal[next(r)->index] = (flat_terminal){name, r->port.is_digital};
     r->at++;
 }
 
@@ -73,33 +73,33 @@ static void take_ports(reader *r)
     }
 }
 
-static void name_pins(const flat_inst *in, const char **name)
+static void name_pins(const flat_inst *in, flat_terminal *t)
 {
     const flat_gate *gate = in->rare->logic->gate;
     for (size_t i = 0; i < vec_len(gate); i++)
         for (size_t k = 0; k < vec_len(gate[i].pin); k++) {
             const int32_t at = gate[i].pin[k].at;
-            if (at >= 0 && at < (int32_t)in->n_node && !name[at])
-                name[at] = elab_logic_port(&gate[i], k);
+            if (at >= 0 && at < (int32_t)in->n_node && !t[at].name)
+                t[at] = (flat_terminal){elab_logic_port(&gate[i], k), true};
         }
 }
 
 /* -- N elements -- */
 
-static void name_osdi(const osdi_module *m, const flat_inst *in, const char **name)
+static void name_osdi(const osdi_module *m, const flat_inst *in, flat_terminal *t)
 {
     for (int32_t i = 0; i < (int32_t)in->n_node && i < m->n_terminal; i++)
-        name[i] = m->node[i].name;
+        t[i].name = m->node[i].name;
 }
 
-static void name_module(mdl_model *m, const flat_inst *in, const char **name)
+static void name_module(mdl_model *m, const flat_inst *in, flat_terminal *t)
 {
     const va_module *v = mdl_module(m);
     for (int32_t i = 0; i < (int32_t)in->n_node && i < v->n_port; i++)
-        name[i] = v->unknown[i].name;
+        t[i].name = v->unknown[i].name;
 }
 
-static void find_module(const elab_names *who, const flat_inst *in, const char **name)
+static void find_module(const elab_names *who, const flat_inst *in, flat_terminal *t)
 {
     const diag_mark mark = diag_try(who->d); /* elab_circuit says it */
     elab e = {.d = who->d, .names = who->names, .lib = who->lib, .f = who->f};
@@ -112,21 +112,21 @@ static void find_module(const elab_names *who, const flat_inst *in, const char *
             b.mdl = mdl_find(e.lib, in->rare->word);
     }
     if (b.osdi)
-        name_osdi(b.osdi, in, name);
+        name_osdi(b.osdi, in, t);
     else if (b.mdl)
-        name_module(b.mdl, in, name);
+        name_module(b.mdl, in, t);
     elab_fini(&e);
     diag_take_back(who->d, mark);
 }
 
-void elab_terminal_names(void *names, const flat_inst *in, const char **name)
+void elab_terminal_names(void *names, const flat_inst *in, flat_terminal *t)
 {
     elab_names *who = names;
-    reader r = {.names = who->names, .in = in, .name = name};
+    reader r = {.names = who->names, .in = in, .terminal = t};
     if (in->letter == 'n' && who->lib)
-        find_module(who, in, name);
+        find_module(who, in, t);
     else if (in->letter == 'u' && in->rare->logic)
-        name_pins(in, name);
+        name_pins(in, t);
     else if (in->letter == 'a' && in->rare->model)
         take_ports(&r);
 }

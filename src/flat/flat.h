@@ -351,10 +351,14 @@ typedef struct flat_lack {
 } flat_lack;
 
 /* Who knows names of terminals that no card tells.
- *   name  out  [in->n_node] as their module or code model has them, in any case, NULL: no name;
- *              of vectors and arrays the same name several times */
+ *   t  in/out  [in->n_node], zeroed; name: as the module or code model has it, in any case, NULL:
+ *              none; of vectors and arrays the same several times */
+typedef struct flat_terminal {
+    const char *name;
+    bool is_digital; /* no current flows there */
+} flat_terminal;
 typedef struct flat_terminals {
-    void (*names)(void *of, const flat_inst *in, const char **name);
+    void (*names)(void *of, const flat_inst *in, flat_terminal *t);
     void *of;
 } flat_terminals;
 

@@ -107,28 +107,62 @@ static int32_t element(flat_ctx *c, const probe_item *p, const char *name)
 }
 
 enum { MOST_NAMED = 4096, MOST_LISTED = 16 };
-/* Names of terminals that only modules and code models know: [n_node], "in[0]", "in[1]" where
- * several have one. NULL: nobody knows any. */
-static const char **module_names(flat_ctx *c, const flat_inst *in)
+/* What modules and code models know of their terminals, [n_node]; NULL: of other elements. */
+static const flat_terminal *module_terminals(flat_ctx *c, const flat_inst *in)
 {
     const flat_terminals *t = c->f->terminals;
     if (!t || !strchr("nau", in->letter) || !in->n_node || in->n_node > MOST_NAMED)
         return NULL;
-    const char **port = arena_array(&c->scratch, const char *, in->n_node),
-               **name = arena_array(&c->scratch, const char *, in->n_node);
-    memset(port, 0, in->n_node * sizeof *port);
-    t->names(t->of, in, port);
-    for (uint32_t i = 0; i < in->n_node; i++) {
+    flat_terminal *of = arena_array(&c->scratch, flat_terminal, in->n_node);
+    memset(of, 0, in->n_node * sizeof *of);
+    t->names(t->of, in, of);
+    return of;
+}
+
+/* Whether an expression reads the voltage of a node. */
+static bool reads(const net_expr *e, int32_t node)
+{
+    bool found = e->op == NET_VNODE && (e->node[0] == node || e->node[1] == node);
+    for (int32_t i = 0; i < e->n_arg && !found; i++)
+        found = reads(e->arg[i], node);
+    return found;
+}
+
+/* Whether terminal t of an element, and all that its node connects, is digital. */
+static bool is_digital(flat_ctx *c, const flat_inst *in, int32_t t)
+{
+    const flat_terminal *of = module_terminals(c, in);
+    bool digital = of && of[t].is_digital;
+    for (size_t i = 0; i < vec_len(c->f->inst) && digital; i++) {
+        const flat_inst *x = &c->f->inst[i];
+        bool here = false;
+        for (uint32_t k = 0; k < x->n_node && !here; k++)
+            here = x->node[k] == in->node[t];
+        const flat_terminal *o = here ? module_terminals(c, x) : NULL;
+        for (uint32_t k = 0; k < x->n_node && here && digital; k++)
+            digital = x->node[k] != in->node[t] || (o && o[k].is_digital);
+        digital = digital && !(x->rare->expr && reads(x->rare->expr, in->node[t]));
+    }
+    return digital;
+}
+
+/* Names of terminals that only modules and code models know: [n_node], "in[0]", "in[1]" where
+ * several have one. NULL: nobody knows any. */
+static const char **module_names(flat_ctx *c, const flat_inst *in)
+{
+    const flat_terminal *port = module_terminals(c, in);
+    const char **name = port ? arena_array(&c->scratch, const char *, in->n_node) : NULL;
+    for (uint32_t i = 0; port && i < in->n_node; i++) {
         int32_t same = 0, before = 0;
-        for (uint32_t k = 0; k < in->n_node && port[i]; k++)
-            if (port[k] && !str_casecmp(port[k], port[i])) {
+        for (uint32_t k = 0; k < in->n_node && port[i].name; k++)
+            if (port[k].name && !str_casecmp(port[k].name, port[i].name)) {
                 same++;
                 before += k < i;
             }
-        if (!port[i])
+        if (!port[i].name)
             return NULL;
-        name[i] = same > 1 ? arena_printf(&c->scratch, "%s[%d]", port[i], (int)before)
-                           : arena_printf(&c->scratch, "%s", port[i]);
+        name[i] = same > 1 ? arena_printf(&c->scratch, "%s[%d]", port[i].name, (int)before)
+                           : arena_printf(&c->scratch, "%s", port[i].name);
         for (char *s = (char *)name[i]; *s; s++)
             *s = (char)tolower((unsigned char)*s);
     }
@@ -454,7 +488,14 @@ static bool find_place(flat_ctx *c, const char *path, const probe_item *p, place
         return false;
     }
     at->t = p->n == 1 ? 0 : terminal(c, p, at->k, p->word[1]);
-    return at->t >= 0;
+    if (at->t < 0 || !is_digital(c, &c->f->inst[at->k], at->t))
+        return at->t >= 0;
+    if (tells(c, p))
+        diag_warning(c->d, p->span,
+                     "terminal %d of '%s' is at a digital node, where no current flows; nothing is "
+                     "saved for it",
+                     (int)at->t + 1, c->f->inst[at->k].name);
+    return false;
 }
 
 static void probe_current(flat_ctx *c, const probe_item *p)
@@ -567,6 +608,8 @@ static const net_expr *power_of_element(flat_ctx *c, const probe_item *p, int32_
     const net_expr *sum = NULL;
     for (int32_t t = 0; t < last; t++) {
         const int32_t node = c->f->inst[k].node[t];
+        if (is_digital(c, &c->f->inst[k], t))
+            continue;
         const net_expr *vi = power_at(c, p, into(c, p, k, t), node, ref);
         sum = sum ? combine(c, p, NET_ADD, sum, vi) : vi;
     }

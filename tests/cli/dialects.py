@@ -829,6 +829,24 @@ rl o 0 {rl}
         _, said = self.run_deck(deck % '.probe i(u2:x)')
         self.assertIn('set, reset, clk, data[0], data[1], out[0], out[1], nout[0], nout[1], or 1 to 9', said)
 
+    def test_no_current_flows_at_digital_nodes(self):
+        """A source there would be an analog element, with bridges on both sides: the signal would come later."""
+        deck = ('digital\nv1 in 0 pulse(0 5 1n 1n 1n 10n 20n)\na2 [in] [d] adc\n.model adc adc_bridge\na3 d q inv\n.model inv d_inverter\n'
+                'a4 [q] [oq] dac\n.model dac dac_bridge\nr4 oq 0 1k\nu1 inv vdd 0 q out g t\n.model g ugate\n.model t uio\nrl out 0 1k\n'
+                '.meas tran t trig v(in) val=0.5 rise=2 targ v(oq) val=0.5 fall=2\n.tran 1n 60n\n%s\n.end\n')
+        time = lambda said: re.search(r'^t += +(\S+)', said, re.M)[1]
+        _, said = self.run_deck(deck % '')
+        want = time(said)
+        for items in ('i(a3:1)', 'i(a3:in) i(a3:out)', 'p(a3)', 'i(a2:out)', 'i(u1:in)'):
+            for card in ('.probe', '.save v(oq)'):
+                with self.subTest(items=items, card=card):
+                    _, said = self.run_deck(deck % ('%s %s' % (card, items)))
+                    self.assertEqual(time(said), want)
+                    self.assertIn('nothing is saved for it', said)
+        v, said = self.run_deck(deck % '.probe i(u1:out) i(rl) i(a4:out) i(a2:in)')
+        self.assertNotIn('nothing is saved', said)
+        self.assertEqual(time(said), want)
+
     def test_levels_of_zero_are_finite(self):
         self.write('z.sp', 'zero\nv1 a 0 ac 1 sin(0 1 1k)\nr1 a 0 1k\nr2 b 0 1k\n.ac dec 1 1 10\n.print ac vdb(b)\n.tran 1u 2m\n'
                            '.fft v(a) np=64\n.fft v(b) np=64\n.meas ac m find vdb(b) at=1\n.control\nrun\n'
