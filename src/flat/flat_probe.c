@@ -199,7 +199,8 @@ static const char *list_terminals(flat_ctx *c, const char *const *name, size_t n
                   : arena_printf(&c->scratch, "%s%s1 to %zu", text, *text ? "or " : "", n);
 }
 
-static const char *terminals_of(flat_ctx *c, const flat_inst *in)
+/* wrong: what is none of them, of which many have a near one */
+static const char *terminals_of(flat_ctx *c, const flat_inst *in, const char *wrong)
 {
     const char *all = terminals(in->letter), *name[4], **of = module_names(c, in);
     const int32_t n = n_terminal(in), named = all ? (int32_t)strlen(all) : 0;
@@ -207,8 +208,11 @@ static const char *terminals_of(flat_ctx *c, const flat_inst *in)
         name[i] = arena_printf(&c->scratch, "%c", all[i]);
     if (of && n <= MOST_LISTED)
         return list_terminals(c, of, (size_t)n);
-    if (of)
-        return arena_printf(&c->scratch, "%s, %s, ... or 1 to %d", of[0], of[1], (int)n);
+    if (of) {
+        const char *near = flat_near(c, wrong, of, (size_t)n);
+        return arena_printf(&c->scratch, "%s, ... %s, or 1 to %d", of[0], near ? near : of[n - 1],
+                            (int)n);
+    }
     if (n <= named)
         return list_terminals(c, name, (size_t)n);
     return all ? arena_printf(&c->scratch, "the letters of '%s', or 1 to %d", all, (int)n)
@@ -224,7 +228,7 @@ static int32_t terminal(flat_ctx *c, const probe_item *p, int32_t k, const char 
         return t;
     diag_warning(c->d, p->span, "'%s' has no terminal '%s'; nothing is saved for it", in->name,
                  name);
-    diag_note(c->d, DIAG_NOWHERE, "its terminals are %s", terminals_of(c, in));
+    diag_note(c->d, DIAG_NOWHERE, "its terminals are %s", terminals_of(c, in, name));
     return -1;
 }
 
@@ -847,7 +851,7 @@ static void probe_part(flat_ctx *c, const char *device, const char *part)
     else if (k >= 0)
         lack(c, device, part,
              arena_printf(&c->scratch, "the terminals of '%s' are %s", device,
-                          terminals_of(c, &c->f->inst[k])));
+                          terminals_of(c, &c->f->inst[k], part + 1)));
     else if (near)
         lack(c, device, part, arena_printf(&c->scratch, "did you mean '%s'?", near));
 }

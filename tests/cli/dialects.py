@@ -815,6 +815,17 @@ rl o 0 {rl}
             _, said = self.run_deck(deck + '.probe i(%s)\n.op\n.end\n' % item)
             self.assertIn('its terminals are ' + note, said)
 
+    def test_of_many_terminals_the_nearest_is_told(self):
+        inputs = ' '.join('n%d' % k for k in range(40))
+        deck = 'many\nv1 n0 0 1\na1 [%s] out sm\n.model sm summer\nr1 out 0 1k\n%s.op\n%%s\n.end\n' % (
+            inputs, ''.join('rr%d n%d 0 1k\n' % (k, k) for k in range(40)))
+        _, said = self.run_deck(deck % '.probe i(a1:in[17])')
+        self.assertNotIn('warning', said)
+        _, said = self.run_deck(deck % '.probe i(a1:inn[17])')
+        self.assertIn('its terminals are in[0], ... in[17], or 1 to 41', said)
+        _, said = self.run_deck(deck % '.print op i(a1:inn[39])')
+        self.assertIn("the terminals of 'a1' are in[0], ... in[39], or 1 to 41", said)
+
     def test_names_of_terminals_of_digital_devices(self):
         deck = ('pspice\nv1 in 0 pulse(0 5 1n 1n 1n 10n 20n)\nv2 i2 0 5\nu1 nand(2) vdd 0 in i2 out g t\n.model g ugate\n.model t uio\n'
                 'rl out 0 1k\nu2 dff(2) vdd 0 hi hi in out i2 q0 q1 n0 n1 f t\n.model f ueff\nrh hi 0 1meg\nr0 q0 0 1k\nr1 q1 0 1k\n'
