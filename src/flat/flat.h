@@ -459,10 +459,10 @@ VS_MUST_USE vs_status flat_redo_end(flat_plan *p);
 const char *const *flat_plan_again(const flat_plan *p, size_t *n);
 
 /* Expands a deck. All memory from `mem`.
- *   t        NULL, or who knows names of terminals; outlives f
  *   temper   circuit temperature in degrees Celsius that expressions see
  *   over     [n_over] parameters from outside
  *   plan     NULL, or filled with what depends on what; f, deck, d, names and mem must outlive it
+ *   t        NULL, or who knows names of terminals; outlives f
  * Status: VS_OK (warnings possible), VS_EINPUT with messages in d. */
 VS_MUST_USE vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names,
                                  arena *mem, double temper, const flat_override *over,

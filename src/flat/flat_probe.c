@@ -224,7 +224,8 @@ static int32_t terminal(flat_ctx *c, const probe_item *p, int32_t k, const char 
 {
     const flat_inst *in = &c->f->inst[k];
     const int32_t t = terminal_of(c, in, name);
-    if (t >= 0 || !tells(c, p))
+    const bool unknown = c->f->terminals && in->letter == 'n' && !module_names(c, in);
+    if (t >= 0 || unknown || !tells(c, p)) /* of an unknown module there will be an error */
         return t;
     diag_warning(c->d, p->span, "'%s' has no terminal '%s'; nothing is saved for it", in->name,
                  name);

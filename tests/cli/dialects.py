@@ -784,6 +784,14 @@ rl o 0 {rl}
         for cards in ('.probe i(n1:d)\n.op\n', '.save i(n1:d) v(a)\n.op\n', '.op\n.print op i(n1:d) v(a)\n'):
             _, said = self.run_deck(deck % ('', cards))
             self.assertIn('terminals are dd, g, s, or 1 to 3', said.replace("of 'n1' ", ''))
+        self.write('bad.va', self.MODULE.replace('V(DD,S)', 'V(nowhere,S)'))
+        for old, new, error in (('tm tri', 'tm try', "unknown type 'try'"), ('tri.va', 'absent.va', "'absent.va' does not exist"),
+                                ('tri.va', 'bad.va', "unknown node or branch 'nowhere'")):
+            self.write('d.sp', (deck % ('', '.probe i(n1:dd) i(n1:g)\n.op\n')).replace(old, new))
+            done = subprocess.run([VSIM, 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+            self.assertIn(error, done.stderr)
+            self.assertEqual(done.stderr.count('error:'), 1)
+            self.assertNotIn('no terminal', done.stderr)
 
     def test_names_of_terminals_that_a_compiled_library_tells(self):
         mock = os.path.join(os.path.dirname(VSIM), 'tests', 'unit', 'osdi', 'mock4.osdi')
