@@ -577,7 +577,8 @@ bool flat_take_terminal(flat_ctx *c, const pending_node *p, flat_save *s);
 /* id(m1), i2(q1), p(m1), of the element or terminal `arg`: "m1:d", "q1:2", "m1:power", interned.
  * NULL: another function. */
 const char *flat_terminal_call(flat_ctx *c, const char *fn, const char *arg);
-/* Carries out the stored items, after all elements were made. true: it added elements. */
+/* Carries out the stored items, after all elements were made. true: it added elements, or saves
+ * voltages at them, so that none of them may be expanded again alone. */
 bool flat_probes(flat_ctx *c);
 
 /* flat_share.c: makes unknowns of heavy expressions that several elements have in common.

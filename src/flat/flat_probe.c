@@ -901,5 +901,5 @@ bool flat_probes(flat_ctx *c)
             probe_power(c, p);
     }
     put_all_saved(c);
-    return vec_len(c->f->inst) > n || vec_len(c->pin) > 0;
+    return vec_len(c->f->inst) > n || vec_len(c->pin) > 0 || vec_len(c->probe) > 0;
 }

@@ -866,6 +866,21 @@ rl o 0 {rl}
         self.assertNotIn('nothing is saved', said)
         self.assertEqual(time(said), want)
 
+    def test_voltages_at_elements_that_a_point_expands_anew(self):
+        deck = ('step\n.param w=%s\nvd d 0 1.5\nvg g 0 1.2\nx1 d g sub\nx2 d g sub\n.subckt sub d g\n.if (w>2u)\nrs s t 10\nrt t 0 10\n'
+                '.else\nrs s 0 20\n.endif\nm1 d g s 0 n w={w} l=1u\n%s.ends\n.model n nmos vto=0.7 kp=100u\n%s.dc vd 1.5 1.5 1\n%s.end\n')
+        for inner, outer in (('.probe vd(rs) vd(m1:d:s)\n', ''), ('', '.probe vd(x1.rs) vd(x2.rs) vd(x2.m1:d:s)\n')):
+            with self.subTest(inner=inner, outer=outer):
+                self.write('d.sp', deck % ('1u', inner, outer, '.step param w list 1u 4u 1u\n'))
+                subprocess.run([VSIM, '--csv', '-r', 'out.csv', 'd.sp'], cwd=self.tmp.name, capture_output=True, check=True)
+                blocks = [b.split('\n') for b in self.read('out.csv').strip().split('\n\n')]
+                family = [dict(zip(b[0].split(','), map(float, b[1].split(',')))) for b in blocks]
+                self.assertEqual(len(family), 3)
+                for w, point in zip(('1u', '4u', '1u'), family):
+                    alone, _ = self.run_deck(deck % (w, inner, outer, ''))
+                    for name in 'v(vd_x1.rs)', 'v(vd_x2.rs)', 'v(vd_x2.m1:d:s)':
+                        self.close(point[name], alone[name][-1], 1e-9)
+
     def test_levels_of_zero_are_finite(self):
         self.write('z.sp', 'zero\nv1 a 0 ac 1 sin(0 1 1k)\nr1 a 0 1k\nr2 b 0 1k\n.ac dec 1 1 10\n.print ac vdb(b)\n.tran 1u 2m\n'
                            '.fft v(a) np=64\n.fft v(b) np=64\n.meas ac m find vdb(b) at=1\n.control\nrun\n'
