@@ -35,7 +35,7 @@ double elab_card_number(const flat_param *list, const char *name, double absent)
     return p ? p->value : absent;
 }
 
-static vs_status load_models(elab *e)
+vs_status elab_load_models(elab *e)
 {
     vs_status st = VS_OK;
     mdl_forget_loads(e->lib);
@@ -145,7 +145,7 @@ static void warn_unused_ics(elab *e)
 static vs_status build(elab *e)
 {
     warn_unused_ics(e);
-    vs_status st = load_models(e);
+    vs_status st = elab_load_models(e);
     if (st != VS_OK)
         return st;
     elab_digital_nodes(e);
@@ -186,7 +186,7 @@ static void find_dampers(elab *e)
         map_set(&e->damper_of, map_key(e->f->inst[e->damper[k].inst].name), (int32_t)k + 1);
 }
 
-static void fini(elab *e)
+void elab_fini(elab *e)
 {
     for (size_t i = 0; i < vec_len(e->card); i++)
         vec_free(e->card[i].given);
@@ -262,7 +262,7 @@ vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const fl
               .simparam = opt->simparam ? opt->simparam : ir_simparam_default};
     const vs_status st = start(&e, false);
     *c = e.c;
-    fini(&e);
+    elab_fini(&e);
     if (st != VS_OK)
         ckt_free(c);
     return st;
@@ -292,7 +292,7 @@ void elab_free(elab **e)
 {
     if (!*e)
         return;
-    fini(*e);
+    elab_fini(*e);
     vs_free(*e);
     *e = NULL;
 }

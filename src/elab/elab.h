@@ -86,6 +86,15 @@ bool elab_redo_coupled(const elab *e);
 /* Tells the warnings that setup has for the circuit as it is, whether or not they were told before:
  * one of each kind, of a card and a wording (diag_kind). */
 void elab_tell_setup(elab *e);
+/* The names of flat_terminals: of modules and code models. `names` is an elab_names, and f the
+ * netlist that is being expanded. */
+typedef struct elab_names {
+    diag *d;
+    str_pool *names;
+    mdl_lib *lib; /* NULL: modules are not known */
+    const flat *f;
+} elab_names;
+void elab_terminal_names(void *names, const flat_inst *in, flat_terminal *t);
 /* Index of an instance, -1: none. */
 int32_t elab_find(elab *e, const char *name);
 

@@ -203,6 +203,15 @@ typedef struct binder {
     int n_meter;
 } binder;
 
+elab_port elab_code_port(const char *type, int i)
+{
+    for (size_t k = 0; k < VS_COUNT(models) && i < MOST_PORT; k++)
+        if (!strcmp(models[k].type, type))
+            return (elab_port){.name = models[k].port[i].name,
+                               .pair = PAIRS >> models[k].port[i].type & 1};
+    return (elab_port){0};
+}
+
 const flat_conn *elab_conn_at(const flat_inst *in, size_t at)
 {
     return at < vec_len(in->rare->conn) ? &in->rare->conn[at] : NULL;

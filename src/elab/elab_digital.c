@@ -119,8 +119,10 @@ static const bridge bridges[N_BRIDGE] = {
 };
 
 static const struct {
-    const char *type, *why;
-} refused[] = {{"d_cosim", "it would load another simulator's code"}};
+    const char *type, *why, *note;
+} refused[] = {{"d_cosim", "it would load another simulator's code",
+                "a 'd_process' has digital parts computed by a program, as one that Icarus Verilog "
+                "makes of Verilog (docs/models/xspice.md)"}};
 
 static const bridge *find_bridge(const char *type)
 {
@@ -130,17 +132,18 @@ static const bridge *find_bridge(const char *type)
     return NULL;
 }
 
-static const char *why_refused(const char *type)
+/* The number of its row; -1: it is not refused. */
+static int find_refused(const char *type)
 {
     for (size_t i = 0; i < VS_COUNT(refused); i++)
         if (!strcmp(refused[i].type, type))
-            return refused[i].why;
-    return NULL;
+            return (int)i;
+    return -1;
 }
 
 bool elab_is_digital(const char *type)
 {
-    return evt_find_model(type) || find_bridge(type) || why_refused(type);
+    return evt_find_model(type) || find_bridge(type) || find_refused(type) >= 0;
 }
 
 void elab_digital_types(const char ***to)
@@ -149,6 +152,14 @@ void elab_digital_types(const char ***to)
         vec_push(*to, evt_model_at(i)->type);
     for (int i = 0; i < N_BRIDGE; i++)
         vec_push(*to, bridges[i].model.type);
+}
+
+elab_port elab_digital_port(const char *type, int i)
+{
+    const bridge *b = find_bridge(type);
+    const evt_model *m = b ? &b->model : evt_find_model(type);
+    return (elab_port){.name = m && i < EVT_MOST_PORTS ? m->port[i].name : NULL,
+                       .is_digital = !b || b->analog != i};
 }
 
 /* -- connections -- */
@@ -411,6 +422,11 @@ static void mark_port(elab *e, int32_t i, const evt_model *m, int port, diag_spa
 static int port_of(const flat_gate *g, size_t k)
 {
     return (int)k < g->n_vector ? 0 : (int)k - g->n_vector + (g->n_vector > 0);
+}
+
+const char *elab_logic_port(const flat_gate *g, size_t k)
+{
+    return evt_find_model(g->type)->port[port_of(g, k)].name;
 }
 
 static void mark_logic(elab *e, const flat_inst *in)
@@ -990,10 +1006,12 @@ static vs_status add_bridge(const digital *x, numbers *n)
 
 vs_status elab_digital(elab *e, const flat_inst *in)
 {
-    const char *type = in->rare->model->type, *why = why_refused(type);
-    if (why) {
+    const char *type = in->rare->model->type;
+    const int bad = find_refused(type);
+    if (bad >= 0) {
         diag_error(e->d, in->rare->model_span, "%s: code model '%s' is not there: %s", in->name,
-                   type, why);
+                   type, refused[bad].why);
+        diag_note(e->d, DIAG_NOWHERE, "%s", refused[bad].note);
         return VS_EINPUT;
     }
     digital x = begin(e, in);

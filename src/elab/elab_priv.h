@@ -114,6 +114,10 @@ struct elab {
     bool failed;
 };
 
+/* elab.c: loads the files that the deck names; frees what e holds. */
+VS_MUST_USE vs_status elab_load_models(elab *e);
+void elab_fini(elab *e);
+
 /* elab_type.c */
 /* The module that the type and level of a card stand for. If both mdl and osdi of the result are
  * NULL, no module fits: the caller lets elab_unknown_type say so. elab_find_binding searches anew;
@@ -175,6 +179,16 @@ VS_MUST_USE bool elab_meter(elab *e, const flat_inst *in, double *value);
 
 /* elab_code.c: A elements */
 VS_MUST_USE vs_status elab_code(elab *e, const flat_inst *in);
+/* Port i of a code model; pair: a connection of it has two nodes unless its type says otherwise. */
+typedef struct elab_port {
+    const char *name; /* NULL: there is none */
+    bool pair;
+    bool is_digital;
+} elab_port;
+elab_port elab_code_port(const char *type, int i);
+elab_port elab_digital_port(const char *type, int i); /* elab_digital.c */
+/* The port that pin k of a digital part belongs to. */
+const char *elab_logic_port(const flat_gate *g, size_t k);
 /* -- elab_digital.c: digital nodes, parts and bridges -- */
 /* Before nodes are made: which ones digital parts connect. */
 void elab_digital_nodes(elab *e);

@@ -158,16 +158,17 @@ static void list_used(flat_ctx *c)
 }
 
 vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
-                     double temper, const flat_override *over, size_t n_over, flat_plan *plan)
+                     double temper, const flat_override *over, size_t n_over, flat_plan *plan,
+                     const flat_terminals *t)
 {
     int before = d->n_error;
     bool shares = false;
     flat_ctx c = begin(f, deck, d, names, mem, temper);
+    f->terminals = t;
     c.over = over;
     c.n_over = n_over;
     c.plan = plan;
     flat_root(&c);
-    flat_want_pins(&c);
     flat_expand(&c, c.root);
     if (!c.stop) {
         take_top_cards(&c);
@@ -208,6 +209,7 @@ static flat_ctx resume(flat *out, const flat *f, const net_deck *deck, diag *d, 
     out->node = f->node;
     out->inst = f->inst;
     out->model = f->model;
+    out->terminals = f->terminals;
     for (size_t i = 1; i < vec_len(f->node); i++)
         map_set(&c.top_node, map_key(f->node[i]), (int32_t)i);
     c.over = over;

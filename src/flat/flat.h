@@ -350,6 +350,18 @@ typedef struct flat_lack {
     const char *note;           /* what is there */
 } flat_lack;
 
+/* Who knows names of terminals that no card tells.
+ *   t  in/out  [in->n_node], zeroed; name: as the module or code model has it, in any case, NULL:
+ *              none; of vectors and arrays the same several times */
+typedef struct flat_terminal {
+    const char *name;
+    bool is_digital; /* no current flows there */
+} flat_terminal;
+typedef struct flat_terminals {
+    void (*names)(void *of, const flat_inst *in, flat_terminal *t);
+    void *of;
+} flat_terminals;
+
 typedef struct flat {
     arena *mem;
     const char *title;
@@ -381,7 +393,8 @@ typedef struct flat {
     flat_trannoise trannoise;
     double *temp;     /* vec; .temp values, degrees Celsius */
     const char **hdl; /* vec; .hdl/.load/pre_osdi files, path resolved to the file that names it */
-    diag_span *hdl_span; /* vec */
+    diag_span *hdl_span;             /* vec */
+    const flat_terminals *terminals; /* NULL: terminals of modules have numbers only */
 } flat;
 
 /* A parameter set from outside (command line, sweep) that wins over the deck's .param of that name;
@@ -449,10 +462,11 @@ const char *const *flat_plan_again(const flat_plan *p, size_t *n);
  *   temper   circuit temperature in degrees Celsius that expressions see
  *   over     [n_over] parameters from outside
  *   plan     NULL, or filled with what depends on what; f, deck, d, names and mem must outlive it
+ *   t        NULL, or who knows names of terminals; outlives f
  * Status: VS_OK (warnings possible), VS_EINPUT with messages in d. */
 VS_MUST_USE vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names,
                                  arena *mem, double temper, const flat_override *over,
-                                 size_t n_over, flat_plan *plan);
+                                 size_t n_over, flat_plan *plan, const flat_terminals *t);
 /* Whether @device[param] of an element of that letter is a current through a charge, which no model
  * computes. To save it, the expansion puts a source in series (flat_probe.c). */
 bool flat_is_metered(char letter, const char *param);

@@ -271,6 +271,7 @@ static void skip_group(cur *q)
 static void read_save(flat_ctx *c, scope *s, const net_card *card)
 {
     cur q = {c, s->b, card, 1};
+    c->has_save |= !strcmp(card->name, "save");
     if (!cur_more(&q))
         vec_push(c->f->save, (flat_save){.what = FLAT_SAVE_ALL,
                                          .node = {-1, -1},
@@ -287,7 +288,7 @@ static void read_save(flat_ctx *c, scope *s, const net_card *card)
             q.i++;
             continue;
         }
-        if (s == c->root && !c->declarations && !strcmp(card->name, "probe") && flat_read_probe(&q))
+        if (!c->declarations && !strcmp(card->name, "probe") && flat_read_probe(&q, s))
             continue;
         /* a single word may contain what is an operator in an expression */
         bool plain = cur_tok(&q)->kind == NET_T_WORD && strpbrk(cur_tok(&q)->text, "#@") &&

@@ -964,7 +964,8 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
     if (!check_recursion(c, s, e, b) || !check_ports(c, s, e, b))
         return;
     const int k = find_kin(c, s, e, b, lex);
-    if (k < FLAT_N_KIN && b->kin[k] && b->kin[k]->like && flat_like_copy(c, s, e, b->kin[k]->like))
+    if (k < FLAT_N_KIN && b->kin[k] && b->kin[k]->like && !flat_has_pins(c, s, e) &&
+        flat_like_copy(c, s, e, b->kin[k]->like))
         return;
     arena_pos mark = arena_mark(&c->scratch);
     scope *in = new_scope(c, b, lex, s);
@@ -1057,6 +1058,7 @@ void flat_expand(flat_ctx *c, scope *s)
                    s->b->count, max_weight);
         c->stop = true;
     }
+    flat_want_pins(c, s);
     for (size_t i = 0; i < vec_len(s->b->item) && !c->stop; i++) {
         heap_poll();
         if (flat_on(s, s->b->item[i].guard))

@@ -268,6 +268,7 @@ typedef struct probe_item { /* an item of .probe that needs the elements */
     int32_t n;
     const char *word[5]; /* [n]; element, terminal ... */
     bool comma[5];       /* is there one before it? else a colon */
+    const char *path;    /* of the scope where it stands; NULL: the top */
     const char *as;      /* the vector's name, NULL: ngspice's */
     diag_span span;
 } probe_item;
@@ -320,6 +321,7 @@ typedef struct flat_ctx {
     pending *pend;
     pending_node *pend_node;
     probe_item *probe; /* vec */
+    bool has_save;     /* a card .save was read */
     map pin_of;        /* instances of subcircuits whose currents are asked for */
     bool all_pins;     /* those of all of the top level */
     pin *pin;          /* vec */
@@ -559,11 +561,13 @@ void flat_suggest_element(flat_ctx *c, const char *name);
 /* Drops the items of .save whose text is NULL. */
 void flat_drop_saves(flat *f);
 
-/* flat_probe.c: stores the item of .probe at the cursor for flat_probes. false: the item is none of
- * its kinds, the cursor is where it was. */
-bool flat_read_probe(cur *q);
-/* Before the expansion: which instances of subcircuits need flat_put_pins. */
-void flat_want_pins(flat_ctx *c);
+/* flat_probe.c: stores the item of .probe at the cursor, of a card in s, for flat_probes. false:
+ * the item is none of its kinds, the cursor is where it was. */
+bool flat_read_probe(cur *q, const scope *s);
+/* Before the expansion of a scope: which instances of subcircuits need flat_put_pins. */
+void flat_want_pins(flat_ctx *c, const scope *s);
+/* Whether e or what is within it may need them: it is no copy of another one. */
+bool flat_has_pins(flat_ctx *c, const scope *s, const elem *e);
 /* The ports of an instance e of b, whose nodes stand in node [n_slot] of its scope, get sources of
  * 0 V if somebody asks for their currents. s: where e stands. */
 void flat_put_pins(flat_ctx *c, const scope *s, const elem *e, const body *b, int32_t *node);
@@ -573,7 +577,8 @@ bool flat_take_terminal(flat_ctx *c, const pending_node *p, flat_save *s);
 /* id(m1), i2(q1), p(m1), of the element or terminal `arg`: "m1:d", "q1:2", "m1:power", interned.
  * NULL: another function. */
 const char *flat_terminal_call(flat_ctx *c, const char *fn, const char *arg);
-/* Carries out the stored items, after all elements were made. true: it added elements. */
+/* Carries out the stored items, after all elements were made. true: it added elements, or saves
+ * voltages at them, so that none of them may be expanded again alone. */
 bool flat_probes(flat_ctx *c);
 
 /* flat_share.c: makes unknowns of heavy expressions that several elements have in common.

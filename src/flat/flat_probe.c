@@ -5,6 +5,7 @@
  * i(q1:c), i(x1:out), v(vd_m1:d:s), r1:power. Instances of subcircuits get their sources when they
  * are expanded (flat_put_pins), for afterwards they have no terminals.
  * Source: ngspice manual 39, section 15.6.6. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,40 +68,124 @@ static bool read_item(cur *q, probe_item *p)
     return true;
 }
 
-bool flat_read_probe(cur *q)
+bool flat_read_probe(cur *q, const scope *s)
 {
     probe_item p = {.kind = 'a', .span = cur_span(q)};
-    const bool all = cur_is_word(q, "alli") &&
+    const bool all = s == q->c->root && cur_is_word(q, "alli") &&
                      !(q->i + 1 < q->card->n_tok && q->card->tok[q->i + 1].punct == '(');
     if (all)
         q->i++;
     else if (!read_item(q, &p))
         return false;
+    p.path = s->path;
     vec_push(q->c->probe, p);
     return true;
 }
 
+/* Of a card inside a subcircuit one instance tells; what no card has is told each time. */
+static bool tells(flat_ctx *c, const probe_item *p)
+{
+    return p->span.file < 0 || flat_first(c, p->span);
+}
+
 static void refuse(flat_ctx *c, const probe_item *p, const char *what, const char *name)
 {
-    diag_warning(c->d, p->span, "%s '%s'; nothing is saved for it", what, name);
+    if (tells(c, p))
+        diag_warning(c->d, p->span, "%s '%s'; nothing is saved for it", what, name);
 }
+
+static const char *path_of(const probe_item *p) { return p->path ? p->path : ""; }
 
 static int32_t element(flat_ctx *c, const probe_item *p, const char *name)
 {
-    const int32_t k = flat_find_element(c, "", name);
-    if (k < 0) {
-        refuse(c, p, "no element", name);
-        flat_suggest_element(c, name);
+    const int32_t k = flat_find_element(c, path_of(p), name);
+    if (k < 0 && tells(c, p)) {
+        diag_warning(c->d, p->span, "no element '%s'; nothing is saved for it", name);
+        flat_suggest_element(c, arena_printf(&c->scratch, "%s%s", path_of(p), name));
     }
     return k;
 }
 
+enum { MOST_NAMED = 4096, MOST_LISTED = 16 };
+/* What modules and code models know of their terminals, [n_node]; NULL: of other elements. */
+static const flat_terminal *module_terminals(flat_ctx *c, const flat_inst *in)
+{
+    const flat_terminals *t = c->f->terminals;
+    if (!t || !strchr("nau", in->letter) || !in->n_node || in->n_node > MOST_NAMED)
+        return NULL;
+    flat_terminal *of = arena_array(&c->scratch, flat_terminal, in->n_node);
+    memset(of, 0, in->n_node * sizeof *of);
+    t->names(t->of, in, of);
+    return of;
+}
+
+/* Whether an expression reads the voltage of a node. */
+static bool reads(const net_expr *e, int32_t node)
+{
+    bool found = e->op == NET_VNODE && (e->node[0] == node || e->node[1] == node);
+    for (int32_t i = 0; i < e->n_arg && !found; i++)
+        found = reads(e->arg[i], node);
+    return found;
+}
+
+/* Whether terminal t of an element, and all that its node connects, is digital. */
+static bool is_digital(flat_ctx *c, const flat_inst *in, int32_t t)
+{
+    const flat_terminal *of = module_terminals(c, in);
+    bool digital = of && of[t].is_digital;
+    for (size_t i = 0; i < vec_len(c->f->inst) && digital; i++) {
+        const flat_inst *x = &c->f->inst[i];
+        bool here = false;
+        for (uint32_t k = 0; k < x->n_node && !here; k++)
+            here = x->node[k] == in->node[t];
+        const flat_terminal *o = here ? module_terminals(c, x) : NULL;
+        for (uint32_t k = 0; k < x->n_node && here && digital; k++)
+            digital = x->node[k] != in->node[t] || (o && o[k].is_digital);
+        digital = digital && !(x->rare->expr && reads(x->rare->expr, in->node[t]));
+    }
+    return digital;
+}
+
+/* Names of terminals that only modules and code models know: [n_node], "in[0]", "in[1]" where
+ * several have one. NULL: nobody knows any. */
+static const char **module_names(flat_ctx *c, const flat_inst *in)
+{
+    const flat_terminal *port = module_terminals(c, in);
+    const char **name = port ? arena_array(&c->scratch, const char *, in->n_node) : NULL;
+    for (uint32_t i = 0; port && i < in->n_node; i++) {
+        int32_t same = 0, before = 0;
+        for (uint32_t k = 0; k < in->n_node && port[i].name; k++)
+            if (port[k].name && !str_casecmp(port[k].name, port[i].name)) {
+                same++;
+                before += k < i;
+            }
+        if (!port[i].name)
+            return NULL;
+        name[i] = same > 1 ? arena_printf(&c->scratch, "%s[%d]", port[i].name, (int)before)
+                           : arena_printf(&c->scratch, "%s", port[i].name);
+        for (char *s = (char *)name[i]; *s; s++)
+            *s = (char)tolower((unsigned char)*s);
+    }
+    return name;
+}
+
+static int32_t module_terminal(flat_ctx *c, const flat_inst *in, const char *name)
+{
+    const char **of = module_names(c, in);
+    for (uint32_t i = 0; of && i < in->n_node; i++)
+        if (!strcmp(of[i], name))
+            return (int32_t)i;
+    return -1;
+}
+
 /* A terminal by its name or number; -1: there is none. */
-static int32_t terminal_of(const flat_inst *in, const char *name)
+static int32_t terminal_of(flat_ctx *c, const flat_inst *in, const char *name)
 {
     const char *all = terminals(in->letter), *at = all && !name[1] ? strchr(all, *name) : NULL;
     const bool digits = name[strspn(name, "0123456789")] == 0 && strlen(name) < 4;
-    const int32_t t = at ? (int32_t)(at - all) : digits ? atoi(name) - 1 : -1;
+    const int32_t t = at       ? (int32_t)(at - all)
+                      : digits ? atoi(name) - 1
+                               : module_terminal(c, in, name);
     return t >= 0 && t < n_terminal(in) ? t : -1;
 }
 
@@ -114,12 +199,20 @@ static const char *list_terminals(flat_ctx *c, const char *const *name, size_t n
                   : arena_printf(&c->scratch, "%s%s1 to %zu", text, *text ? "or " : "", n);
 }
 
-static const char *terminals_of(flat_ctx *c, const flat_inst *in)
+/* wrong: what is none of them, of which many have a near one */
+static const char *terminals_of(flat_ctx *c, const flat_inst *in, const char *wrong)
 {
-    const char *all = terminals(in->letter), *name[4];
+    const char *all = terminals(in->letter), *name[4], **of = module_names(c, in);
     const int32_t n = n_terminal(in), named = all ? (int32_t)strlen(all) : 0;
     for (int32_t i = 0; i < n && n <= named; i++)
         name[i] = arena_printf(&c->scratch, "%c", all[i]);
+    if (of && n <= MOST_LISTED)
+        return list_terminals(c, of, (size_t)n);
+    if (of) {
+        const char *near = flat_near(c, wrong, of, (size_t)n);
+        return arena_printf(&c->scratch, "%s, ... %s, or 1 to %d", of[0], near ? near : of[n - 1],
+                            (int)n);
+    }
     if (n <= named)
         return list_terminals(c, name, (size_t)n);
     return all ? arena_printf(&c->scratch, "the letters of '%s', or 1 to %d", all, (int)n)
@@ -130,19 +223,43 @@ static const char *terminals_of(flat_ctx *c, const flat_inst *in)
 static int32_t terminal(flat_ctx *c, const probe_item *p, int32_t k, const char *name)
 {
     const flat_inst *in = &c->f->inst[k];
-    const int32_t t = terminal_of(in, name);
-    if (t >= 0)
+    const int32_t t = terminal_of(c, in, name);
+    const bool unknown = c->f->terminals && in->letter == 'n' && !module_names(c, in);
+    if (t >= 0 || unknown || !tells(c, p)) /* of an unknown module there will be an error */
         return t;
     diag_warning(c->d, p->span, "'%s' has no terminal '%s'; nothing is saved for it", in->name,
                  name);
-    diag_note(c->d, DIAG_NOWHERE, "its terminals are %s", terminals_of(c, in));
+    diag_note(c->d, DIAG_NOWHERE, "its terminals are %s", terminals_of(c, in, name));
     return -1;
 }
 
 /* -- subcircuits -- */
 
-/* The instances behind "(", as in i(x1:a), ix(u1:a), p(x1). */
-static void want_of_card(flat_ctx *c, const net_card *card)
+/* What pin_of says of an instance: its terminals are asked for by a card of .save or .probe, by
+ * another card or command, or are those of an instance within it. */
+enum { PIN_CARD = 1, PIN_METER = 2, PIN_WITHIN = 4 };
+
+static void want(flat_ctx *c, const char *name, int32_t how)
+{
+    map_set(&c->pin_of, map_key(name), how | map_get(&c->pin_of, map_key(name), 0));
+    for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+        const char *above = str_intern(c->names, name, (size_t)(dot - name));
+        map_set(&c->pin_of, map_key(above), PIN_WITHIN | map_get(&c->pin_of, map_key(above), 0));
+    }
+}
+
+/* Whether a path begins with an instance of the scope; else it begins at the top. */
+static bool stands_in(const scope *s, const char *name)
+{
+    const size_t n = strcspn(name, ".");
+    for (size_t i = 0; i < vec_len(s->b->elem); i++)
+        if (!strncmp(s->b->elem[i].name, name, n) && !s->b->elem[i].name[n])
+            return true;
+    return false;
+}
+
+/* The instances behind "(", as in i(x1:a), ix(u1:a), p(x1), of a card in a scope. */
+static void want_of_card(flat_ctx *c, const scope *s, const net_card *card)
 {
     for (int32_t i = 0; i + 2 < card->n_tok; i++) {
         const net_tok *t = &card->tok[i];
@@ -154,21 +271,36 @@ static void want_of_card(flat_ctx *c, const net_card *card)
             c, str_intern0(c->names, arena_printf(&c->scratch, "%s%.*s", prefix, n, t[2].text)));
         const char *dot = strrchr(name, '.');
         if ((dot ? dot[1] : name[0]) == 'x')
-            map_set(&c->pin_of, map_key(name), 1);
+            want(c, stands_in(s, name) ? flat_join(c, s, name) : name, PIN_CARD);
     }
 }
 
-void flat_want_pins(flat_ctx *c)
+void flat_want_pins(flat_ctx *c, const scope *s)
 {
-    const card_ref *r = c->root->b->other;
+    const card_ref *r = s->b->other;
     for (size_t i = 0; i < vec_len(r); i++) {
         const net_card *card = r[i].card;
-        if (card->kind != NET_CARD_SAVE || !flat_on(c->root, r[i].guard))
+        if (card->kind != NET_CARD_SAVE || !flat_on(s, r[i].guard))
             continue;
-        want_of_card(c, card);
-        for (int32_t k = 0; !strcmp(card->name, "probe") && k < card->n_tok; k++)
+        want_of_card(c, s, card);
+        for (int32_t k = 0; s == c->root && !strcmp(card->name, "probe") && k < card->n_tok; k++)
             c->all_pins |= card->tok[k].text && !strcmp(card->tok[k].text, "alli");
     }
+    for (size_t i = 0; s == c->root && i + 1 < vec_len(c->deck->metered); i += 2)
+        if (*c->deck->metered[i + 1] == ':')
+            want(c, c->deck->metered[i], PIN_METER);
+}
+
+/* Bits PIN_* of an instance that stands in a scope. */
+static int32_t pins_of(flat_ctx *c, const scope *s, const char *name)
+{
+    const int32_t all = c->all_pins && s == c->root ? PIN_CARD : 0;
+    return c->pin_of.n ? all | map_get(&c->pin_of, map_key(flat_join(c, s, name)), 0) : all;
+}
+
+bool flat_has_pins(flat_ctx *c, const scope *s, const elem *e)
+{
+    return pins_of(c, s, e->name) != 0;
 }
 
 static flat_inst zero_volts(flat_ctx *c, const char *name, int32_t a, int32_t b, diag_span span)
@@ -226,12 +358,9 @@ static bool is_metered_sub(flat_ctx *c, const char *name, const body *b)
 
 void flat_put_pins(flat_ctx *c, const scope *s, const elem *e, const body *b, int32_t *node)
 {
-    const bool all = c->all_pins && s == c->root, metered = vec_len(c->deck->metered) > 0;
-    if (!c->pin_of.n && !all && !metered)
-        return;
-    const char *name = flat_join(c, s, e->name);
-    if (!all && map_get(&c->pin_of, map_key(name), -1) < 0 &&
-        !(metered && is_metered_sub(c, name, b)))
+    const int32_t pins = pins_of(c, s, e->name);
+    const char *name = pins ? flat_join(c, s, e->name) : NULL;
+    if (!(pins & PIN_CARD) && !(pins & PIN_METER && is_metered_sub(c, name, b)))
         return;
     for (size_t i = 0; i < vec_len(b->port); i++) {
         const int32_t slot = b->port[i], inner = (int32_t)vec_len(c->f->node);
@@ -330,10 +459,13 @@ typedef struct place {
 static bool place_in_sub(flat_ctx *c, const probe_item *p, const pin *sub, place *at)
 {
     at->pin = p->n > 1 ? find_pin(c, sub->inst, p->word[1]) : NULL;
-    if (at->pin)
-        return true;
+    if (at->pin || !tells(c, p))
+        return at->pin != NULL;
     if (p->n == 1)
-        refuse(c, p, "a terminal is needed, as in i(x1:out), for the current of", p->word[0]);
+        diag_warning(c->d, p->span,
+                     "a terminal is needed, as in i(x1:out), for the current of '%s'; nothing is "
+                     "saved for it",
+                     p->word[0]);
     else
         diag_warning(c->d, p->span, "'%s' has no terminal '%s'; nothing is saved for it",
                      p->word[0], p->word[1]);
@@ -361,21 +493,30 @@ static bool find_place(flat_ctx *c, const char *path, const probe_item *p, place
         return false;
     }
     at->t = p->n == 1 ? 0 : terminal(c, p, at->k, p->word[1]);
-    return at->t >= 0;
+    if (at->t < 0 || !is_digital(c, &c->f->inst[at->k], at->t))
+        return at->t >= 0;
+    if (tells(c, p))
+        diag_warning(c->d, p->span,
+                     "terminal %d of '%s' is at a digital node, where no current flows; nothing is "
+                     "saved for it",
+                     (int)at->t + 1, c->f->inst[at->k].name);
+    return false;
 }
 
 static void probe_current(flat_ctx *c, const probe_item *p)
 {
     place at;
-    if (!find_place(c, "", p, &at))
+    if (!find_place(c, path_of(p), p, &at))
         return;
     if (at.pin) {
         save_pin(c, p, at.pin);
         return;
     }
-    const char *name =
-        p->as ? p->as
-              : arena_printf(&c->scratch, "i(%s)", terminal_name(c, &c->f->inst[at.k], at.t));
+    const flat_inst *in = &c->f->inst[at.k];
+    const bool by_name = p->n > 1 && !isdigit((unsigned char)*p->word[1]) && !terminals(in->letter);
+    const char *name = p->as     ? p->as
+                       : by_name ? arena_printf(&c->scratch, "i(%s:%s)", in->name, p->word[1])
+                                 : arena_printf(&c->scratch, "i(%s)", terminal_name(c, in, at.t));
     save_as(c, p,
             (flat_save){.what = FLAT_SAVE_I, .node = {-1, -1}, .device = into(c, p, at.k, at.t)},
             name);
@@ -410,9 +551,11 @@ static void probe_voltage(flat_ctx *c, const probe_item *p)
     const char *name = "v(vd_", *sep = "";
     int32_t k = -1, side = 0;
     for (int32_t i = 0; i < p->n; i++) {
-        name = arena_printf(&c->scratch, "%s%s%s", name, i && p->comma[i] ? "_" : sep, p->word[i]);
+        const bool is_element = i == 0 || (p->comma[i] && side == 1 && i + 1 < p->n);
+        name = arena_printf(&c->scratch, "%s%s%s%s", name, i && p->comma[i] ? "_" : sep,
+                            is_element ? path_of(p) : "", p->word[i]);
         sep = ":";
-        if (i == 0 || (p->comma[i] && side == 1 && i + 1 < p->n)) {
+        if (is_element) {
             k = element(c, p, p->word[i]);
             if (k < 0)
                 return;
@@ -470,6 +613,8 @@ static const net_expr *power_of_element(flat_ctx *c, const probe_item *p, int32_
     const net_expr *sum = NULL;
     for (int32_t t = 0; t < last; t++) {
         const int32_t node = c->f->inst[k].node[t];
+        if (is_digital(c, &c->f->inst[k], t))
+            continue;
         const net_expr *vi = power_at(c, p, into(c, p, k, t), node, ref);
         sum = sum ? combine(c, p, NET_ADD, sum, vi) : vi;
     }
@@ -477,12 +622,12 @@ static const net_expr *power_of_element(flat_ctx *c, const probe_item *p, int32_
 }
 
 /* v is measured to ground, through which current may go as well. */
-static const net_expr *power_of_pins(flat_ctx *c, const probe_item *p)
+static const net_expr *power_of_pins(flat_ctx *c, const probe_item *p, const char *inst)
 {
     const net_expr *sum = NULL;
     for (size_t i = 0; i < vec_len(c->pin); i++) {
         const pin *at = &c->pin[i];
-        if (strcmp(at->inst, p->word[0]) != 0 || at->node == 0)
+        if (strcmp(at->inst, inst) != 0 || at->node == 0)
             continue;
         const net_expr *vi = power_at(c, p, at->source, at->node, 0);
         sum = sum ? combine(c, p, NET_ADD, sum, vi) : vi;
@@ -490,15 +635,16 @@ static const net_expr *power_of_pins(flat_ctx *c, const probe_item *p)
     return sum;
 }
 
-/* The node whose voltage is the power of an instance of a subcircuit (k < 0), or of element k; -1
- * after a message. vector: its name */
-static int32_t power_node(flat_ctx *c, const probe_item *p, int32_t k, const char *vector)
+/* The node whose voltage is the power of an instance of a subcircuit (sub: one of its terminals),
+ * or of element k; -1 after a message. vector: its name */
+static int32_t power_node(flat_ctx *c, const probe_item *p, const pin *sub, int32_t k,
+                          const char *vector)
 {
     const char *name = str_intern0(c->names, arena_printf(&c->scratch, "%s#probe", vector));
     const int32_t known = map_get(&c->node_of, map_key(name), -1);
     if (known >= 0)
         return known;
-    const net_expr *sum = k < 0 ? power_of_pins(c, p) : power_of_element(c, p, k);
+    const net_expr *sum = sub ? power_of_pins(c, p, sub->inst) : power_of_element(c, p, k);
     if (!sum) {
         refuse(c, p, "there is no power of", p->word[0]);
         return -1;
@@ -522,13 +668,13 @@ static int32_t power_node(flat_ctx *c, const probe_item *p, int32_t k, const cha
 /* p(r1), p(x1) */
 static void probe_power(flat_ctx *c, const probe_item *p)
 {
-    const bool sub = first_pin(c, "", p->word[0]) != NULL;
+    const pin *sub = first_pin(c, path_of(p), p->word[0]);
     const int32_t k = sub ? -1 : element(c, p, p->word[0]);
     if (!sub && k < 0)
         return;
     const char *vector =
-        arena_printf(&c->scratch, "%s:power", sub ? p->word[0] : c->f->inst[k].name);
-    const int32_t node = power_node(c, p, k, vector);
+        arena_printf(&c->scratch, "%s:power", sub ? sub->inst : c->f->inst[k].name);
+    const int32_t node = power_node(c, p, sub, k, vector);
     if (node >= 0)
         save_as(c, p, (flat_save){.what = FLAT_SAVE_V, .node = {node, -1}}, vector);
 }
@@ -552,6 +698,7 @@ bool flat_take_terminal(flat_ctx *c, const pending_node *p, flat_save *s)
     const probe_item q = {.kind = power ? 'p' : 'i',
                           .n = power ? 1 : 2,
                           .word = {device, str_intern0(c->names, colon + 1)},
+                          .path = p->path,
                           .span = p->span};
     const pin *sub = first_pin(c, p->path, device);
     place at;
@@ -582,7 +729,7 @@ static void put_saved(flat_ctx *c, flat_save *s)
     if (power) {
         const int32_t k = sub ? -1 : flat_find_element(c, "", s->device);
         s->what = FLAT_SAVE_V;
-        s->node[0] = power_node(c, &q, k, s->as);
+        s->node[0] = power_node(c, &q, sub, k, s->as);
         s->text = s->node[0] < 0 ? NULL : s->text;
     } else if (find_place(c, "", &q, &at)) {
         s->device = at.pin ? at.pin->source : into(c, &q, at.k, at.t);
@@ -598,15 +745,6 @@ static void put_all_saved(flat_ctx *c)
         if (is_taken(&c->f->save[i]))
             put_saved(c, &c->f->save[i]);
     flat_drop_saves(c->f);
-}
-
-static bool has_save_card(const flat_ctx *c)
-{
-    const card_ref *r = c->root->b->other;
-    for (size_t i = 0; i < vec_len(r); i++)
-        if (r[i].card->kind == NET_CARD_SAVE && !strcmp(r[i].card->name, "save"))
-            return true;
-    return false;
 }
 
 /* Values that are currents into terminals which charge something: no model computes them. */
@@ -707,14 +845,14 @@ static void probe_part(flat_ctx *c, const char *device, const char *part)
         return;
     }
     const int32_t k = map_get(&c->inst_of, map_key(device), -1);
-    const int32_t t = k < 0 || power ? 0 : terminal_of(&c->f->inst[k], part + 1);
+    const int32_t t = k < 0 || power ? 0 : terminal_of(c, &c->f->inst[k], part + 1);
     const char *near = k < 0 ? flat_near_element(c, device) : NULL;
     if (k >= 0 && !c->f->inst[k].is_row && t >= 0)
         vec_push(c->probe, p);
     else if (k >= 0)
         lack(c, device, part,
              arena_printf(&c->scratch, "the terminals of '%s' are %s", device,
-                          terminals_of(c, &c->f->inst[k])));
+                          terminals_of(c, &c->f->inst[k], part + 1)));
     else if (near)
         lack(c, device, part, arena_printf(&c->scratch, "did you mean '%s'?", near));
 }
@@ -742,7 +880,7 @@ bool flat_probes(flat_ctx *c)
     put_meters(c);
     if (vec_len(c->probe) || vec_len(c->f->save))
         flat_fill_maps(c);
-    if (vec_len(c->probe) && !has_save_card(c)) /* as in ngspice, .probe takes nothing away */
+    if (vec_len(c->probe) && !c->has_save) /* as in ngspice, .probe takes nothing away */
         vec_push(
             c->f->save,
             ((flat_save){
@@ -763,5 +901,5 @@ bool flat_probes(flat_ctx *c)
             probe_power(c, p);
     }
     put_all_saved(c);
-    return vec_len(c->f->inst) > n || vec_len(c->pin) > 0;
+    return vec_len(c->f->inst) > n || vec_len(c->pin) > 0 || vec_len(c->probe) > 0;
 }

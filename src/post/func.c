@@ -83,7 +83,7 @@ static bool decibel(fargs *f)
 {
     *f->out = same_shape(f, false);
     for (int64_t k = 0; k < f->out->n; k++)
-        f->out->v[k] = 20 * log10(cabs(post_at(f->a, k)));
+        f->out->v[k] = post_decibel(post_at(f->a, k));
     f->out->type = "decibel";
     return true;
 }

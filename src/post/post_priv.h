@@ -3,6 +3,7 @@
 #define POST_PRIV_H
 
 #include <complex.h>
+#include <math.h>
 #undef complex /* plots and values have a member of that name */
 
 #include "expr.h"
@@ -20,6 +21,14 @@ static inline cplx post_at(const post_val *v, int64_t k)
         return NAN;
     k = k < v->n ? k : v->n - 1;
     return v->complex ? v->v[2 * k] + I * v->v[2 * k + 1] : v->v[k];
+}
+/* 20 log10 |x|. Magnitudes below 1e-50, which no circuit has, and 0 are the floor, so that what is
+ * written is finite. */
+#define POST_DB_FLOOR (-1000.0)
+static inline double post_decibel(cplx x)
+{
+    const double db = 20 * log10(cabs(x));
+    return db < POST_DB_FLOOR ? POST_DB_FLOOR : db;
 }
 /* Value k of the axis that v has, k itself without one; k < v->n, since an axis is as long as its
  * vector. */

@@ -385,7 +385,7 @@ static void print_lines(const post_val *v, const post_fft_card *c, const post_to
             continue;
         const cplx a = post_at(v, k);
         fprintf(out, "%8lld  %-14.7g %-14.7g %-14.7g %-14.7g\n", (long long)k, post_axis_at(v, k),
-                20 * log10(cabs(a) / unit), cabs(a) / unit, carg(a) * 180 / M_PI);
+                post_decibel(a / unit), cabs(a) / unit, carg(a) * 180 / M_PI);
     }
 }
 

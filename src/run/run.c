@@ -249,12 +249,12 @@ static vs_status prepare(run *r)
     if (own_seed)
         sim_set_sample(r->sim, r->j->seed, 0);
     if (!st)
+        st = open_models(r); /* of which the expansion asks names of terminals */
+    if (!st)
         st = sim_flatten(r->sim);
     if (!st && own_seed && sim_flat(r->sim)->drew && !r->j->streams.quiet)
         fprintf(r->log, "Seed value for random number generator is set to %llu\n",
                 (unsigned long long)r->j->seed);
-    if (!st)
-        st = open_models(r);
     if (!st)
         st = sim_build(r->sim);
     if (!st || !r->d.n_error)

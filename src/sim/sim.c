@@ -365,8 +365,10 @@ vs_status sim_flatten(sim *s)
     for (size_t i = 0; i < vec_len(s->watch) && s->plan; i++)
         flat_plan_watch(s->plan, s->watch[i]);
     s->plan_taken = s->deck.taken;
+    s->terminal_of = (elab_names){s->d, s->names, s->opt.lib, &s->flat};
+    s->terminals = (flat_terminals){elab_terminal_names, &s->terminal_of};
     vs_status st = flat_build(&s->flat, &s->deck, s->d, s->names, first ? &s->mem : &s->ckt_mem,
-                              s->temp, s->over, vec_len(s->over), s->plan);
+                              s->temp, s->over, vec_len(s->over), s->plan, &s->terminals);
     if (st)
         sim_plan_drop(s);
     if (first)

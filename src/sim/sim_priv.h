@@ -93,7 +93,9 @@ struct sim {
     net_deck as_read; /* the deck of sim_read, which may be another than `deck` (sim_use_deck) */
     size_t text_from, text_to; /* files of s->d: the deck's and those that it includes */
     flat flat;                 /* of the present circuit */
-    flat_ana *todo;            /* [n_todo] the deck's analyses, in its order */
+    elab_names terminal_of;    /* of flat.terminals */
+    flat_terminals terminals;
+    flat_ana *todo; /* [n_todo] the deck's analyses, in its order */
     size_t n_todo;
     option_set option;
     const char **option_text;       /* vec, in mem: what sim_set_option was given */

@@ -714,6 +714,186 @@ rl o 0 {rl}
                                   .replace("the terminals of 'rb' are", 'its terminals are')
                                   .replace("the terminals of 'x1' are", 'its terminals are'))
 
+    def test_terminals_of_subcircuits_that_are_like_others(self):
+        """Like instances are copies of the first one, which has no sources at its terminals."""
+        deck = ('like\nvd d 0 1.5\n%s.subckt sub d\nr1 d 0 1k\nxi d inn\n.ends\n.subckt inn d\nrs d 0 500\n.ends\n'
+                % ''.join('x%d d sub\n' % i for i in range(1, 5)))
+        for cards in ('.probe i(x3:d)\n.op\n', '.save i(x3:d)\n.op\n', '.probe alli\n.op\n', '.op\n.print op i(x3:d)\n',
+                      ".op\n.meas op y param='i(x3:d)'\n", '.control\nsave i(x3:d)\nop\nwrdata y.txt i(x3:d)\n.endc\n'):
+            with self.subTest(cards=cards):
+                v, said = self.run_deck(deck + cards + '.end\n')
+                self.assertNotIn('warning', said)
+                self.assertNotIn('error', said)
+                got = float(self.read('y.txt').split()[-1]) if 'wrdata' in cards else v['i(x3:d)'][0]
+                self.close(got, 4.5e-3, 1e-6)
+                if 'alli' in cards:
+                    self.assertLessEqual({'i(x%d:d)' % i for i in range(1, 5)}, set(v))
+        v, said = self.run_deck(deck + '.probe i(x3.xi:d) p(x4.xi)\n.op\n.end\n')
+        self.assertNotIn('warning', said)
+        self.close(v['i(x3.xi:d)'][0], 3e-3, 1e-6)
+        self.close(v['x4.xi:power'][0], 4.5e-3, 1e-6)
+
+    def test_items_of_cards_inside_a_subcircuit(self):
+        deck = ('inside\nvd d 0 1.5\nvg g 0 1.2\nx1 d g sub\nx2 d g sub\nrt d 0 1k\n.subckt sub d g\nm1 d g s 0 n w=10u l=1u\n'
+                'rs s 0 10\nxi d g inn\n%s\n.ends\n.subckt inn d g\nm1 d g 0 0 n w=10u l=1u\n.ends\n'
+                '.model n nmos vto=0.7 kp=100u\n.op\n.end\n')
+        at = 'x1.', 'x2.'
+        for items, names in (('i(xi:d)', ['i(%sxi:d)']), ('i(xi:2)', ['i(%sxi:2)', 'i(%sxi:g)']), ('i(m1:d)', ['i(%sm1:d)']),
+                             ('p(xi)', ['%sxi:power']), ('p(m1)', ['%sm1:power']), ('i(xi.m1:s)', ['i(%sxi.m1:s)']),
+                             ('vd(m1:d:s)', ['v(vd_%sm1:d:s)']), ('vd(rs)', ['v(vd_%srs)']), ('i(rt)', ['i(rt)'])):
+            for card in ('.save', '.probe'):
+                if card == '.save' and items[:2] == 'vd':
+                    continue
+                with self.subTest(items=items, card=card):
+                    v, said = self.run_deck(deck % ('%s %s' % (card, items)))
+                    self.assertNotIn('warning', said)
+                    self.assertNotIn('error', said)
+                    for path in at:
+                        self.assertTrue(any((name % path if '%' in name else name) in v for name in names), list(v))
+                    self.assertEqual('v(d)' in v, card == '.probe')
+        v, _ = self.run_deck(deck % '.probe i(xi:d) i(m1:d) vd(m1:d:s)')
+        self.close(v['i(x2.xi:d)'][0], 1.25e-4, 1e-6)
+        self.close(v['v(vd_x2.m1:d:s)'][0], 1.5 - v['v(x2.s)'][0], 1e-6)
+        for item, note in (('i(xi:dd)', 'its terminals are d, g, or 1 to 2'), ('i(xj:d)', "did you mean 'x1.xi'?"),
+                           ('p(m9)', "did you mean 'x1.m1'?")):
+            for card in ('.save', '.probe'):
+                with self.subTest(item=item, card=card):
+                    _, said = self.run_deck(deck % ('%s %s v(s)' % (card, item)))
+                    self.assertEqual(said.count('warning'), 1, said)
+                    self.assertIn(note, said)
+
+    MODULE = ('`include "disciplines.vams"\nmodule tri(DD, G, S);\ninout DD, G, S; electrical DD, G, S;\n'
+              'parameter real r = 1k;\nanalog begin\nI(DD,S) <+ V(DD,S)/r;\nI(G,S) <+ V(G,S)/(2*r);\nend\nendmodule\n')
+
+    def test_names_of_terminals_that_a_module_tells(self):
+        self.write('tri.va', self.MODULE)
+        deck = ('module\n.hdl "tri.va"\nv1 a 0 2\nv2 b 0 1\nn1 a b 0 tm\n.model tm tri r=1k\nx1 a b 0 tm\nn2 a b 0 tri\nx2 a b sub\n'
+                '.subckt sub p q\nn1 p q 0 tm\n%s.ends\n%s.end\n')
+        want = {'n1:dd': 2e-3, 'n1:g': 5e-4, 'n1:s': -2.5e-3, 'n1:2': 5e-4, 'x1:s': -2.5e-3, 'n2:dd': 2e-3, 'x2.n1:g': 5e-4}
+        for at, value in want.items():
+            for cards in ('.save i(%s)\n.op\n', '.probe i(%s)\n.op\n', '.op\n.print op i(%s)\n', ".op\n.meas op y param='i(%s)'\n",
+                          '.control\nsave i(%s)\nop\nwrdata y.txt i(%s)\n.endc\n'):
+                with self.subTest(at=at, cards=cards):
+                    v, said = self.run_deck(deck % ('', cards.replace('%s', at)))
+                    self.assertNotIn('warning', said)
+                    self.assertNotIn('error', said)
+                    self.close(float(self.read('y.txt').split()[-1]) if 'wrdata' in cards else v['i(%s)' % at][0], value, 1e-6)
+        v, said = self.run_deck(deck % ('.save i(n1:G)\n', '.op\n'))
+        self.assertNotIn('warning', said)
+        self.close(v['i(x2.n1:g)'][0], 5e-4, 1e-6)
+        for cards in ('.probe i(n1:d)\n.op\n', '.save i(n1:d) v(a)\n.op\n', '.op\n.print op i(n1:d) v(a)\n'):
+            _, said = self.run_deck(deck % ('', cards))
+            self.assertIn('terminals are dd, g, s, or 1 to 3', said.replace("of 'n1' ", ''))
+        self.write('bad.va', self.MODULE.replace('V(DD,S)', 'V(nowhere,S)'))
+        for old, new, error in (('tm tri', 'tm try', "unknown type 'try'"), ('tri.va', 'absent.va', "'absent.va' does not exist"),
+                                ('tri.va', 'bad.va', "unknown node or branch 'nowhere'")):
+            self.write('d.sp', (deck % ('', '.probe i(n1:dd) i(n1:g)\n.op\n')).replace(old, new))
+            done = subprocess.run([VSIM, 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+            self.assertIn(error, done.stderr)
+            self.assertEqual(done.stderr.count('error:'), 1)
+            self.assertNotIn('no terminal', done.stderr)
+
+    def test_names_of_terminals_that_a_compiled_library_tells(self):
+        mock = os.path.join(os.path.dirname(VSIM), 'tests', 'unit', 'osdi', 'mock4.osdi')
+        if not os.path.exists(mock):
+            self.skipTest('the mocks were not built')
+        self.write('d.sp', 'osdi\n.hdl "%s"\n.model k mock_diode\nv1 a 0 0.5\nr1 a b 1k\nn1 b 0 k\n.probe i(n1:a) i(n1:C) i(r1) i(n1:x)\n'
+                           '.op\n.end\n' % mock)
+        r = subprocess.run([VSIM, '--allow-native', '--csv', '-r', 'out.csv', 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn('its terminals are a, c, or 1 to 2', r.stderr)
+        v = dict(zip(*[line.split(',') for line in self.read('out.csv').split('\n')[:2]]))
+        self.close(float(v['i(n1:a)']), float(v['i(r1)']), 1e-6)
+        self.close(float(v['i(n1:c)']), -float(v['i(r1)']), 1e-6)
+
+    def test_names_of_terminals_that_code_models_tell(self):
+        deck = ('codes\nv1 in 0 1\na1 in out gm\n.model gm gain(gain=3)\nr1 out 0 1k\na2 [in out] o2 sm\n.model sm summer(in_gain=[1 2])\n'
+                'r2 o2 0 1k\na3 %vd(in out) %id(o3 0) gm\nr3 o3 0 1k\na4 in od sd\n.model sd sidiode(ron=1k rrev=1k)\nr4 od 0 1k\n'
+                'a5 [in] [d] adc\n.model adc adc_bridge\na6 d q inv\n.model inv d_inverter\na7 [q] [oq] dac\n.model dac dac_bridge\nr7 oq 0 1k\n')
+        want = {'a1:out': -3e-3, 'a2:out': -7e-3, 'a3:out': -6, 'a3:out_n': 6, 'a4:ds': 0.5e-3, 'a4:ds_n': -0.5e-3,
+                'a2:in[1]': 0, 'a1:in': 0, 'a5:in': 0}
+        items = ' '.join('i(%s)' % at for at in want)
+        for cards in ('.probe %s\n.op\n' % items, '.save %s\n.op\n' % items, '.op\n.print op %s\n' % items):
+            v, said = self.run_deck(deck + cards + '.end\n')
+            self.assertNotIn('warning', said)
+            for at, value in want.items():
+                with self.subTest(at=at, cards=cards):
+                    self.assertAlmostEqual(v['i(%s)' % at][0], value, delta=1e-6)
+        for item, note in (('a2:in', 'in[0], in[1], out, or 1 to 3'), ('a1:q', 'in, out, or 1 to 2'), ('a3:p', 'in, in_n, out, out_n, or 1 to 4')):
+            _, said = self.run_deck(deck + '.probe i(%s)\n.op\n.end\n' % item)
+            self.assertIn('its terminals are ' + note, said)
+
+    def test_of_many_terminals_the_nearest_is_told(self):
+        inputs = ' '.join('n%d' % k for k in range(40))
+        deck = 'many\nv1 n0 0 1\na1 [%s] out sm\n.model sm summer\nr1 out 0 1k\n%s.op\n%%s\n.end\n' % (
+            inputs, ''.join('rr%d n%d 0 1k\n' % (k, k) for k in range(40)))
+        _, said = self.run_deck(deck % '.probe i(a1:in[17])')
+        self.assertNotIn('warning', said)
+        _, said = self.run_deck(deck % '.probe i(a1:inn[17])')
+        self.assertIn('its terminals are in[0], ... in[17], or 1 to 41', said)
+        _, said = self.run_deck(deck % '.print op i(a1:inn[39])')
+        self.assertIn("the terminals of 'a1' are in[0], ... in[39], or 1 to 41", said)
+
+    def test_names_of_terminals_of_digital_devices(self):
+        deck = ('pspice\nv1 in 0 pulse(0 5 1n 1n 1n 10n 20n)\nv2 i2 0 5\nu1 nand(2) vdd 0 in i2 out g t\n.model g ugate\n.model t uio\n'
+                'rl out 0 1k\nu2 dff(2) vdd 0 hi hi in out i2 q0 q1 n0 n1 f t\n.model f ueff\nrh hi 0 1meg\nr0 q0 0 1k\nr1 q1 0 1k\n'
+                'r2 n0 0 1k\nr3 n1 0 1k\n.tran 1n 40n\n%s\n.end\n')
+        v, said = self.run_deck(deck % '.probe i(u1:out) i(rl) i(u1:in[1]) i(u2:out[1])')
+        self.assertNotIn('no terminal', said)
+        for got, want in zip(v['i(u1:out)'], v['i(rl)']):
+            self.assertAlmostEqual(got, -want, delta=1e-8)
+        self.assertGreater(max(v['i(rl)']), 1e-3)
+        _, said = self.run_deck(deck % '.probe i(u1:q)')
+        self.assertIn('its terminals are in[0], in[1], out, or 1 to 3', said)
+        _, said = self.run_deck(deck % '.probe i(u2:x)')
+        self.assertIn('set, reset, clk, data[0], data[1], out[0], out[1], nout[0], nout[1], or 1 to 9', said)
+
+    def test_no_current_flows_at_digital_nodes(self):
+        """A source there would be an analog element, with bridges on both sides: the signal would come later."""
+        deck = ('digital\nv1 in 0 pulse(0 5 1n 1n 1n 10n 20n)\na2 [in] [d] adc\n.model adc adc_bridge\na3 d q inv\n.model inv d_inverter\n'
+                'a4 [q] [oq] dac\n.model dac dac_bridge\nr4 oq 0 1k\nu1 inv vdd 0 q out g t\n.model g ugate\n.model t uio\nrl out 0 1k\n'
+                '.meas tran t trig v(in) val=0.5 rise=2 targ v(oq) val=0.5 fall=2\n.tran 1n 60n\n%s\n.end\n')
+        time = lambda said: re.search(r'^t += +(\S+)', said, re.M)[1]
+        _, said = self.run_deck(deck % '')
+        want = time(said)
+        for items in ('i(a3:1)', 'i(a3:in) i(a3:out)', 'p(a3)', 'i(a2:out)', 'i(u1:in)'):
+            for card in ('.probe', '.save v(oq)'):
+                with self.subTest(items=items, card=card):
+                    _, said = self.run_deck(deck % ('%s %s' % (card, items)))
+                    self.assertEqual(time(said), want)
+                    self.assertIn('nothing is saved for it', said)
+        v, said = self.run_deck(deck % '.probe i(u1:out) i(rl) i(a4:out) i(a2:in)')
+        self.assertNotIn('nothing is saved', said)
+        self.assertEqual(time(said), want)
+
+    def test_voltages_at_elements_that_a_point_expands_anew(self):
+        deck = ('step\n.param w=%s\nvd d 0 1.5\nvg g 0 1.2\nx1 d g sub\nx2 d g sub\n.subckt sub d g\n.if (w>2u)\nrs s t 10\nrt t 0 10\n'
+                '.else\nrs s 0 20\n.endif\nm1 d g s 0 n w={w} l=1u\n%s.ends\n.model n nmos vto=0.7 kp=100u\n%s.dc vd 1.5 1.5 1\n%s.end\n')
+        for inner, outer in (('.probe vd(rs) vd(m1:d:s)\n', ''), ('', '.probe vd(x1.rs) vd(x2.rs) vd(x2.m1:d:s)\n')):
+            with self.subTest(inner=inner, outer=outer):
+                self.write('d.sp', deck % ('1u', inner, outer, '.step param w list 1u 4u 1u\n'))
+                subprocess.run([VSIM, '--csv', '-r', 'out.csv', 'd.sp'], cwd=self.tmp.name, capture_output=True, check=True)
+                blocks = [b.split('\n') for b in self.read('out.csv').strip().split('\n\n')]
+                family = [dict(zip(b[0].split(','), map(float, b[1].split(',')))) for b in blocks]
+                self.assertEqual(len(family), 3)
+                for w, point in zip(('1u', '4u', '1u'), family):
+                    alone, _ = self.run_deck(deck % (w, inner, outer, ''))
+                    for name in 'v(vd_x1.rs)', 'v(vd_x2.rs)', 'v(vd_x2.m1:d:s)':
+                        self.close(point[name], alone[name][-1], 1e-9)
+
+    def test_levels_of_zero_are_finite(self):
+        self.write('z.sp', 'zero\nv1 a 0 ac 1 sin(0 1 1k)\nr1 a 0 1k\nr2 b 0 1k\n.ac dec 1 1 10\n.print ac vdb(b)\n.tran 1u 2m\n'
+                           '.fft v(a) np=64\n.fft v(b) np=64\n.meas ac m find vdb(b) at=1\n.control\nrun\n'
+                           'let z = db(v(b))\nwrite z.raw z\nset wr_singlescale\nwrdata z.txt z\nprint z[0]\n.endc\n.end\n')
+        r = subprocess.run([VSIM, 'z.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertNotRegex(r.stdout, r'\binf\b|\bnan\b')
+        self.assertRegex(r.stdout, r'm += +-1.000000e\+03')
+        self.assertNotIn('inf', self.read('z.txt'))
+        r = subprocess.run([VSIM, 'convert', 'z.raw', 'z.csv'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertNotIn('inf', self.read('z.csv'))
+
     def test_terminals_in_transients_and_ac(self):
         deck = ('four\nv1 a 0 sin(0 1 1meg) ac 1\nr1 a b 1k\nq1 b a 0 qn\nm1 b a 0 0 n\n.model qn npn\n.model n nmos\n'
                 '.tran 1n 3u\n.save ic(q1) i(m1:d) v(a)\n.four 1meg ib(q1) i(m1:g)\n.meas tran x max ib(q1)\n'

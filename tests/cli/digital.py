@@ -743,6 +743,35 @@ vin in 0 sin(1.5 1.2 0.9meg)
         self.vsim(deck % 'good', '--allow-native')
         self.assertIn('cannot be started', self.vsim(deck % 'good', '--allow-native', '--sandbox', fails=True))
 
+    COUNTER = """module counter(input clk, input reset, input [1:0] in, output reg [8:0] out);
+    always @(posedge clk)
+        if (reset) out <= 509;
+        else if (in[0]) out <= in[1] ? out + 1 : out - 1;
+endmodule
+"""
+
+    @unittest.skipUnless(shutil.which('iverilog'), 'Icarus Verilog is not installed')
+    def test_a_module_in_verilog(self):
+        """examples/d_process.v: a counter of nine bits, so that its answers have two bytes, counts up and down."""
+        frame = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'examples', 'd_process.v')
+        self.write('counter.v', self.COUNTER)
+        subprocess.run(['iverilog', '-g2005', '-DTOP=counter', '-DINPUTS=2', '-DOUTPUTS=9', '-o', 'counter', frame, 'counter.v'],
+                       cwd=self.tmp.name, check=True)
+        self.write('s.txt', ''.join('%dn %ds %ds %ds %ds\n' % (50 * k, k % 2, k < 2, k not in (10, 11), k < 24) for k in range(40)))
+        names = ' '.join('q%d' % k for k in range(9))
+        said = self.vsim('verilog\nas [clk res en up] src\n.model src d_source(input_file="s.txt")\nap [en up] clk res [%s] m\n'
+                         '.model m d_process(process_file="./counter" clk_delay=2n)\n.tran 10n 2u\n.control\nrun\neprint %s > e.txt\nquit\n'
+                         '.endc\n' % (names, names), '--allow-native')
+        self.assertNotIn('warning', said)
+        count, want = 509, []
+        for k in range(3, 40, 2):
+            count = count if k == 11 else (count + (1 if k < 24 else -1)) % 512
+            want += [] if k == 11 else [(50e-9 * k + 2e-9, count)]
+        rows = [(t, sum(int(w[0]) << b for b, w in enumerate(words))) for t, words in self.events('e.txt') if 'Uz' not in words]
+        self.assertEqual([n for _, n in rows], [509] + [n for _, n in want])
+        for (t, _), (at, _) in zip(rows[1:], want):
+            self.assertAlmostEqual(t, at, delta=1e-13)
+
     def test_a_program_behind_named_pipes(self):
         self.program('twice', 'out = 2 * data % 8')
         self.write('s.txt', '0 0s 1s 1s 0s\n100n 1s 1s 1s 0s\n')

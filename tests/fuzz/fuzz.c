@@ -134,7 +134,7 @@ static void fuzz_net(const char *text, size_t n)
     net_deck deck;
     if (net_read_text(&deck, &d, &names, &mem, "fuzz", text, n, NULL) == VS_OK) {
         flat f;
-        if (flat_build(&f, &deck, &d, &names, &mem, 27, NULL, 0, NULL) != VS_OK && !d.n_error)
+        if (flat_build(&f, &deck, &d, &names, &mem, 27, NULL, 0, NULL, NULL) != VS_OK && !d.n_error)
             abort(); /* refused without a message */
     } else if (!d.n_error) {
         abort();

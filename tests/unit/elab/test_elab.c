@@ -48,7 +48,7 @@ static vs_status read_deck(const char *text)
     net_deck deck;
     const char *whole = arena_printf(&mem, "title\n%s.end\n", text);
     vs_status st = net_read_text(&deck, &d, &names, &mem, "test.cir", whole, strlen(whole), NULL);
-    return st == VS_OK ? flat_build(&fl, &deck, &d, &names, &mem, 27, NULL, 0, NULL) : st;
+    return st == VS_OK ? flat_build(&fl, &deck, &d, &names, &mem, 27, NULL, 0, NULL, NULL) : st;
 }
 
 static vs_status elaborate(const char *text)

@@ -46,7 +46,7 @@ static inline void deck_from(fixture *t, const char *text, size_t len)
 {
     deck_init(t);
     t->read = net_read_text(&t->deck, &t->d, &t->names, &t->mem, "t.sp", text, len, NULL);
-    t->build = flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, NULL, 0, NULL);
+    t->build = flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, NULL, 0, NULL, NULL);
 }
 
 /* All messages as "line:col: error: text", one a line; the caller frees. Files other than the deck

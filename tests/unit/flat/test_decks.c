@@ -9,7 +9,7 @@ static void read_path(fixture *t, const char *path)
 {
     deck_init(t);
     t->read = net_read(&t->deck, &t->d, &t->names, &t->mem, path, NULL);
-    t->build = flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, NULL, 0, NULL);
+    t->build = flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, NULL, 0, NULL, NULL);
 }
 
 static size_t count_letter(const flat *f, char letter)

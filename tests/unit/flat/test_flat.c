@@ -347,7 +347,8 @@ START_TEST(values_from_outside_win)
     ck_assert_int_eq(
         net_read_text(&t.deck, &t.d, &t.names, &t.mem, "t.sp", deck, strlen(deck), NULL), VS_OK);
     flat_override over[] = {{"A", 10, false}, {"new", 3, false}};
-    ck_assert_int_eq(flat_build(&t.f, &t.deck, &t.d, &t.names, &t.mem, 27, over, 2, NULL), VS_OK);
+    ck_assert_int_eq(flat_build(&t.f, &t.deck, &t.d, &t.names, &t.mem, 27, over, 2, NULL, NULL),
+                     VS_OK);
     char *text = deck_text(&t);
     ck_assert_str_eq(text, "r1 p 0 value=11\nr2 p 0 value=3\nx1.r1 p 0 value=5\n");
     vs_free(text);
@@ -393,8 +394,8 @@ static void draw_deck(fixture *t, const char *deck, uint64_t seed, int64_t sampl
     t->deck.vary = true;
     t->deck.seed = seed;
     t->deck.sample = sample;
-    ck_assert_int_eq(flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, NULL, 0, NULL),
-                     VS_OK);
+    ck_assert_int_eq(
+        flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, NULL, 0, NULL, NULL), VS_OK);
     ck_assert_uint_eq(vec_len(t->d.msg), 0);
 }
 
@@ -663,8 +664,8 @@ static void check_copies(const char *deck)
         ck_assert_int_eq(
             net_read_text(&t->deck, &t->d, &t->names, &t->mem, "t.sp", deck, strlen(deck), NULL),
             VS_OK);
-        t->build =
-            flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, NULL, 0, k ? plan : NULL);
+        t->build = flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, NULL, 0,
+                              k ? plan : NULL, NULL);
     }
     char *one = deck_text(&a), *each = deck_text(&b), *say = deck_messages(&a),
          *says = deck_messages(&b);

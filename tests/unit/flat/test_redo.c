@@ -27,8 +27,8 @@ static void expand(fixture *t, const char *deck, flat_override *over, flat_plan 
     ck_assert_int_eq(
         net_read_text(&t->deck, &t->d, &t->names, &t->mem, "t.sp", deck, strlen(deck), NULL),
         VS_OK);
-    ck_assert_int_eq(flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, over, 1, plan),
-                     VS_OK);
+    ck_assert_int_eq(
+        flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, over, 1, plan, NULL), VS_OK);
 }
 
 static char *expanded_text(const char *deck, const char *name, double p)
@@ -194,7 +194,8 @@ START_TEST(a_value_that_nothing_depended_on)
     deck_init(&t);
     ck_assert_int_eq(
         net_read_text(&t.deck, &t.d, &t.names, &t.mem, "t.sp", deck, strlen(deck), NULL), VS_OK);
-    ck_assert_int_eq(flat_build(&t.f, &t.deck, &t.d, &t.names, &t.mem, 27, over, 2, plan), VS_OK);
+    ck_assert_int_eq(flat_build(&t.f, &t.deck, &t.d, &t.names, &t.mem, 27, over, 2, plan, NULL),
+                     VS_OK);
     over[0].value = 3;
     over[1].value = 7;
     flat_redo_begin(plan, over, 2, 27, 1);
