@@ -94,6 +94,20 @@ bool small_feeds_of(small_feeds *w, small *s, const double *y)
     return w->any;
 }
 
+void small_feeds_follow(small_feeds *w, const small *s, const double *lambda)
+{
+    const size_t n2 = 2 * ((size_t)s->a->n + 1);
+    if (!w->lambda)
+        w->lambda = vs_calloc(n2, sizeof *w->lambda);
+    if (!w->any) {
+        memset(w->lambda, 0, n2 * sizeof *w->lambda);
+        w->least = 0;
+    }
+    for (size_t i = 0; i < n2; i++)
+        w->lambda[i] += lambda[i];
+    w->any = true;
+}
+
 void small_feeds_fini(small_feeds *w) { vs_free(w->lambda); }
 
 void small_feeds_add(const small_feeds *w, int32_t row, double re, double im, small_feeds_sum *to)
@@ -102,7 +116,7 @@ void small_feeds_add(const small_feeds *w, int32_t row, double re, double im, sm
     to->re += y[0] * re - y[1] * im;
     to->im += y[0] * im + y[1] * re;
     to->terms += hypot(y[0], y[1]) * hypot(re, im);
-    to->drive += hypot(re, im);
+    to->least += w->least * hypot(re, im);
 }
 
 void small_feeds_add_source(const small_feeds *w, const small *s, int32_t source,
@@ -116,10 +130,10 @@ void small_feeds_add_source(const small_feeds *w, const small *s, int32_t source
             small_feeds_add(w, side ? f.n : f.p, side ? f.m : -f.m, 0, to);
 }
 
-double small_feeds_share(const small_feeds *w, const small_feeds_sum *sum)
+double small_feeds_share(const small_feeds_sum *sum)
 {
     const double share = hypot(sum->re, sum->im);
-    return share > fmax(rounding * sum->terms, w->least * sum->drive) ? share : 0;
+    return share > fmax(rounding * sum->terms, sum->least) ? share : 0;
 }
 
 double small_feeds_share_of(const small_feeds *w, const small *s, const double *b)
@@ -128,7 +142,7 @@ double small_feeds_share_of(const small_feeds *w, const small *s, const double *
     for (int32_t i = 1; i <= s->a->n; i++)
         if (b[2 * i] != 0 || b[2 * i + 1] != 0)
             small_feeds_add(w, i, b[2 * i], b[2 * i + 1], &sum);
-    return small_feeds_share(w, &sum);
+    return small_feeds_share(&sum);
 }
 
 /* Of a source of noise, of a unit density. */
@@ -139,7 +153,7 @@ static double share_of_noise(const small_feeds *w, const ckt_noise *s, const ckt
     for (int32_t k = s->first; k < s->end; k++)
         small_feeds_add(w, gain[k].row, gain[k].rate ? 0 : gain[k].gain,
                         gain[k].rate ? omega * gain[k].gain : 0, &sum);
-    return small_feeds_share(w, &sum);
+    return small_feeds_share(&sum);
 }
 
 int32_t small_fed_node(small *s, const double *b)
@@ -184,7 +198,7 @@ vs_status small_feeds_judge(small_feeds *w, small *s, const small_answer *v)
     if (!feeds_matter(s, v->share, v->value) || (w->told && !all))
         return VS_OK;
     w->told = true;
-    const char *who = ana_unknown_text(a, small_fed_node(s, v->b));
+    const char *who = ana_unknown_text(a, v->b ? small_fed_node(s, v->b) : v->node);
     const char *at = s->still ? "" : arena_printf(&a->d->mem, " at %.6g Hz", v->f);
     if (all)
         diag_error(a->d, DIAG_NOWHERE,
@@ -295,14 +309,13 @@ int32_t small_level_of(const small *s, int32_t node)
     return level;
 }
 
-void small_loosen(small *s, bool all)
+void small_loosen(small *s)
 {
     ana *a = s->a;
     const ckt_env env = small_env(a);
     ckt_level l;
     for (size_t i = 0; ckt_next_level(a->c, &env, s->still, &i, &l);)
-        if (all || l.judged)
-            s->g[a->gdiag[l.node] - a->jac->val] += gmin_of(s) - l.siemens;
+        s->g[a->gdiag[l.node] - a->jac->val] += gmin_of(s) - l.siemens;
 }
 
 bool small_is_open(const small *s, const double *z)

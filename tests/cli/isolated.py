@@ -344,6 +344,62 @@ class Isolated(folder.Folder):
         code, rows, said = self.rows('r1 a b 1k\ni1 0 a 0 ac 1\n.sens v(a,b) ac lin 1 1k 1k')
         self.assertEqual((code, rows), (3, []), said)
 
+    def last_row(self, cards):
+        """Exit code, the last row of all plots by name, and what was said."""
+        self.write('deck.sp', 'isolated\n' + cards + '\n.end\n')
+        done = subprocess.run([VSIM, '-n', '--csv', '-r', 'out.csv', 'deck.sp'], cwd=self.tmp.name, capture_output=True, text=True, timeout=300)
+        with open(self.path('out.csv')) as f:
+            plot = f.read().strip().split('\n\n')[-1].split('\n')
+        return done.returncode, dict(zip(plot[0].split(','), map(float, plot[-1].split(',')))) if len(plot) > 1 else {}, done.stderr
+
+    def test_mismatch_of_what_feeds_a_part(self):
+        """Numbers of their own in what feeds it are in no balance; one number in both is, and so is one inside."""
+        of_op = 'r1 a b {agauss(1k,10,1)}\nd1 a b dm\n.model dm d\ni1 0 a %s\ni2 b 0 %s\ni3 a b dc 0 ac 1m\n'
+        of_ac = 'v1 p 0 0 ac 1\nrp p 0 1k\nr1 a b {agauss(1k,10,1)}\ng1 0 a p 0 %s\ng2 b 0 p 0 %s\n'
+        one, two = '{x}', '{agauss(1m,%s,1)}'
+        for cards, card, at in ((of_op, '.dcmatch v(a,b)', ''), (of_op, '.dcmatch v(a)', ''), (of_op, '.acmatch v(a,b) lin 1 1k 1k', ' at 1000 Hz'),
+                                (of_ac, '.acmatch v(a,b) lin 1 1k 1k', ' at 1000 Hz'), (of_ac, '.acmatch v(a) lin 1 1k 1k', ' at 1000 Hz')):
+            code, row, said = self.last_row(cards % (two % '200u', two % '200u') + card)
+            self.assertEqual((code, row), (3, {}), (cards, card, said))
+            self.assertRegex(said, "no solution%s: the deviation by '[ig][12]' and the like is of what flows into node '[ab]', which gmin alone carries" % at)
+            balance = '.param x=agauss(1m,200u,1)\n' + cards % (one, one)
+            code, row, said = self.last_row(balance + card)
+            self.assertEqual(code, 0, (cards, card, said))
+            self.assertNotIn('alone carries', said)
+            if '(a,b)' in card:
+                for k, v in self.last_row(balance + 'vtie b 0\n' + card)[1].items():
+                    self.assertAlmostEqual(row[k], v, delta=1e-5 * abs(v), msg=(card, k))
+        code, row, said = self.last_row(of_ac % (two % '0.2u', two % '0.2u') + '.acmatch v(a,b) lin 1 1k 1k')
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"warning: 2\.\d+ % of the deviation by 'g[12]' and the like at 1000 Hz is of what flows into node 'a'")
+        code, row, said = self.last_row('r1 a b {agauss(1k,10,1)}\nv1 p 0 0 ac 1\nrp p 0 1k\ng1 0 a p 0 1m\n.acmatch v(a,b) lin 1 1k 1k')
+        self.assertEqual((code, row), (3, {}), said)
+        self.assertIn("no solution at 1000 Hz: node 'a' would be at 1e+09 V, where gmin alone carries the current (0.001 A)", said)
+
+    def test_gradients_by_what_feeds_a_part(self):
+        """nan, with a warning, one by one; others are those of the deck with a node of the part at ground."""
+        of_ac = 'v1 p 0 0 ac 1\nrp p 0 1k\nr1 a b 1k\nc1 a b 1n\ng1 0 a p 0 1m\ng2 b 0 p 0 1m\n'
+        of_op = 'r1 a b 1k\ni1 0 a 1m\ni2 b 0 1m\ni3 a b 0.4m\n'
+        for cards, card, at, good, none in (
+                (of_ac, '.ac lin 1 1k 1k', 'vm(a,b) at=1k', 'r1 c1 v1[acmag]', 'g1[gain] g2[gain]'),
+                (of_op + '.model dm d\nd1 a b dm\ni4 b a dc 0 ac 1\n', '.ac lin 1 1k 1k', 'vm(a,b) at=1k', 'r1 i3 i4[acmag]', 'i1 i2'),
+                (of_op, '.op', 'v(a,b) at=0', 'r1 i3', 'i1 i2'), (of_op, '.op', 'v(b) at=0', 'r1 i3', 'i1 i2'),
+                (of_op, '.dc i3 0 1m 0.5m', 'v(a,b) at=0.5m', 'r1', 'i1 i2')):
+            word = card.split()[0][1:]
+            more = '%s\n.meas %s m find %s\n.sens %s m param=%s %s' % (card, word, at, word, good, none)
+            code, row, said = self.last_row(cards + more)
+            self.assertEqual(code, 0, said)
+            self.assertRegex(said, "nothing but gmin carries what '[ig]1.*' feeds into node '[ab]': for it, and for others of the kind, the result is nan")
+            for name in none.split():
+                self.assertTrue(math.isnan(row[name]), (more, row))
+            if 'v(b)' not in at:
+                right = self.last_row(cards + 'vtie b 0\n' + more)[1]
+                for name in good.split():
+                    self.assertAlmostEqual(row[name], right[name], delta=1e-6 * abs(right[name]), msg=(more, name))
+        code, row, said = self.last_row('.param x=1m\n' + of_op.replace('1m', '{x}') + '.op\n.meas op m find v(a,b) at=0\n.sens op m param=x r1')
+        self.assertAlmostEqual(row['x'], 1e3, delta=1e-3, msg=said)  # one parameter of both is in balance
+        self.assertNotIn('nothing but gmin', said)
+
     def test_scattering(self):
         ports = 'v1 a 0 dc 0 portnum 1 z0 50\nv2 c d dc 0 portnum 2 z0 50\nr1 c d 1k\nrs a 0 200\n'
         for noise in '', ' 1':
