@@ -119,34 +119,38 @@ static double deviation(const match *m, bool share, size_t *loudest)
     return sum > 0 ? sqrt(sum) : 0;
 }
 
-/* Numbers of which gmin has it all, where that matters beside the deviation. */
-static void find_none(match *m, double sigma)
+/* Numbers of which gmin has it all, where that matters beside the deviation; they may be in balance
+ * with others. */
+static void find_none(match *m, small *s, double sigma)
 {
+    small_feeds *w = &m->feeds[0];
     for (size_t k = 0; k < m->o->n_variance; k++) {
         const ana_variance *v = &m->o->variance[k];
         const double share = size_of(part_of(m, v->i, true)),
                      all = size_of(part_of(m, v->i, false));
         if (v->i == v->j && small_feeds_are_all(share, all) &&
-            sqrt(v->w) * share > m->dc.a->opt.reltol * sigma)
+            sqrt(v->w) * share > m->dc.a->opt.reltol * sigma) {
             m->o->none[v->i] = true;
+            w->node = m->share.node[v->i];
+            small_feeds_tell_none(w, s, NULL, m->o->name[v->i]);
+        }
     }
 }
 
 static vs_status judge(match *m, small *s, double f)
 {
-    size_t loudest = 0;
-    const double share = deviation(m, true, &loudest);
-    if (!(share > 0))
-        return VS_OK;
-    const size_t by = loudest;
+    size_t loudest = 0, by = 0;
+    const double share = deviation(m, true, &by), value = deviation(m, false, &loudest);
     const small_answer v = {
         .f = f,
-        .value = deviation(m, false, &loudest),
+        .value = value,
         .share = share,
         .node = m->share.node[by],
         .what = arena_printf(&s->a->d->mem, "the deviation by '%s' and the like", m->o->name[by])};
-    find_none(m, v.value);
-    return small_feeds_judge(&m->feeds[0], s, &v);
+    const vs_status st = share > 0 ? small_feeds_judge(&m->feeds[0], s, &v) : VS_OK;
+    if (st == VS_OK)
+        find_none(m, s, value);
+    return st;
 }
 
 static void begin_shares(match *m)

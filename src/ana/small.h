@@ -4,6 +4,8 @@
 #ifndef SMALL_H
 #define SMALL_H
 
+#include <math.h>
+
 #include "ana_priv.h"
 #include "ckt_vary.h"
 #include "lu_z.h"
@@ -17,6 +19,7 @@ typedef struct small {
     lu_z lu;
     bool noise, by_freq; /* as small_begin; G and C change with the frequency */
     bool still;          /* of the static equations */
+    const ckt_env *env;  /* of shunts; NULL: small_env */
 } small;
 
 /* Finds the operating point and linearises there. On failure messages were given; small_fini in any
@@ -56,11 +59,21 @@ typedef struct small_feeds { /* what an output has of it; of 0 before the first 
     double *lambda;          /* [2 (n+1)] per unit of each row; allocated when there is any */
     bool any;
     double least;          /* what rounding, or gmin of devices, leaves of a unit */
+    int32_t node;          /* of the part whose level matters most to the output */
     bool told, told_level; /* warnings are given once */
 } small_feeds;
 typedef struct small_feeds_sum { /* of the rows of a right side; of 0 at the beginning */
     double re, im, terms, least; /* lambda' b; sum |lambda_k b_k|; what is left of |b_k| */
 } small_feeds_sum;
+/* A term y (re + j im); `least` as in small_feeds. */
+static inline void small_feeds_add_term(small_feeds_sum *to, const double *y, double re, double im,
+                                        double least)
+{
+    to->re += y[0] * re - y[1] * im;
+    to->im += y[0] * im + y[1] * re;
+    to->terms += hypot(y[0], y[1]) * hypot(re, im);
+    to->least += least * hypot(re, im);
+}
 typedef struct small_answer {
     double f, value;
     double share;     /* of it, that gmin alone carries */
@@ -69,6 +82,16 @@ typedef struct small_answer {
     const char *what; /* "the noise at the output" */
 } small_answer;
 
+/* The next shunt of an isolated part (of a still one: of what has no path at rest) that has a node
+ * outside of devices: a model may leave one that nothing reads to itself. */
+bool small_next_level(const small *s, size_t *i, ckt_level *l);
+/* g s_p of such a part to seed[0..1], the right side for lambda, of an output's adjoint y whose row
+ * i, from 1, is at y[stride (i - 1)]; the feeds' `node` and `least` follow. level: y_p, where that
+ * is known to more digits; NULL. False: it is 0. */
+bool small_feeds_seed(small_feeds *w, const small *s, const ckt_level *l, const double *y,
+                      size_t stride, const double *level, double *seed);
+/* Before the first seed of an output. */
+void small_feeds_clear(small_feeds *w);
 /* For the output with the adjoint y [2 (n+1)]. One more solution, in circuits with isolated parts
  * that the output depends on; false: it depends on none, and has no share. */
 bool small_feeds_of(small_feeds *w, small *s, const double *y);
@@ -89,7 +112,8 @@ VS_MUST_USE vs_status small_feeds_judge(small_feeds *w, small *s, const small_an
  * loudest source, to b [2 (n+1)]. */
 VS_MUST_USE vs_status small_feeds_judge_noise(small_feeds *w, small *s, const small_answer *v,
                                               double *b);
-/* Warns, once, that what comes of a source or a parameter with the right side b is nan. */
+/* Warns, once, that what comes of a source or a parameter with the right side b is nan; b NULL: it
+ * feeds the feeds' node. */
 void small_feeds_tell_none(small_feeds *w, small *s, const double *b, const char *source);
 /* The node of the part from which gmin carries most of b, 0: there is no part. One solution. */
 int32_t small_fed_node(small *s, const double *b);
@@ -110,6 +134,10 @@ void small_loosen(small *s);
 bool small_is_open(const small *s, const double *z);
 /* Status: VS_OK; VS_ESINGULAR, with a message: there is such a part. */
 VS_MUST_USE vs_status small_refuse_fed(small *s, const double *z, double f);
+/* The same of z[at], one of n sidebands [2 (n+1)], with s->val of any of them: rounding is that of
+ * all. */
+VS_MUST_USE vs_status small_refuse_fed_among(small *s, const double *z, size_t n, size_t at,
+                                             double f);
 
 /* -- feeds_by.c: the same of derivatives by parameters -- */
 typedef struct small_moved {     /* what parameters add to rows, per unit of each */

@@ -344,6 +344,56 @@ class Isolated(folder.Folder):
         code, rows, said = self.rows('r1 a b 1k\ni1 0 a 0 ac 1\n.sens v(a,b) ac lin 1 1k 1k')
         self.assertEqual((code, rows), (3, []), said)
 
+    def test_small_signals_of_periodic_states(self):
+        """As those at rest, at each sideband: what feeds a part there has no way back there."""
+        state = 'i9 b a sin(0 1m 1k)\nr1 a b 1k\nd1 a b dm\n.model dm d cjo=1p\nc1 a b 10n\nv2 q 0 0 ac 1\nrq q q1 1k\nrz q1 0 1k\n'
+        ports = 'v3 x 0 dc 0 portnum 1 z0 50\nrx x 0 50\nv4 a e dc 0 portnum 2 z0 50\nre e b 50\n'
+        one, other = 'g1 0 a q1 0 1m\n', 'g2 b 0 q1 0 %s\n'
+        of_sp = 'g3 %s a x 0 1m\n'
+        forms = '.hbnoise %s v2 lin 1 300 300', '.hbnoise %s v2 lin 1 300 300 modulated sideband=1', '.hbnoise %s v2 lin 1 300 300 strobe=0.2m', \
+            '.hbnoise %s v2 lin 1 300 300 cross=0'
+        for orbit in '.hb 1k nharms=6\n', 'i8 b a sin(0 10u 1.37k)\n.hb 1k 1.37k nharms=4 1\n', '.pss 1k 0 a 100 6 method=shooting\n':
+            def same(cards, card, within=1e-6):
+                code, row, said = self.last_row(cards + orbit + card)
+                self.assertEqual(code, 0, (orbit, card, said))
+                self.assertNotIn('alone carries', said)
+                self.assertNotIn('nan', said)
+                right = self.last_row(cards + 'vtie b 0\n' + orbit + card)[1]
+                for k, v in right.items():
+                    if k.startswith(('v(b)', 'i(vtie)', 'vtie')):
+                        continue
+                    got = row[k] - row[k.replace('v(a)', 'v(b)')] if k.startswith('v(a)') else row[k]
+                    self.assertAlmostEqual(got, v, delta=within * (abs(v) + 1e-3 * max(map(abs, right.values()))), msg=(orbit, card, k))
+
+            def refused(cards, card, why):
+                code, row, said = self.last_row(cards + orbit + card)
+                self.assertEqual(code, 3, (orbit, card, said))
+                self.assertRegex(said, why)
+            refused(state + one, '.hbac lin 1 300 300 sidebands=1', "no solution at 300 Hz: node 'a' would be at 5e\\+08 V, where gmin alone carries")
+            same(state + one + other % '1m', '.hbac lin 1 300 300 sidebands=1')
+            for form in forms[:1] if '1.37k' in orbit else forms:
+                for out in ('v(a,b)', 'v(a)') if form == forms[0] else ('v(a,b)',):
+                    refused(state + one, form % out, 'no solution at 300 Hz: the (noise|gain).* is of what flows into node .a., which gmin alone')
+                same(state + one + other % '1m', form % 'v(a,b)', 1e-4)
+                if form == forms[0]:
+                    same(state + one, form % 'v(q1)')
+            code, row, said = self.last_row(state + one + other % '0.99m' + orbit + forms[0] % 'v(a,b)')
+            self.assertEqual(code, 0, said)
+            self.assertRegex(said, r"warning: [01]\.\d* % of the (noise|gain).* at 300 Hz is of what flows into node '[ab]'")
+            card = '.hbxf v(a,b) lin 1 300 300 sidebands=1'
+            same(state + one + other % '1m', card)
+            code, row, said = self.last_row(state + one + orbit + card)
+            self.assertEqual(code, 0, said)
+            self.assertIn("nothing but gmin carries what 'v2' feeds into node 'a'", said)
+            for k, v in self.last_row(state + one + 'vtie b 0\n' + orbit + card)[1].items():
+                if k.startswith('v2'):
+                    self.assertTrue(math.isnan(row[k]), (orbit, row))
+                elif k[:2] in 'i9v1':
+                    self.assertAlmostEqual(row[k], v, delta=1e-6 * (1 + abs(v)), msg=(orbit, k))
+            for noise in '', ' donoise':
+                same(state + ports + of_sp % 'b', '.hbsp lin 1 300 300' + noise, 1e-5)
+                refused(state + ports + of_sp % '0', '.hbsp lin 1 300 300' + noise, 'no solution at 300 Hz: S_2_1 is of what flows into node .[ab].')
+
     def last_row(self, cards):
         """Exit code, the last row of all plots by name, and what was said."""
         self.write('deck.sp', 'isolated\n' + cards + '\n.end\n')
@@ -369,6 +419,13 @@ class Isolated(folder.Folder):
             if '(a,b)' in card:
                 for k, v in self.last_row(balance + 'vtie b 0\n' + card)[1].items():
                     self.assertAlmostEqual(row[k], v, delta=1e-5 * abs(v), msg=(card, k))
+        cards = '.param x=agauss(1m,10u,1) y=agauss(1m,10u,1)\n.correlate x y cc=%s\nr1 a b 1k\ni1 0 a {x}\ni2 b 0 {y}\n.dcmatch v(a,b) threshold=0'
+        code, row, said = self.last_row(cards % '1')  # in balance, but none of them is by itself
+        self.assertEqual(code, 0, said)
+        self.assertAlmostEqual(row['sigma'], 0.01, delta=1e-6)
+        self.assertTrue(math.isnan(row['x']) and math.isnan(row['y']), row)
+        self.assertIn("nothing but gmin carries what 'x' feeds into node 'a'", said)
+        self.assertEqual(self.last_row(cards % '0.5')[0], 3)
         code, row, said = self.last_row(of_ac % (two % '0.2u', two % '0.2u') + '.acmatch v(a,b) lin 1 1k 1k')
         self.assertEqual(code, 0, said)
         self.assertRegex(said, r"warning: 2\.\d+ % of the deviation by 'g[12]' and the like at 1000 Hz is of what flows into node 'a'")
