@@ -473,6 +473,9 @@ class Isolated(folder.Folder):
         code, rows, said = self.rows(ports + 'g1 d c a 0 1m\ng2 0 e c d 1m\nr2 e f 1k\n.sp lin 2 1k 1meg')
         self.assertEqual(code, 0, said)
         self.assertIn("what port 2 feeds into node 'e' has no way back but gmin: voltages there are none of the circuit", said)
+        code, rows, said = self.rows(ports + 'g2 0 e a 0 1m\nr2 e f 1k\n.sp lin 2 1k 1meg')
+        self.assertEqual(code, 0, said)  # it is for any port, not the last alone
+        self.assertIn("what port 1 feeds into node 'e' has no way back but gmin: voltages there are none of the circuit", said)
 
     def test_poles_and_zeros(self):
         cards = 'r1 a c 1k\nc1 c b 1n\nr2 c b 1k\n'
