@@ -222,9 +222,16 @@ typedef struct ana_adjoint {
     bool given;             /* the start with uic: x itself is what was given; */
     const double *x;        /* [n+1] */
     const double *noted;    /* of ckt_note there; NULL: of no point behind the start */
-    const double *const *f; /* [n_measure] [n+1]; given: d measure / dx */
-    const double *const *q;
+    const double *const *f; /* [n_measure] [n+1]; given: d measure / dx. With ana_tape_feeds */
+    const double *const *q; /* as many more: sums of these are what gmin alone carries */
 } ana_adjoint;
+/* Whether the circuit has parts that nothing joins to ground. */
+bool ana_tape_feeds(const ana_tape *t);
+/* After ana_tape_back: derivatives [n] of a measure by parameters that have the values at [n]
+ * become nan where gmin alone carries them, with a warning. share [n]: their sums over the feeds.
+ */
+void ana_tape_judge(const ana_tape *t, size_t n, const char *const *name, const double *at,
+                    const double *share, double *value);
 /* The adjoint of the run for n_measure measures at once, from the last step to the first.
  *   visit  in  called for each point; another status than VS_OK ends the run
  *   jumps  in  whether a source's derivative by a parameter jumps at a corner

@@ -344,6 +344,34 @@ class Isolated(folder.Folder):
         code, rows, said = self.rows('r1 a b 1k\ni1 0 a 0 ac 1\n.sens v(a,b) ac lin 1 1k 1k')
         self.assertEqual((code, rows), (3, []), said)
 
+    def test_gradients_of_transients(self):
+        """The same in time, from all starts, in one piece or several: amplitudes, gains, and what a part is made of."""
+        waves = '.param x=1m y=1m\nr1 a b 1k\nc1 a b 1n\nd1 a b dm\n.model dm d cjo=1p\ni1 0 a pulse(0 {x} 1u 1u 1u 3u 20u)\n' \
+            'i2 b 0 pulse(0 {y} 1u 1u 1u 3u 20u)\ni3 a b 0.1m\n'
+        gains = 'v1 p 0 pulse(0 1 1u 1u 1u 3u 20u)\nrp p 0 1k\nr1 a b 1k\nl1 a o 1m\nc1 o b 1n\ng1 0 a p 0 1m\ng2 b 0 p 0 1m\ni3 a b 0.1m\n'
+        steady = 'r1 a b 1k\nc1 a b 1n\ni1 0 a 1m\ni2 b 0 1m\ni3 a b 0.1m\n'
+        for cards, good, none in (waves, 'r1 c1 i3', 'x y'), (gains, 'r1 c1 i3', 'g1[gain] g2[gain]'), (steady, 'r1 c1 i3', 'i1 i2'):
+            for out in 'v(a,b)', 'v(a)':
+                for how in '', ' uic':
+                    for memory in '', ' memory=1k':
+                        for m in 'find %s at=5u', 'integ %s from=1u to=8u':
+                            more = '.tran 0.1u 10u%s\n.meas tran m %s\n.sens tran m param=%s %s%s' % (how, m % out, good, none, memory)
+                            code, row, said = self.last_row(cards + more)
+                            self.assertEqual(code, 0, said)
+                            self.assertRegex(said, "nothing but gmin carries what '(g1.gain.|i1|x)' feeds into node '[abo]'")
+                            for name in none.split():
+                                self.assertTrue(math.isnan(row[name]), (more, row))
+                            self.assertTrue(all(math.isfinite(row[name]) for name in good.split()), (more, row))
+                            if out == 'v(a,b)':
+                                right = self.last_row(cards + 'vtie b 0\n' + more)[1]
+                                for name in good.split():
+                                    size = {'r1': 1e3, 'c1': 1e-9, 'i3': 1e-4}[name]
+                                    self.assertAlmostEqual(size * row[name], size * right[name], delta=1e-3 * size * abs(right[name]) + 1e-6, msg=(more, name))
+        both = waves.replace('{y}', '{x}') + '.tran 0.1u 10u\n.meas tran m find v(a,b) at=3u\n.sens tran m param=x r1'
+        code, row, said = self.last_row(both)
+        self.assertNotIn('nothing but gmin', said)
+        self.assertAlmostEqual(row['x'], self.last_row('vtie b 0\n' + both)[1]['x'], delta=1e-4 * row['x'])
+
     def test_small_signals_of_periodic_states(self):
         """As those at rest, at each sideband: what feeds a part there has no way back there."""
         state = 'i9 b a sin(0 1m 1k)\nr1 a b 1k\nd1 a b dm\n.model dm d cjo=1p\nc1 a b 10n\nv2 q 0 0 ac 1\nrq q q1 1k\nrz q1 0 1k\n'
