@@ -250,6 +250,12 @@ vs_status cyclo_judge(cyclo *w, int32_t slot, double value, double share, const 
     return small_feeds_judge(&w->feeds[0], &w->levels, &v);
 }
 
+void cyclo_tell_level(cyclo *w, const ana_output *out)
+{
+    if (w->feeds)
+        small_feeds_tell_level(&w->feeds[0], &w->levels, out, NULL);
+}
+
 bool cyclo_is_open(cyclo *w, int32_t slot, int32_t source, int32_t k, double size)
 {
     if (!small_feeds_are_all(cyclo_gain_share(w, slot, source, k), size))

@@ -75,6 +75,8 @@ double cyclo_noise_share(const cyclo *w, int32_t slot, double f);
 /* As small_feeds_judge; of `what` of the output in a slot. */
 VS_MUST_USE vs_status cyclo_judge(cyclo *w, int32_t slot, double value, double share,
                                   const char *what);
+/* Warns of an output that is a voltage to ground from such a part. */
+void cyclo_tell_level(cyclo *w, const ana_output *out);
 /* Whether a gain of this size is none, with a warning that its source has nan. */
 bool cyclo_is_open(cyclo *w, int32_t slot, int32_t source, int32_t k, double size);
 

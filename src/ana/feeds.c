@@ -250,11 +250,21 @@ void small_feeds_tell_none(small_feeds *w, small *s, const double *b, const char
     w->told = true;
 }
 
+/* Whether the output has one node in the part. */
+static bool is_across(const ckt_level *l, const ana_output *o)
+{
+    int in = 0;
+    for (int32_t k = 0; k < l->n; k++)
+        in += (l->of[k] == o->hi) + (l->of[k] == o->lo);
+    return in == 1;
+}
+
 void small_feeds_tell_level(small_feeds *w, small *s, const ana_output *o, const double *y)
 {
     ckt_level l;
     for (size_t i = 0; !w->told_level && !o->current && small_next_level(s, &i, &l);) {
-        if (l.n < 2 || !(l.siemens * size_of(y, l.node) > most_share))
+        const bool seen = y ? l.siemens * size_of(y, l.node) > most_share : is_across(&l, o);
+        if (l.n < 2 || !seen)
             continue;
         w->told_level = true;
         diag_warning(s->a->d, DIAG_NOWHERE,

@@ -114,7 +114,7 @@ void small_shares_add(small_shares *to, const small_feeds *by, small *s, const s
 void small_shares_add_value(small_shares *to, size_t param, double share)
 {
     to->sum[param].re += share;
-    to->sum[param].terms += share;
+    to->sum[param].terms += fabs(share);
 }
 
 void small_shares_value(const small_shares *w, size_t param, double *re, double *im)

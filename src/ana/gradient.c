@@ -61,26 +61,24 @@ static void add_matrix(gradient *w, int32_t m)
     ckt_delay_phasors(w->s.a->c, w->omega, w->y, w->v, w->w[m]);
 }
 
-/* What of that gmin alone carries (feeds.c): with lambda in place of y. False: nothing. */
-static bool share_matrix(gradient *w, int32_t m, bool drives)
+/* What of y' dA v gmin alone carries (feeds.c): with lambda in place of y, by `feeds`. */
+static void share_matrix(gradient *w, int32_t m, const small_feeds *feeds, const cplx *v,
+                         bool drives)
 {
-    if (!small_feeds_of(&w->feeds, &w->s, (const double *)w->y))
-        return false;
-    const cplx *lambda = (const cplx *)w->feeds.lambda;
-    small_shares_add(&w->share[m], &w->feeds, &w->s,
+    const cplx *lambda = (const cplx *)feeds->lambda;
+    small_shares_add(&w->share[m], feeds, &w->s,
                      &(small_moved){.sign = 1,
                                     .entry = w->entry,
                                     .omega = w->omega,
-                                    .z = (const double *)w->v,
+                                    .z = (const double *)v,
                                     .drive = w->o->drive,
                                     .n_drive = drives ? w->o->n_drive : 0});
     if (!w->share_w[m])
         w->share_w[m] = vs_calloc((size_t)w->s.a->n + 1, sizeof **w->share_w);
     for (size_t k = 0; k < vec_len(w->curve); k++) {
         const ckt_curve *e = &w->curve[k];
-        w->share_w[m][e->by] += lambda[e->row] * (e->g + I * w->omega * e->c) * w->v[e->col];
+        w->share_w[m][e->by] += lambda[e->row] * (e->g + I * w->omega * e->c) * v[e->col];
     }
-    return true;
 }
 
 /* -- ac -- */
@@ -111,7 +109,8 @@ static vs_status ac_at(gradient *w, const ana_spectral_seed *seed, size_t n)
         small_solve_t(&w->s, (double *)w->y);
         add_matrix(w, m);
         add_drives(w, m);
-        (void)share_matrix(w, m, true);
+        if (small_feeds_of(&w->feeds, &w->s, (const double *)w->y))
+            share_matrix(w, m, &w->feeds, w->v, true);
     }
     return st;
 }
@@ -218,21 +217,55 @@ static void add_sources(gradient *w, const loud *l, int32_t m)
         w->w[m][w->by_x[i].of] -= l->by_out * slope_of(w, &w->by_x[i], l->f);
 }
 
-/* The part that gmin alone carries of what a source gives, |lambda' a|^2 and the like. */
-static void share_sources(gradient *w, const loud *l, int32_t m)
+/* u_s of the source with lambda in place of y; 0 if that is nothing. */
+static cplx heard_share(const gradient *w, const ckt_noise *s)
 {
+    small_feeds_sum sum = {0};
+    for (int32_t k = s->first; k < s->end; k++) {
+        const cplx a = gain_of(w, w->gain[k].rate) * w->gain[k].gain;
+        small_feeds_add(&w->feeds, w->gain[k].row, creal(a), cimag(a), &sum);
+    }
+    return small_feeds_share(&sum) > 0 ? sum.re + I * sum.im : 0;
+}
+
+/* v of gmin's part of u and h. */
+static void solve_share(gradient *w, const loud *l, cplx *v)
+{
+    const cplx *lambda = (const cplx *)w->feeds.lambda;
+    cplx h = 0;
+    for (size_t i = 0; i < vec_len(w->noise); i++) {
+        const ckt_noise *s = &w->noise[i];
+        const cplx by =
+            2 * l->by_out * ckt_noise_density(w->s.a->c, s, l->f) * conj(heard_share(w, s));
+        for (int32_t k = s->first; k < s->end; k++)
+            v[w->gain[k].row] += by * gain_of(w, w->gain[k].rate) * w->gain[k].gain;
+    }
+    for (int32_t i = 1; i <= w->s.a->n; i++)
+        h += w->drive[i] * lambda[i];
+    for (int32_t i = 1; i <= w->s.a->n; i++)
+        v[i] += 2 * l->by_gain * conj(h) * w->drive[i];
+    small_solve(&w->s, (double *)v);
+}
+
+/* All of it is of second degree in y: each y at a time is lambda's. */
+static void share_noise(gradient *w, const loud *l, int32_t m)
+{
+    if (!small_feeds_of(&w->feeds, &w->s, (const double *)w->y))
+        return;
+    cplx *v = vs_calloc((size_t)w->s.a->n + 1, sizeof *v);
+    const small_feeds as_it_is = {.lambda = (double *)w->y, .any = true};
+    share_matrix(w, m, &w->feeds, w->v, false);
+    solve_share(w, l, v);
+    share_matrix(w, m, &as_it_is, v, false);
+    vs_free(v);
     for (size_t i = 0; i < vec_len(w->by_p) && l->by_out != 0; i++) {
         const ckt_vary_noise *d = &w->by_p[i];
         const ckt_noise *s = source_of(w, d);
-        small_feeds_sum sum = {0};
-        for (int32_t k = s ? s->first : 0; k < (s ? s->end : 0); k++) {
-            const cplx a = gain_of(w, w->gain[k].rate) * w->gain[k].gain;
-            small_feeds_add(&w->feeds, w->gain[k].row, creal(a), cimag(a), &sum);
-        }
-        const double share = small_feeds_share(&sum), size = s ? cabs(heard(w, s)) : 0;
-        if (share > 0 && size > 0)
+        const cplx u = s ? heard(w, s) : 0;
+        if (u != 0)
             small_shares_add_value(&w->share[m], (size_t)d->of,
-                                   2 * share / size * fabs(l->by_out * slope_of(w, d, l->f)));
+                                   2 * creal(heard_share(w, s) / u) * l->by_out *
+                                       slope_of(w, d, l->f));
     }
 }
 
@@ -252,8 +285,7 @@ static vs_status noise_at(gradient *w, const ana_spectral_seed *seed, size_t n)
         solve_forward(w, &l);
         add_matrix(w, m);
         add_sources(w, &l, m);
-        if (share_matrix(w, m, false))
-            share_sources(w, &l, m);
+        share_noise(w, &l, m);
     }
     return st;
 }

@@ -473,6 +473,8 @@ static vs_status begin(noise *w, cyclo_plan *plan)
                          .t = w->t,
                          .span = w->o->span};
     st = cyclo_begin(&w->s, w->on, plan);
+    if (st == VS_OK)
+        cyclo_tell_level(&w->s, &w->o->out);
     if (st == VS_OK && is_sampled(w))
         w->value = cyclo_output_at(w->on, &w->o->out, w->phase, &w->slope);
     if (is_modulated(w) && w->o->summary)

@@ -99,7 +99,11 @@ static vs_status begin(transfer *w, ana_steady on, cyclo_plan *plan)
                          .to = w->o->freq.to,
                          .t = w->t,
                          .span = w->o->span};
-    return st == VS_OK ? cyclo_begin(&w->s, on, plan) : st;
+    if (st == VS_OK)
+        st = cyclo_begin(&w->s, on, plan);
+    if (st == VS_OK)
+        cyclo_tell_level(&w->s, &w->o->out);
+    return st;
 }
 
 vs_status ana_hbxf(ana_steady on, const ana_hbxf_opt *o, const ana_table *t)

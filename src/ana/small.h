@@ -119,7 +119,8 @@ void small_feeds_tell_none(small_feeds *w, small *s, const double *b, const char
 int32_t small_fed_node(small *s, const double *b);
 /* Adds an adjoint to lambda: what moves by these rows moves what feeds parts. */
 void small_feeds_follow(small_feeds *w, const small *s, const double *lambda);
-/* Warns, once, of a voltage to ground from a part that nothing joins to it. */
+/* Warns, once, of a voltage to ground from a part that nothing joins to it. y: the output's
+ * adjoint; NULL: of the output's own nodes alone. */
 void small_feeds_tell_level(small_feeds *w, small *s, const ana_output *o, const double *y);
 /* A node of a part into which more flows than out of it, in the solution z [2 (n+1)], and what,
  * A; 0: none. */

@@ -405,6 +405,10 @@ class Isolated(folder.Folder):
                 same(state + one + other % '1m', form % 'v(a,b)', 1e-4)
                 if form == forms[0]:
                     same(state + one, form % 'v(q1)')
+            for card in '.hbnoise v(%s) v2 lin 1 300 300', '.hbxf v(%s) lin 1 300 300':
+                counts = ["is a voltage to ground, to which nothing joins its node: node '" in self.last_row(
+                    state + one + other % '1m' + orbit + card % out)[2] for out in ('a', 'a,b', 'q1')]
+                self.assertEqual(counts, [True, False, False], (orbit, card))
             code, row, said = self.last_row(state + one + other % '0.99m' + orbit + forms[0] % 'v(a,b)')
             self.assertEqual(code, 0, said)
             self.assertRegex(said, r"warning: [01]\.\d* % of the (noise|gain).* at 300 Hz is of what flows into node '[ab]'")
@@ -465,9 +469,11 @@ class Isolated(folder.Folder):
         """nan, with a warning, one by one; others are those of the deck with a node of the part at ground."""
         of_ac = 'v1 p 0 0 ac 1\nrp p 0 1k\nr1 a b 1k\nc1 a b 1n\ng1 0 a p 0 1m\ng2 b 0 p 0 1m\n'
         of_op = 'r1 a b 1k\ni1 0 a 1m\ni2 b 0 1m\ni3 a b 0.4m\n'
+        of_noise = 'v1 p 0 0\nrp p q 1k\nrq q 0 1k\nr1 a b 1k\ng1 0 a q 0 1m\ng2 b 0 q 0 1m\n'
         for cards, card, at, good, none in (
                 (of_ac, '.ac lin 1 1k 1k', 'vm(a,b) at=1k', 'r1 c1 v1[acmag]', 'g1[gain] g2[gain]'),
                 (of_op + '.model dm d\nd1 a b dm\ni4 b a dc 0 ac 1\n', '.ac lin 1 1k 1k', 'vm(a,b) at=1k', 'r1 i3 i4[acmag]', 'i1 i2'),
+                (of_noise, '.noise v(a,b) v1 lin 1 1k 1k', 'onoise_spectrum at=1k', 'r1 rp rq', 'g1[gain] g2[gain]'),
                 (of_op, '.op', 'v(a,b) at=0', 'r1 i3', 'i1 i2'), (of_op, '.op', 'v(b) at=0', 'r1 i3', 'i1 i2'),
                 (of_op, '.dc i3 0 1m 0.5m', 'v(a,b) at=0.5m', 'r1', 'i1 i2')):
             word = card.split()[0][1:]
