@@ -222,9 +222,16 @@ typedef struct ana_adjoint {
     bool given;             /* the start with uic: x itself is what was given; */
     const double *x;        /* [n+1] */
     const double *noted;    /* of ckt_note there; NULL: of no point behind the start */
-    const double *const *f; /* [n_measure] [n+1]; given: d measure / dx */
-    const double *const *q;
+    const double *const *f; /* [n_measure] [n+1]; given: d measure / dx. With ana_tape_feeds */
+    const double *const *q; /* as many more: sums of these are what gmin alone carries */
 } ana_adjoint;
+/* Whether the circuit has parts that nothing joins to ground. */
+bool ana_tape_feeds(const ana_tape *t);
+/* After ana_tape_back: derivatives [n] of a measure by parameters that have the values at [n]
+ * become nan where gmin alone carries them, with a warning. share [n]: their sums over the feeds.
+ */
+void ana_tape_judge(const ana_tape *t, size_t n, const char *const *name, const double *at,
+                    const double *share, double *value);
 /* The adjoint of the run for n_measure measures at once, from the last step to the first.
  *   visit  in  called for each point; another status than VS_OK ends the run
  *   jumps  in  whether a source's derivative by a parameter jumps at a corner
@@ -303,12 +310,19 @@ typedef struct ana_push { /* a source whose value moves with a random number or 
     int32_t source, param;
     double by; /* V or A per unit of it */
 } ana_push;
+typedef struct ana_variance { /* the output's: the sum of w Re((dv/dp_i)* dv/dp_j) of all */
+    size_t i, j;
+    double w;
+} ana_variance;
 typedef struct ana_match_opt {
     ana_output out;
     const ana_freq *freq;  /* NULL: of the operating point */
     struct ckt_vary *vary; /* devices that random numbers reach; not made ready */
-    size_t n_param, n_push;
-    const ana_push *push; /* [n_push] */
+    size_t n_param, n_push, n_variance;
+    const ana_push *push;         /* [n_push] */
+    const ana_variance *variance; /* [n_variance]; each number's own, with i = j, is among them */
+    const char *const *name;      /* [n_param] */
+    bool *none; /* [n_param] out: at some point gmin alone carries what the number does */
     vs_status (*row)(void *user, double f, const double *v);
     void *user; /* of row */
 } ana_match_opt;
@@ -337,8 +351,10 @@ typedef struct ana_gradient_opt {
     const ana_gradient_drive *drive; /* [n_drive] */
     const size_t *line;              /* [n_line] the parameter of each ckt_line_side */
     size_t n_seed, n_measure, n_param, n_push, n_drive, n_line;
+    const char *const *name; /* [n_param] */
 } ana_gradient_opt;
-/* Adds d measure / d parameter to to[measure * n_param + parameter].
+/* Adds d measure / d parameter to to[measure * n_param + parameter]; NAN, with a warning, where
+ * gmin alone carries it.
  *   sink  in  progress and stop; its points are not used
  * Status: VS_OK; those of ana_ac and ckt_vary_sum; VS_EUNSUPPORTED (message). */
 VS_MUST_USE vs_status ana_gradient(ana *a, const ana_gradient_opt *o, const ana_sink *sink,
@@ -356,6 +372,7 @@ typedef struct ana_static_opt {
     const ana_push *push;  /* [n_push]; those of swept sources do not count */
     const size_t *line;    /* [n_line] the parameter of each ckt_line_side */
     size_t n_seed, n_measure, n_param, n_push, n_line;
+    const char *const *name; /* [n_param] */
 } ana_static_opt;
 /* As ana_gradient. */
 VS_MUST_USE vs_status ana_gradient_static(ana *a, const ana_static_opt *o, const ana_sink *sink,

@@ -98,8 +98,44 @@ static void weigh(const ana_orbit *h, const cyclo_view *v, hb_cplx *y, int32_t k
         y[(size_t)(v->at[i] - 1) * (size_t)h->n_k + (size_t)k] += by * v->by[i];
 }
 
+/* A level that an output sees is lost in what GMRES leaves, if it is this part of the adjoint. */
+static const double gmres_left = 1e-8;
+
+static double largest(const ckt_level *l, const hb_cplx *y, size_t nk)
+{
+    double most = 0;
+    for (int32_t i = 0; i < l->n; i++)
+        for (size_t k = 0; k < nk; k++)
+            most = fmax(most, cabs(y[(size_t)(l->of[i] - 1) * nk + k]));
+    return most;
+}
+
+/* lambda of the output in a slot, by one more solution. */
+static vs_status find_feeds(cyclo *w, int32_t slot, double f)
+{
+    small_feeds *to = &w->feeds[slot];
+    const size_t nk = (size_t)w->on.orbit->n_k, all = (size_t)w->on.orbit->n * nk + 1;
+    const double *y = (const double *)w->y[slot];
+    ckt_level l;
+    if (!to->lambda)
+        to->lambda = vs_calloc(2 * all, sizeof *to->lambda);
+    memset(to->lambda, 0, 2 * all * sizeof *to->lambda);
+    small_feeds_clear(to);
+    for (size_t i = 0; small_next_level(&w->levels, &i, &l);) {
+        const double unknown = w->on.orbit->blocks ? gmres_left * largest(&l, w->y[slot], nk) : 0;
+        for (size_t k = 0; k < nk; k++) {
+            static const double none[2] = {0, 0};
+            const bool known = cabs(w->y[slot][(size_t)(l.node - 1) * nk + k]) > unknown;
+            (void)small_feeds_seed(to, &w->levels, &l, y + 2 * k, 2 * nk, known ? NULL : none,
+                                   to->lambda + 2 * ((size_t)(l.node - 1) * nk + k));
+        }
+    }
+    return to->any ? hb_cyclo_adjoint(&w->hb, f, (hb_cplx *)to->lambda) : VS_OK;
+}
+
 vs_status cyclo_solve(cyclo *w, int32_t slot, const cyclo_view *v, double f)
 {
+    w->f = f;
     if (w->shot)
         return shoot_cyclo_solve(w->shot, slot, v, f);
     const ana_orbit *h = w->on.orbit;
@@ -109,7 +145,8 @@ vs_status cyclo_solve(cyclo *w, int32_t slot, const cyclo_view *v, double f)
         weigh(h, v, y, k, cexp(2 * M_PI * I * h->index[k][0] * v->part));
     for (int32_t k = 0; k < v->n_side && !v->sample; k++)
         weigh(h, v, y, hb_sideband(h, v->side[k]), v->gain[k]);
-    return hb_cyclo_adjoint(&w->hb, f, y);
+    const vs_status st = hb_cyclo_adjoint(&w->hb, f, y);
+    return st == VS_OK && w->feeds ? find_feeds(w, slot, f) : st;
 }
 
 double cyclo_density(const cyclo *w, size_t source, int32_t slot, double f)
@@ -170,15 +207,83 @@ double cyclo_gains(const cyclo *w, int32_t slot, int32_t source)
     return sum;
 }
 
+/* -- what gmin alone carries -- */
+
+double cyclo_gain_share(const cyclo *w, int32_t slot, int32_t source, int32_t k)
+{
+    const ckt_source_facts v = ckt_source_at(w->a->c, source);
+    const small_feeds *feeds = w->feeds ? &w->feeds[slot] : NULL;
+    small_feeds_sum sum = {0};
+    if (feeds && w->shot)
+        return shoot_cyclo_gain_share(w->shot, slot, source, k);
+    if (!feeds || !feeds->any)
+        return 0;
+    const int32_t at = hb_sideband(w->on.orbit, k), row[] = {v.is_v ? v.k : v.p, v.is_v ? 0 : v.n};
+    for (int i = 0; i < 2 && at >= 0; i++)
+        if (row[i])
+            small_feeds_add_term(
+                &sum,
+                feeds->lambda + 2 * ((size_t)(row[i] - 1) * (size_t)w->on.orbit->n_k + (size_t)at),
+                v.is_v ? 1 : (i ? v.m : -v.m), 0, feeds->least);
+    return small_feeds_share(&sum);
+}
+
+double cyclo_noise_share(const cyclo *w, int32_t slot, double f)
+{
+    const small_feeds *feeds = w->feeds ? &w->feeds[slot] : NULL;
+    if (feeds && w->shot)
+        return shoot_cyclo_noise_share(w->shot, slot, f);
+    return feeds && feeds->any ? sqrt(hb_cyclo_shares(&w->hb, feeds, f)) : 0;
+}
+
+static int32_t node_of(const cyclo *w, int32_t slot)
+{
+    return w->shot ? shoot_cyclo_fed_node(w->shot, slot) : w->feeds[slot].node;
+}
+
+vs_status cyclo_judge(cyclo *w, int32_t slot, double value, double share, const char *what)
+{
+    if (!(share > 0))
+        return VS_OK;
+    const small_answer v = {
+        .f = w->f, .value = value, .share = share, .node = node_of(w, slot), .what = what};
+    return small_feeds_judge(&w->feeds[0], &w->levels, &v);
+}
+
+void cyclo_tell_level(cyclo *w, const ana_output *out)
+{
+    if (w->feeds)
+        small_feeds_tell_level(&w->feeds[0], &w->levels, out, NULL);
+}
+
+bool cyclo_is_open(cyclo *w, int32_t slot, int32_t source, int32_t k, double size)
+{
+    if (!small_feeds_are_all(cyclo_gain_share(w, slot, source, k), size))
+        return false;
+    w->feeds[slot].node = node_of(w, slot);
+    small_feeds_tell_none(&w->feeds[slot], &w->levels, NULL, ckt_source_at(w->a->c, source).name);
+    return true;
+}
+
 /* -- beginning and end -- */
+
+/* Shunts are those of the orbit's matrices. */
+static void begin_feeds(cyclo *w)
+{
+    w->env = w->on.shot ? shoot_small_env(w->on.shot) : hb_env(w->on.orbit, 0);
+    w->levels = (small){.a = w->a, .env = &w->env};
+    if (small_has_levels(&w->levels))
+        w->feeds = vs_calloc((size_t)w->n_slot + 1, sizeof *w->feeds);
+}
 
 vs_status cyclo_begin(cyclo *w, ana_steady on, const cyclo_plan *p)
 {
     const cyclo_facts facts = cyclo_facts_of(on);
     vs_status st;
     *w = (cyclo){.on = on, .a = facts.a, .tone = facts.tone, .n_slot = p->n_view};
+    begin_feeds(w);
     if (on.shot) {
-        st = shoot_cyclo_begin(&w->shot, on.shot, p);
+        st = shoot_cyclo_begin(&w->shot, on.shot, p, w->feeds ? &w->levels : NULL);
         w->noise = shoot_cyclo_noise(w->shot);
         return st;
     }
@@ -198,6 +303,9 @@ void cyclo_end(cyclo *w)
     if (w->y)
         vs_free(w->y[0]);
     vs_free(w->y);
+    for (int32_t k = 0; k < w->n_slot && w->feeds; k++)
+        small_feeds_fini(&w->feeds[k]);
+    vs_free(w->feeds);
     if (w->hb.h)
         hb_cyclo_end(&w->hb);
     *w = (cyclo){0};

@@ -30,6 +30,10 @@ typedef struct cyclo {
     hb_cplx **y;              /* [n_slot][n n_k + 1] */
     int32_t n_slot;
     shoot_cyclo *shot; /* on.shot */
+    small levels;      /* shunts of isolated parts, of which `feeds` are; no matrix */
+    ckt_env env;
+    small_feeds *feeds; /* [n_slot] of on.orbit, lambda [2 (n n_k + 1)]; NULL: there are no parts */
+    double f;           /* Hz, of the last solution */
 } cyclo;
 
 /* What a plan is for: steps are refined for these outputs at both frequencies. */
@@ -62,6 +66,20 @@ void cyclo_correlation(const cyclo *w, int32_t n, double f, hb_cplx *to);
 hb_cplx cyclo_gain(const cyclo *w, int32_t slot, int32_t source, int32_t k);
 double cyclo_gains(const cyclo *w, int32_t slot, int32_t source);
 
+/* -- what gmin alone carries (feeds.c) --
+ * At each sideband a part's shunt takes what feeds the part at that sideband, in time what feeds it
+ * at that time: lambda is of all of them. */
+/* Of cyclo_gain; of the root of cyclo_total. */
+double cyclo_gain_share(const cyclo *w, int32_t slot, int32_t source, int32_t k);
+double cyclo_noise_share(const cyclo *w, int32_t slot, double f);
+/* As small_feeds_judge; of `what` of the output in a slot. */
+VS_MUST_USE vs_status cyclo_judge(cyclo *w, int32_t slot, double value, double share,
+                                  const char *what);
+/* Warns of an output that is a voltage to ground from such a part. */
+void cyclo_tell_level(cyclo *w, const ana_output *out);
+/* Whether a gain of this size is none, with a warning that its source has nan. */
+bool cyclo_is_open(cyclo *w, int32_t slot, int32_t source, int32_t k, double size);
+
 /* The output by 1 V or 1 A of a source, of the adjoint y whose unknown i, from 1, is at
  * (i - 1) stride. */
 hb_cplx cyclo_of_source(const ckt_source_facts *v, const hb_cplx *y, size_t stride);
@@ -84,7 +102,8 @@ VS_MUST_USE vs_status cyclo_instant(ana_steady on, const ana_output *out, double
                                     int32_t edge, diag_span span, double *part);
 
 /* -- shoot_cyclo.c: the same in time -- */
-VS_MUST_USE vs_status shoot_cyclo_begin(shoot_cyclo **w, ana_shot *s, const cyclo_plan *p);
+VS_MUST_USE vs_status shoot_cyclo_begin(shoot_cyclo **w, ana_shot *s, const cyclo_plan *p,
+                                        const small *levels);
 void shoot_cyclo_end(shoot_cyclo **w);
 VS_MUST_USE vs_status shoot_cyclo_solve(shoot_cyclo *w, int32_t slot, const cyclo_view *v,
                                         double f);
@@ -92,6 +111,11 @@ double shoot_cyclo_density(const shoot_cyclo *w, size_t source, int32_t slot, do
 void shoot_cyclo_correlation(const shoot_cyclo *w, int32_t n, double f, hb_cplx *to);
 hb_cplx shoot_cyclo_gain(const shoot_cyclo *w, int32_t slot, int32_t source, int32_t k);
 double shoot_cyclo_gains(const shoot_cyclo *w, int32_t slot, int32_t source);
+/* As cyclo_gain_share and so on; of a noise source that is not white as if its density were that
+ * at f. node: of cyclo_judge. */
+double shoot_cyclo_gain_share(const shoot_cyclo *w, int32_t slot, int32_t source, int32_t k);
+double shoot_cyclo_noise_share(const shoot_cyclo *w, int32_t slot, double f);
+int32_t shoot_cyclo_fed_node(const shoot_cyclo *w, int32_t slot);
 const orbit_noise *shoot_cyclo_noise(const shoot_cyclo *w);
 hb_cplx shoot_cyclo_phasor(const ana_shot *s, const ana_output *out, int32_t k, double *most);
 double shoot_cyclo_output_at(const ana_shot *s, const ana_output *out, double part, double *slope);

@@ -34,11 +34,9 @@ static double distance(const double *v, int32_t i, int32_t j)
     return hypot(v[2 * i] - v[2 * j], v[2 * i + 1] - v[2 * j + 1]);
 }
 
-/* The next shunt of a part that has a node outside of devices: a model may leave one that nothing
- * reads to itself. */
-static bool next_level(const small *s, size_t *i, ckt_level *l)
+bool small_next_level(const small *s, size_t *i, ckt_level *l)
 {
-    const ckt_env env = small_env(s->a);
+    const ckt_env env = s->env ? *s->env : small_env(s->a);
     while (ckt_next_level(s->a->c, &env, s->still, i, l))
         for (int32_t k = 0; k < l->n; k++)
             if (!s->a->u[l->of[k]].internal)
@@ -50,59 +48,79 @@ bool small_has_levels(const small *s)
 {
     size_t i = 0;
     ckt_level l;
-    return next_level(s, &i, &l);
+    return small_next_level(s, &i, &l);
 }
 
 /* -- outputs -- */
 
-/* s_p of a part, to seed[0..1]. */
-static void seed_of(const small *s, const ckt_level *l, const double *y, double *seed)
+bool small_feeds_seed(small_feeds *w, const small *s, const ckt_level *l, const double *y,
+                      size_t stride, const double *level, double *seed)
 {
-    const int32_t p = l->node;
-    int32_t q = p;
-    for (int32_t k = 0; k < l->n; k++)
-        if (distance(y, l->of[k], p) > distance(y, q, p))
-            q = l->of[k];
-    for (int part = 0; part < 2; part++) {
-        const double at_p = y[2 * p + part], at_q = y[2 * q + part];
-        seed[part] = at_p * (l->siemens / gmin_of(s)) + (at_q - at_p);
+    const double *p = y + stride * (size_t)(l->node - 1), *q = p;
+    double far = 0;
+    for (int32_t k = 0; k < l->n; k++) {
+        const double *at = y + stride * (size_t)(l->of[k] - 1);
+        const double d = hypot(at[0] - p[0], at[1] - p[1]);
+        q = d > far ? at : q;
+        far = fmax(far, d);
     }
+    for (int part = 0; part < 2; part++)
+        seed[part] = (level ? level : p)[part] * (l->siemens / gmin_of(s)) + (q[part] - p[part]);
+    const double size = hypot(seed[0], seed[1]), least_now = many_devices * gmin_of(s) * size;
+    w->any |= size > 0;
+    w->node = least_now > w->least ? l->node : w->node;
+    w->least = fmax(w->least, least_now);
+    for (int part = 0; part < 2; part++)
+        seed[part] *= l->siemens;
+    return size > 0;
+}
+
+void small_feeds_clear(small_feeds *w)
+{
+    w->any = false;
+    w->least = 0;
+    w->node = 0;
 }
 
 bool small_feeds_of(small_feeds *w, small *s, const double *y)
 {
     const size_t n2 = 2 * ((size_t)s->a->n + 1);
-    double most = 0;
     ckt_level l;
-    for (size_t i = 0; next_level(s, &i, &l);) {
+    small_feeds_clear(w);
+    for (size_t i = 0; small_next_level(s, &i, &l);) {
+        const bool first = !w->any;
         double seed[2];
-        seed_of(s, &l, y, seed);
-        if (!(hypot(seed[0], seed[1]) > 0))
+        if (!small_feeds_seed(w, s, &l, y + 2, 2, NULL, seed))
             continue;
         if (!w->lambda)
             w->lambda = vs_calloc(n2, sizeof *w->lambda);
-        if (!(most > 0))
+        if (first)
             memset(w->lambda, 0, n2 * sizeof *w->lambda);
-        w->lambda[2 * l.node] += l.siemens * seed[0];
-        w->lambda[2 * l.node + 1] += l.siemens * seed[1];
-        most = fmax(most, hypot(seed[0], seed[1]));
+        w->lambda[2 * l.node] += seed[0];
+        w->lambda[2 * l.node + 1] += seed[1];
     }
-    w->any = most > 0;
-    w->least = many_devices * gmin_of(s) * most;
     if (w->any)
         small_solve_t(s, w->lambda);
     return w->any;
+}
+
+void small_feeds_follow(small_feeds *w, const small *s, const double *lambda)
+{
+    const size_t n2 = 2 * ((size_t)s->a->n + 1);
+    if (!w->lambda)
+        w->lambda = vs_calloc(n2, sizeof *w->lambda);
+    if (!w->any)
+        memset(w->lambda, 0, n2 * sizeof *w->lambda);
+    for (size_t i = 0; i < n2; i++)
+        w->lambda[i] += lambda[i];
+    w->any = true;
 }
 
 void small_feeds_fini(small_feeds *w) { vs_free(w->lambda); }
 
 void small_feeds_add(const small_feeds *w, int32_t row, double re, double im, small_feeds_sum *to)
 {
-    const double *y = w->lambda + 2 * (size_t)row;
-    to->re += y[0] * re - y[1] * im;
-    to->im += y[0] * im + y[1] * re;
-    to->terms += hypot(y[0], y[1]) * hypot(re, im);
-    to->drive += hypot(re, im);
+    small_feeds_add_term(to, w->lambda + 2 * (size_t)row, re, im, w->least);
 }
 
 void small_feeds_add_source(const small_feeds *w, const small *s, int32_t source,
@@ -116,10 +134,10 @@ void small_feeds_add_source(const small_feeds *w, const small *s, int32_t source
             small_feeds_add(w, side ? f.n : f.p, side ? f.m : -f.m, 0, to);
 }
 
-double small_feeds_share(const small_feeds *w, const small_feeds_sum *sum)
+double small_feeds_share(const small_feeds_sum *sum)
 {
     const double share = hypot(sum->re, sum->im);
-    return share > fmax(rounding * sum->terms, w->least * sum->drive) ? share : 0;
+    return share > fmax(rounding * sum->terms, sum->least) ? share : 0;
 }
 
 double small_feeds_share_of(const small_feeds *w, const small *s, const double *b)
@@ -128,7 +146,7 @@ double small_feeds_share_of(const small_feeds *w, const small *s, const double *
     for (int32_t i = 1; i <= s->a->n; i++)
         if (b[2 * i] != 0 || b[2 * i + 1] != 0)
             small_feeds_add(w, i, b[2 * i], b[2 * i + 1], &sum);
-    return small_feeds_share(w, &sum);
+    return small_feeds_share(&sum);
 }
 
 /* Of a source of noise, of a unit density. */
@@ -139,7 +157,7 @@ static double share_of_noise(const small_feeds *w, const ckt_noise *s, const ckt
     for (int32_t k = s->first; k < s->end; k++)
         small_feeds_add(w, gain[k].row, gain[k].rate ? 0 : gain[k].gain,
                         gain[k].rate ? omega * gain[k].gain : 0, &sum);
-    return small_feeds_share(w, &sum);
+    return small_feeds_share(&sum);
 }
 
 int32_t small_fed_node(small *s, const double *b)
@@ -150,7 +168,7 @@ int32_t small_fed_node(small *s, const double *b)
     ckt_level l;
     memcpy(z, b, n2 * sizeof *z);
     small_solve(s, z);
-    for (size_t i = 0; next_level(s, &i, &l);)
+    for (size_t i = 0; small_next_level(s, &i, &l);)
         if (!node || l.siemens * size_of(z, l.node) > most) {
             node = l.node;
             most = l.siemens * size_of(z, node);
@@ -184,7 +202,7 @@ vs_status small_feeds_judge(small_feeds *w, small *s, const small_answer *v)
     if (!feeds_matter(s, v->share, v->value) || (w->told && !all))
         return VS_OK;
     w->told = true;
-    const char *who = ana_unknown_text(a, small_fed_node(s, v->b));
+    const char *who = ana_unknown_text(a, v->b ? small_fed_node(s, v->b) : v->node);
     const char *at = s->still ? "" : arena_printf(&a->d->mem, " at %.6g Hz", v->f);
     if (all)
         diag_error(a->d, DIAG_NOWHERE,
@@ -228,15 +246,25 @@ void small_feeds_tell_none(small_feeds *w, small *s, const double *b, const char
         diag_warning(s->a->d, DIAG_NOWHERE,
                      "nothing but gmin carries what '%s' feeds into %s: for it, and for others of "
                      "the kind, the result is nan",
-                     source, ana_unknown_text(s->a, small_fed_node(s, b)));
+                     source, ana_unknown_text(s->a, b ? small_fed_node(s, b) : w->node));
     w->told = true;
+}
+
+/* Whether the output has one node in the part. */
+static bool is_across(const ckt_level *l, const ana_output *o)
+{
+    int in = 0;
+    for (int32_t k = 0; k < l->n; k++)
+        in += (l->of[k] == o->hi) + (l->of[k] == o->lo);
+    return in == 1;
 }
 
 void small_feeds_tell_level(small_feeds *w, small *s, const ana_output *o, const double *y)
 {
     ckt_level l;
-    for (size_t i = 0; !w->told_level && !o->current && next_level(s, &i, &l);) {
-        if (l.n < 2 || !(l.siemens * size_of(y, l.node) > most_share))
+    for (size_t i = 0; !w->told_level && !o->current && small_next_level(s, &i, &l);) {
+        const bool seen = y ? l.siemens * size_of(y, l.node) > most_share : is_across(&l, o);
+        if (l.n < 2 || !seen)
             continue;
         w->told_level = true;
         diag_warning(s->a->d, DIAG_NOWHERE,
@@ -267,58 +295,74 @@ static double currents_of(const small *s, const double *z, const ckt_level *l, b
     return all;
 }
 
-int32_t small_fed(const small *s, const double *z, double *current)
+/* Of z[at] among n. */
+static int32_t fed_among(const small *s, const double *z, size_t n, size_t at, double *current)
 {
+    const size_t n2 = 2 * ((size_t)s->a->n + 1);
     bool *in = NULL;
     int32_t node = 0;
     ckt_level l;
-    for (size_t i = 0; !node && next_level(s, &i, &l);) {
+    for (size_t i = 0; !node && small_next_level(s, &i, &l);) {
         if (!l.judged)
             continue;
-        *current = l.siemens * size_of(z, l.node);
+        *current = l.siemens * size_of(z + at * n2, l.node);
+        if (!(*current > least))
+            continue;
         if (!in)
             in = vs_calloc((size_t)s->a->n + 1, sizeof *in);
-        if (*current > least && *current > least_share * currents_of(s, z, &l, in))
+        double inside = 0;
+        for (size_t k = 0; k < n; k++)
+            inside += currents_of(s, z + k * n2, &l, in);
+        if (*current > least_share * inside)
             node = l.node;
     }
     vs_free(in);
     return node;
 }
 
+int32_t small_fed(const small *s, const double *z, double *current)
+{
+    return fed_among(s, z, 1, 0, current);
+}
+
 int32_t small_level_of(const small *s, int32_t node)
 {
     int32_t level = 0;
     ckt_level l;
-    for (size_t i = 0; !level && next_level(s, &i, &l);)
+    for (size_t i = 0; !level && small_next_level(s, &i, &l);)
         for (int32_t k = 0; k < l.n; k++)
             level = l.of[k] == node ? l.node : level;
     return level;
 }
 
-void small_loosen(small *s, bool all)
+void small_loosen(small *s)
 {
     ana *a = s->a;
     const ckt_env env = small_env(a);
     ckt_level l;
     for (size_t i = 0; ckt_next_level(a->c, &env, s->still, &i, &l);)
-        if (all || l.judged)
-            s->g[a->gdiag[l.node] - a->jac->val] += gmin_of(s) - l.siemens;
+        s->g[a->gdiag[l.node] - a->jac->val] += gmin_of(s) - l.siemens;
 }
 
 bool small_is_open(const small *s, const double *z)
 {
     bool open = false;
     ckt_level l;
-    for (size_t i = 0; !open && next_level(s, &i, &l);)
+    for (size_t i = 0; !open && small_next_level(s, &i, &l);)
         open = l.siemens * size_of(z, l.node) > most_share;
     return open;
 }
 
 vs_status small_refuse_fed(small *s, const double *z, double f)
 {
+    return small_refuse_fed_among(s, z, 1, 0, f);
+}
+
+vs_status small_refuse_fed_among(small *s, const double *z, size_t n, size_t at, double f)
+{
     ana *a = s->a;
     double current;
-    const int32_t node = small_fed(s, z, &current);
+    const int32_t node = fed_among(s, z, n, at, &current);
     if (!node)
         return VS_OK;
     diag_error(a->d, DIAG_NOWHERE,

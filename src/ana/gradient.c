@@ -25,17 +25,22 @@ typedef struct gradient {
     const ana_gradient_opt *o;
     small s, dc; /* of the frequencies; of the static equations */
     double omega;
-    cplx *y, *v;           /* [n+1] */
-    cplx *drive;           /* [n+1] noise: the unit of the input */
-    double **w;            /* [n_measure] [n+1] */
-    ckt_vary_entry *entry; /* vec: A_p */
-    ckt_curve *curve;      /* vec: A_x */
-    ckt_noise *noise;      /* vec, as ckt_noises */
-    ckt_noise_gain *gain;  /* vec */
-    ckt_vary_noise *by_p;  /* vec: of noise sources with parameters, */
-    ckt_vary_noise *by_x;  /* vec: with unknowns */
-    double *to;            /* [n_measure][n_param] */
-    size_t n_taken;        /* seeds of the frequencies so far */
+    cplx *y, *v;                 /* [n+1] */
+    cplx *drive;                 /* [n+1] noise: the unit of the input */
+    double **w;                  /* [n_measure] [n+1] */
+    ckt_vary_entry *entry;       /* vec: A_p */
+    ckt_curve *curve;            /* vec: A_x */
+    ckt_noise *noise;            /* vec, as ckt_noises */
+    ckt_noise_gain *gain;        /* vec */
+    ckt_vary_noise *by_p;        /* vec: of noise sources with parameters, */
+    ckt_vary_noise *by_x;        /* vec: with unknowns */
+    double *to;                  /* [n_measure][n_param] */
+    size_t n_taken;              /* seeds of the frequencies so far */
+    small_feeds feeds, feeds_dc; /* of the solution at hand; of l */
+    small_shares *share;         /* [n_measure] */
+    cplx **share_w;              /* [n_measure] [n+1] as w, with lambda for y; NULL: nothing */
+    ckt_vary_entry *current;     /* vec: F_p; made when they are needed */
+    bool has_current;
 } gradient;
 
 /* Adds -Re(y' dA v) to measure m. */
@@ -54,6 +59,26 @@ static void add_matrix(gradient *w, int32_t m)
         to[w->o->line[i]] -=
             creal(ckt_line_side_phasor(w->s.a->c, (int32_t)i, w->omega, w->y, w->v));
     ckt_delay_phasors(w->s.a->c, w->omega, w->y, w->v, w->w[m]);
+}
+
+/* What of y' dA v gmin alone carries (feeds.c): with lambda in place of y, by `feeds`. */
+static void share_matrix(gradient *w, int32_t m, const small_feeds *feeds, const cplx *v,
+                         bool drives)
+{
+    const cplx *lambda = (const cplx *)feeds->lambda;
+    small_shares_add(&w->share[m], feeds, &w->s,
+                     &(small_moved){.sign = 1,
+                                    .entry = w->entry,
+                                    .omega = w->omega,
+                                    .z = (const double *)v,
+                                    .drive = w->o->drive,
+                                    .n_drive = drives ? w->o->n_drive : 0});
+    if (!w->share_w[m])
+        w->share_w[m] = vs_calloc((size_t)w->s.a->n + 1, sizeof **w->share_w);
+    for (size_t k = 0; k < vec_len(w->curve); k++) {
+        const ckt_curve *e = &w->curve[k];
+        w->share_w[m][e->by] += lambda[e->row] * (e->g + I * w->omega * e->c) * v[e->col];
+    }
 }
 
 /* -- ac -- */
@@ -84,6 +109,8 @@ static vs_status ac_at(gradient *w, const ana_spectral_seed *seed, size_t n)
         small_solve_t(&w->s, (double *)w->y);
         add_matrix(w, m);
         add_drives(w, m);
+        if (small_feeds_of(&w->feeds, &w->s, (const double *)w->y))
+            share_matrix(w, m, &w->feeds, w->v, true);
     }
     return st;
 }
@@ -190,6 +217,58 @@ static void add_sources(gradient *w, const loud *l, int32_t m)
         w->w[m][w->by_x[i].of] -= l->by_out * slope_of(w, &w->by_x[i], l->f);
 }
 
+/* u_s of the source with lambda in place of y; 0 if that is nothing. */
+static cplx heard_share(const gradient *w, const ckt_noise *s)
+{
+    small_feeds_sum sum = {0};
+    for (int32_t k = s->first; k < s->end; k++) {
+        const cplx a = gain_of(w, w->gain[k].rate) * w->gain[k].gain;
+        small_feeds_add(&w->feeds, w->gain[k].row, creal(a), cimag(a), &sum);
+    }
+    return small_feeds_share(&sum) > 0 ? sum.re + I * sum.im : 0;
+}
+
+/* v of gmin's part of u and h. */
+static void solve_share(gradient *w, const loud *l, cplx *v)
+{
+    const cplx *lambda = (const cplx *)w->feeds.lambda;
+    cplx h = 0;
+    for (size_t i = 0; i < vec_len(w->noise); i++) {
+        const ckt_noise *s = &w->noise[i];
+        const cplx by =
+            2 * l->by_out * ckt_noise_density(w->s.a->c, s, l->f) * conj(heard_share(w, s));
+        for (int32_t k = s->first; k < s->end; k++)
+            v[w->gain[k].row] += by * gain_of(w, w->gain[k].rate) * w->gain[k].gain;
+    }
+    for (int32_t i = 1; i <= w->s.a->n; i++)
+        h += w->drive[i] * lambda[i];
+    for (int32_t i = 1; i <= w->s.a->n; i++)
+        v[i] += 2 * l->by_gain * conj(h) * w->drive[i];
+    small_solve(&w->s, (double *)v);
+}
+
+/* All of it is of second degree in y: each y at a time is lambda's. */
+static void share_noise(gradient *w, const loud *l, int32_t m)
+{
+    if (!small_feeds_of(&w->feeds, &w->s, (const double *)w->y))
+        return;
+    cplx *v = vs_calloc((size_t)w->s.a->n + 1, sizeof *v);
+    const small_feeds as_it_is = {.lambda = (double *)w->y, .any = true};
+    share_matrix(w, m, &w->feeds, w->v, false);
+    solve_share(w, l, v);
+    share_matrix(w, m, &as_it_is, v, false);
+    vs_free(v);
+    for (size_t i = 0; i < vec_len(w->by_p) && l->by_out != 0; i++) {
+        const ckt_vary_noise *d = &w->by_p[i];
+        const ckt_noise *s = source_of(w, d);
+        const cplx u = s ? heard(w, s) : 0;
+        if (u != 0)
+            small_shares_add_value(&w->share[m], (size_t)d->of,
+                                   2 * creal(heard_share(w, s) / u) * l->by_out *
+                                       slope_of(w, d, l->f));
+    }
+}
+
 static vs_status noise_at(gradient *w, const ana_spectral_seed *seed, size_t n)
 {
     const vs_status st = small_factor(&w->s, w->omega);
@@ -206,6 +285,7 @@ static vs_status noise_at(gradient *w, const ana_spectral_seed *seed, size_t n)
         solve_forward(w, &l);
         add_matrix(w, m);
         add_sources(w, &l, m);
+        share_noise(w, &l, m);
     }
     return st;
 }
@@ -237,6 +317,28 @@ static void say_if_not_finite(const ana *a, vs_status st)
                    "derivative");
 }
 
+/* l is in y. */
+static vs_status share_point(gradient *w, size_t m)
+{
+    const ckt_env env = small_env(w->dc.a);
+    (void)small_feeds_of(&w->feeds_dc, &w->dc, (const double *)w->y);
+    if (w->share_w[m]) {
+        small_solve_t(&w->dc, (double *)w->share_w[m]);
+        small_feeds_follow(&w->feeds_dc, &w->dc, (const double *)w->share_w[m]);
+    }
+    vs_status st = VS_OK;
+    if (w->feeds_dc.any && !w->has_current) {
+        w->has_current = true;
+        st = ckt_vary_currents(w->o->vary, &env, w->dc.x, &w->current);
+    }
+    if (st == VS_OK)
+        small_shares_add(
+            &w->share[m], &w->feeds_dc, &w->dc,
+            &(small_moved){
+                .sign = -1, .entry = w->current, .push = w->o->push, .n_push = w->o->n_push});
+    return st;
+}
+
 /* F_x' l = w, then l' F_p. */
 static vs_status add_point(gradient *w)
 {
@@ -251,6 +353,7 @@ static vs_status add_point(gradient *w)
         small_solve_t(&w->dc, (double *)w->y);
         for (size_t i = 0; i < n1; i++)
             l[i] = creal(w->y[i]);
+        st = share_point(w, m);
         with[m] = (ckt_pairing){l, NULL};
         for (size_t i = 0; i < w->o->n_push; i++) {
             const ana_push *p = &w->o->push[i];
@@ -266,6 +369,8 @@ static vs_status add_point(gradient *w)
         st = ckt_vary_sum(w->o->vary, &env, w->dc.x, with, w->o->n_measure, w->o->n_param, w->to);
     vs_free(with);
     say_if_not_finite(w->dc.a, st);
+    for (size_t m = 0; m < w->o->n_measure && st == VS_OK; m++)
+        small_shares_judge(&w->share[m], &w->s, w->o->name, w->to + m * w->o->n_param);
     return st;
 }
 
@@ -304,7 +409,6 @@ static vs_status linearise(gradient *w, ana *a)
     }
     if (st != VS_OK)
         return st;
-    small_loosen(&w->s, false);
     st = ckt_vary_entries(w->o->vary, &env, w->s.x, w->o->noise != NULL, &w->entry);
     if (st == VS_OK && w->o->noise)
         st = begin_noise(w);
@@ -318,11 +422,17 @@ static void end(gradient *w)
 {
     small_fini(&w->s);
     small_fini(&w->dc);
-    for (size_t m = 0; m < w->o->n_measure; m++)
+    for (size_t m = 0; m < w->o->n_measure; m++) {
         vs_free(w->w[m]);
-    void *const own[] = {w->y, w->v, w->drive, w->w};
+        vs_free(w->share_w[m]);
+        small_shares_end(&w->share[m]);
+    }
+    small_feeds_fini(&w->feeds);
+    small_feeds_fini(&w->feeds_dc);
+    void *const own[] = {w->y, w->v, w->drive, w->w, w->share, w->share_w};
     for (size_t k = 0; k < VS_COUNT(own); k++)
         vs_free(own[k]);
+    vec_free(w->current);
     vec_free(w->entry);
     vec_free(w->curve);
     vec_free(w->noise);
@@ -339,8 +449,12 @@ vs_status ana_gradient(ana *a, const ana_gradient_opt *o, const ana_sink *sink, 
     for (size_t k = 0; k < VS_COUNT(of_unknowns); k++)
         *of_unknowns[k] = vs_calloc(n1, sizeof(cplx));
     w.w = vs_calloc(o->n_measure + 1, sizeof *w.w);
-    for (size_t m = 0; m < o->n_measure; m++)
+    w.share = vs_calloc(o->n_measure + 1, sizeof *w.share);
+    w.share_w = vs_calloc(o->n_measure + 1, sizeof *w.share_w);
+    for (size_t m = 0; m < o->n_measure; m++) {
         w.w[m] = vs_calloc(n1, sizeof **w.w);
+        small_shares_begin(&w.share[m], o->n_param);
+    }
     vs_status st = small_begin_static(&w.dc, a);
     if (st == VS_OK)
         st = linearise(&w, a);

@@ -18,6 +18,10 @@ typedef struct work {
     double *z;         /* [2 (n+1)] */
     ckt_pairing *with; /* [n_measure] */
     double *to;
+    small_feeds feeds;       /* of the solution at hand */
+    small_shares *share;     /* [n_measure] */
+    ckt_vary_entry *current; /* vec: F_p of the row; made when they are needed */
+    bool has_current;
 } work;
 
 static vs_status at_row(work *w, int64_t row)
@@ -65,6 +69,29 @@ static void add_lines(work *w, const double *l, double *to)
         to[w->o->line[i]] += ckt_line_side_sum(w->a->c, (int32_t)i, w->s.x, NULL, false, l);
 }
 
+/* What of it gmin alone carries (feeds.c); l is in z. */
+static vs_status add_share(work *w, int32_t measure, const ckt_env *env)
+{
+    vs_status st = VS_OK;
+    if (!small_feeds_of(&w->feeds, &w->s, w->z))
+        return VS_OK;
+    if (!w->has_current) {
+        vec_clear(w->current);
+        st = ckt_vary_currents(w->o->vary, env, w->s.x, &w->current);
+        w->has_current = true;
+    }
+    ana_push *push = NULL;
+    for (size_t i = 0; i < w->o->n_push; i++)
+        if (!is_swept(w->o, w->o->push[i].source))
+            vec_push(push, w->o->push[i]);
+    if (st == VS_OK)
+        small_shares_add(
+            &w->share[measure], &w->feeds, &w->s,
+            &(small_moved){.sign = -1, .entry = w->current, .push = push, .n_push = vec_len(push)});
+    vec_free(push);
+    return st;
+}
+
 /* All measures that look at a row. */
 static vs_status add_row(work *w, const ana_seed *seed, size_t n)
 {
@@ -72,6 +99,7 @@ static vs_status add_row(work *w, const ana_seed *seed, size_t n)
     const ckt_env env = small_env(w->a);
     vs_status st = at_row(w, seed->row);
     memset(w->l, 0, w->o->n_measure * n1 * sizeof *w->l);
+    w->has_current = false;
     for (size_t i = 0, j; i < n && st == VS_OK; i = j) {
         for (j = i + 1; j < n && seed[j].measure == seed[i].measure;)
             j++;
@@ -80,6 +108,7 @@ static vs_status add_row(work *w, const ana_seed *seed, size_t n)
         solve(w, &seed[i], j - i);
         add_pushes(w, l, to);
         add_lines(w, l, to);
+        st = add_share(w, seed[i].measure, &env);
     }
     if (st == VS_OK)
         st = ckt_vary_sum(w->o->vary, &env, w->s.x, w->with, w->o->n_measure, w->o->n_param, w->to);
@@ -99,6 +128,8 @@ static vs_status add_rows(work *w, const ana_sink *sink)
     }
     if (st == VS_OK)
         st = ckt_vary_total(w->o->vary, w->o->n_measure, w->o->n_param, w->to);
+    for (size_t m = 0; m < w->o->n_measure && st == VS_OK && w->s.a; m++)
+        small_shares_judge(&w->share[m], &w->s, w->o->name, w->to + m * w->o->n_param);
     return st;
 }
 
@@ -112,8 +143,11 @@ vs_status ana_gradient_static(ana *a, const ana_static_opt *o, const ana_sink *s
     w.l = vs_calloc(o->n_measure * n1 + 1, sizeof *w.l);
     w.z = vs_calloc(2 * n1, sizeof *w.z);
     w.with = vs_calloc(o->n_measure + 1, sizeof *w.with);
-    for (size_t m = 0; m < o->n_measure; m++)
+    w.share = vs_calloc(o->n_measure + 1, sizeof *w.share);
+    for (size_t m = 0; m < o->n_measure; m++) {
         w.with[m].f = w.l + m * n1;
+        small_shares_begin(&w.share[m], o->n_param);
+    }
     const vs_status st = add_rows(&w, sink);
     for (int32_t k = 0; k < o->n_swept; k++)
         ckt_set_source_dc(a->c, o->swept[k], was[k]);
@@ -121,6 +155,11 @@ vs_status ana_gradient_static(ana *a, const ana_static_opt *o, const ana_sink *s
     if (st == VS_NOCONV)
         diag_error(a->d, DIAG_NOWHERE,
                    "a device gives no finite value with its parameters or voltages a little off");
+    for (size_t m = 0; m < o->n_measure; m++)
+        small_shares_end(&w.share[m]);
+    vs_free(w.share);
+    vec_free(w.current);
+    small_feeds_fini(&w.feeds);
     small_fini(&w.s);
     vs_free(w.l);
     vs_free(w.z);

@@ -502,7 +502,6 @@ static vs_status find(ana_orbit *h)
     hb_report rep = {0};
     vs_status st = find_drive(h);
     bool found = false;
-    size_t none = 0;
     if (st == VS_OK && h->o.from && h->o.n_from == 2 * ((size_t)h->n + 1) * (size_t)h->n_k) {
         memcpy(h->x, h->o.from, ((size_t)h->n + 1) * (size_t)h->n_k * sizeof *h->x);
         h->bordered = h->o.osc;
@@ -517,9 +516,6 @@ static vs_status find(ana_orbit *h)
         st = hb_refuse(h);
     h->bordered = false;
     h->left = small_left;
-    h->small = st == VS_OK;
-    if (st == VS_OK && ckt_next_firm(h->a->c, &none))
-        st = hb_load(h, true);
     if (st == VS_OK) {
         list_lines(h);
         warn_truncation(h);

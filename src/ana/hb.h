@@ -82,8 +82,6 @@ struct ana_orbit {
     bool slow;         /* GMRES with the blocks did not get to an end */
     double left;       /* of the right side, when GMRES ends */
     double lambda;     /* 0 .. 1: the factor of the drive, raised step by step if Newton fails */
-    bool small; /* the state is found, and what is asked are small signals: parts that are fed have
-                 * gmin, since nobody looks at what feeds them then */
 };
 
 /* -- hb_grid.c -- */

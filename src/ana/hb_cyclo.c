@@ -83,6 +83,37 @@ double hb_cyclo_density(const hb_cyclo *w, size_t source, const hb_cplx *y, doub
     return sum;
 }
 
+static double share_of(const hb_cyclo *w, size_t source, const small_feeds *feeds, double f,
+                       int32_t p)
+{
+    const ana_orbit *h = w->h;
+    const orbit_source *c = &w->noise.source[source];
+    const size_t nk = (size_t)h->n_k;
+    small_feeds_sum sum = {0};
+    for (size_t g = c->first; g < c->end; g++) {
+        const orbit_row *m = &w->noise.row[g];
+        const double *y = feeds->lambda + 2 * (size_t)(m->row - 1) * nk;
+        for (int32_t k = 0; k < h->n_k; k++) {
+            const hb_cplx wk = w->w[g * (size_t)h->n_m + (size_t)hb_difference(h, k, p)] *
+                               (m->rate ? I * (2 * M_PI * f + h->omega[k]) : 1);
+            small_feeds_add_term(&sum, y + 2 * k, creal(wk), cimag(wk), feeds->least);
+        }
+    }
+    return small_feeds_share(&sum);
+}
+
+double hb_cyclo_shares(const hb_cyclo *w, const small_feeds *feeds, double f)
+{
+    double all = 0;
+    for (size_t i = 0; i < vec_len(w->noise.source); i++)
+        for (int32_t p = 0; p < w->h->n_k; p++) {
+            const double share = share_of(w, i, feeds, f, p);
+            if (share > 0)
+                all += share * share * density(w, i, f, p);
+        }
+    return all;
+}
+
 /* to[i][j] += what one source gives at its sideband p; u [n] scratch. */
 static void correlate_one(const hb_cyclo *w, size_t source, const hb_cplx *y, int32_t n, double f,
                           int32_t p, hb_cplx *u, hb_cplx *to)

@@ -34,6 +34,8 @@ VS_MUST_USE vs_status hb_cyclo_adjoint(hb_cyclo *w, double f, hb_cplx *y);
 double hb_cyclo_density(const hb_cyclo *w, size_t source, const hb_cplx *y, double f);
 /* The same from all sources. */
 double hb_cyclo_total(const hb_cyclo *w, const hb_cplx *y, double f);
+/* The power of all sources' shares, of which gmin alone carries it, with the output's feeds. */
+double hb_cyclo_shares(const hb_cyclo *w, const small_feeds *feeds, double f);
 /* to [n][n] = the correlation of n outputs, of adjoints y [n][n n_k + 1]: what all sources give to
  * output i times the conjugate of what they give to output j. */
 void hb_cyclo_correlation(const hb_cyclo *w, const hb_cplx *y, int32_t n, double f, hb_cplx *to);

@@ -121,8 +121,7 @@ ckt_env hb_env(const ana_orbit *h, int32_t sample)
                      .gmin = h->a->opt.gmin,
                      .srcfact = 1,
                      .iter = 1,
-                     .steady = true,
-                     .small = h->small};
+                     .steady = true};
 }
 
 /* f [stride] and q [stride] of the sample at another gmin, sources as they are. */

@@ -421,13 +421,35 @@ static vs_status check(noise *w)
     return st;
 }
 
+/* What of the noise, and of the gain from the input, gmin alone carries. */
+static vs_status judge(noise *w, double f)
+{
+    static const char *const what[N_VIEW] = {
+        [MAIN] = "the noise at the output",
+        [LSB] = "the noise at the lower sideband",
+        [AM] = "the noise of the amplitude",
+        [PM] = "the noise of the phase",
+    };
+    vs_status st = VS_OK;
+    for (int32_t v = 0; v < w->n_view && st == VS_OK; v++)
+        st = cyclo_judge(&w->s, v, sqrt(w->now[v]), cyclo_noise_share(&w->s, v, f), what[v]);
+    if (st == VS_OK && w->o->source >= 0)
+        st =
+            cyclo_judge(&w->s, MAIN, sqrt(w->gain2), cyclo_gain_share(&w->s, MAIN, w->o->source, 0),
+                        "the gain from the input to the output");
+    return st;
+}
+
 static vs_status at_frequency(void *work, double f)
 {
     noise *w = work;
-    const vs_status st = respond(w, f);
+    vs_status st = respond(w, f);
     if (st != VS_OK)
         return st;
     add_up(w, f);
+    st = judge(w, f);
+    if (st != VS_OK)
+        return st;
     integrate(w, f);
     return put(w, f);
 }
@@ -451,6 +473,8 @@ static vs_status begin(noise *w, cyclo_plan *plan)
                          .t = w->t,
                          .span = w->o->span};
     st = cyclo_begin(&w->s, w->on, plan);
+    if (st == VS_OK)
+        cyclo_tell_level(&w->s, &w->o->out);
     if (st == VS_OK && is_sampled(w))
         w->value = cyclo_output_at(w->on, &w->o->out, w->phase, &w->slope);
     if (is_modulated(w) && w->o->summary)

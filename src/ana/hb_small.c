@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "small.h"
+
 #include "shoot_small.h"
 
 /* -- common -- */
@@ -28,7 +30,33 @@ typedef struct response {
     double *drive; /* [2 (n+1)] of the ac sources */
     hb_cplx *b;    /* [n n_k + 1] */
     hb_cplx *z;    /* [2 most + 1][n+1] the answer, sideband by sideband */
+    small levels;  /* shunts of isolated parts, means of the matrix; val NULL: there are none */
+    ckt_env env;
 } response;
+
+/* Refuses a sideband of which gmin alone carries what feeds a part. */
+static vs_status judge(response *w, double f)
+{
+    const ana_orbit *h = w->h;
+    const int32_t n = 2 * w->o->most + 1;
+    vs_status st = VS_OK;
+    for (int32_t p = 0; p < h->nnz && w->levels.val; p++) {
+        w->levels.val[2 * p] = h->g0[p];
+        w->levels.val[2 * p + 1] = 2 * M_PI * f * h->c0[p];
+    }
+    for (int32_t s = 0; s < n && st == VS_OK && w->levels.val; s++)
+        st = small_refuse_fed_among(&w->levels, (const double *)w->z, (size_t)n, (size_t)s,
+                                    f + (s - w->o->most) * h->o.tone[0]);
+    return st;
+}
+
+static void begin_judge(response *w)
+{
+    w->env = hb_env(w->h, 0);
+    w->levels = (small){.a = w->h->a, .env = &w->env};
+    if (small_has_levels(&w->levels))
+        w->levels.val = vs_calloc(2 * ((size_t)w->h->nnz + 1), sizeof *w->levels.val);
+}
 
 static vs_status at_frequency(void *work, double f)
 {
@@ -39,7 +67,7 @@ static vs_status at_frequency(void *work, double f)
     memset(w->b, 0, ((n1 - 1) * nk + 1) * sizeof *w->b);
     for (size_t i = 1; i < n1; i++)
         w->b[(i - 1) * nk + (size_t)zero] = w->drive[2 * i] + I * w->drive[2 * i + 1];
-    const vs_status st = hb_shift_solve(&w->shift, f, w->b);
+    vs_status st = hb_shift_solve(&w->shift, f, w->b);
     if (st != VS_OK)
         return st;
     for (int32_t s = -most; s <= most; s++) {
@@ -48,7 +76,8 @@ static vs_status at_frequency(void *work, double f)
         for (size_t i = 1; i < n1; i++)
             z[i] = w->b[(i - 1) * nk + at];
     }
-    return w->o->point(w->user, f, (const double *)w->z);
+    st = judge(w, f);
+    return st == VS_OK ? w->o->point(w->user, f, (const double *)w->z) : st;
 }
 
 vs_status ana_hbac(ana_steady on, const ana_hbac_opt *o, const ana_table *t)
@@ -65,8 +94,10 @@ vs_status ana_hbac(ana_steady on, const ana_hbac_opt *o, const ana_table *t)
     h->m.factored = false;
     hb_shift_begin(&w.shift, h, false);
     ckt_ac_drive(h->a->c, w.drive);
+    begin_judge(&w);
     const vs_status st = freq_run_table(h->a, &(freq_sweep){f, vec_len(f), at_frequency, &w}, t);
     hb_shift_end(&w.shift);
+    vs_free(w.levels.val);
     vs_free(w.b);
     vs_free(w.z);
     vs_free(w.drive);

@@ -104,6 +104,26 @@ static vs_status begin_plot(scatter *w)
     return st;
 }
 
+/* What of S, and of the noise that leaves the ports, gmin alone carries. */
+static vs_status judge(scatter *w, double f)
+{
+    const int32_t n = w->o->n_port;
+    arena *mem = &w->a->d->mem;
+    vs_status st = VS_OK;
+    for (int32_t i = 0; i < n && st == VS_OK && w->s.feeds; i++) {
+        for (int32_t j = 0; j < n && st == VS_OK; j++)
+            st = cyclo_judge(&w->s, i, cabs(w->net.S[i * n + j]),
+                             2 * sqrt(w->o->port[j].z0) *
+                                 cyclo_gain_share(&w->s, i, w->o->port[j].source, w->o->harm[j]),
+                             arena_printf(mem, "S_%d_%d", (int)i + 1, (int)j + 1));
+        if (st == VS_OK && w->o->noise)
+            st = cyclo_judge(&w->s, i, sqrt(creal(w->net.Cs[i * n + i])),
+                             cyclo_noise_share(&w->s, i, f),
+                             arena_printf(mem, "the noise at port %d", (int)i + 1));
+    }
+    return st;
+}
+
 static vs_status at_frequency(void *work, double f)
 {
     scatter *w = work;
@@ -117,10 +137,13 @@ static vs_status at_frequency(void *work, double f)
         for (int32_t j = 0; j < n; j++)
             w->net.S[i * n + j] = s_of(w, i, j, w->o->harm[j]);
     ports_y_z(&w->net);
-    if (w->o->noise) {
+    if (w->o->noise)
         cyclo_correlation(&w->s, n, f, w->net.Cs);
+    vs_status st = judge(w, f);
+    if (st != VS_OK)
+        return st;
+    if (w->o->noise)
         ports_cy(&w->net);
-    }
     const hb_cplx *m[] = {w->net.S, w->net.Y, w->net.Z, w->net.Cy};
     vec_clear(w->row);
     vec_push(w->row, (hb_cplx)f);
@@ -129,7 +152,7 @@ static vs_status at_frequency(void *work, double f)
             vec_push(w->row, m[k][i]);
     if (has_figures(w))
         push_figures(w, f);
-    const vs_status st = w->t->row(w->t->user, (const double *)w->row);
+    st = w->t->row(w->t->user, (const double *)w->row);
     return st == VS_OK && w->take_s ? w->take_s(w->user, f, (const double *)w->net.S) : st;
 }
 

@@ -6,6 +6,7 @@
  *         & White, DAC 1996. */
 #include "cyclo.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "vec.h"
@@ -40,6 +41,13 @@ static vs_status begin_plot(const transfer *w)
     return st;
 }
 
+/* nan, with a warning, where gmin alone carries what the source feeds into a part. */
+static hb_cplx gain_of(transfer *w, int32_t source, int32_t m)
+{
+    const hb_cplx gain = cyclo_gain(&w->s, 0, source, m);
+    return cyclo_is_open(&w->s, 0, source, m, cabs(gain)) ? CMPLX(NAN, NAN) : gain;
+}
+
 static vs_status at_frequency(void *work, double f)
 {
     transfer *w = work;
@@ -50,7 +58,7 @@ static vs_status at_frequency(void *work, double f)
     vec_push(w->row, (hb_cplx)f);
     for (size_t i = 0; i < vec_len(w->source); i++)
         for (int32_t m = -w->o->most; m <= w->o->most; m++)
-            vec_push(w->row, cyclo_gain(&w->s, 0, w->source[i], m));
+            vec_push(w->row, gain_of(w, w->source[i], m));
     return w->t->row(w->t->user, (const double *)w->row);
 }
 
@@ -91,7 +99,11 @@ static vs_status begin(transfer *w, ana_steady on, cyclo_plan *plan)
                          .to = w->o->freq.to,
                          .t = w->t,
                          .span = w->o->span};
-    return st == VS_OK ? cyclo_begin(&w->s, on, plan) : st;
+    if (st == VS_OK)
+        st = cyclo_begin(&w->s, on, plan);
+    if (st == VS_OK)
+        cyclo_tell_level(&w->s, &w->o->out);
+    return st;
 }
 
 vs_status ana_hbxf(ana_steady on, const ana_hbxf_opt *o, const ana_table *t)

@@ -611,7 +611,7 @@ vs_status ana_pz(ana *a, const ana_pz_opt *o, const ana_table *t)
     if (st == VS_OK && zeros && small_has_levels(&w.s))
         st = look_at_zeros(&w, &zeros);
     if (st == VS_OK)
-        small_loosen(&w.s, true);
+        small_loosen(&w.s);
     if (st == VS_OK && o->poles)
         st = roots_of(&w, false, t, &pole);
     if (st == VS_OK && zeros)

@@ -184,7 +184,7 @@ static double share_of(const sens *w, const param *p, double omega)
         moved(w, &w->change[k], omega, &re, &im);
         small_feeds_add(&w->feeds, w->change[k].row, -re, -im, &sum);
     }
-    return small_feeds_share(&w->feeds, &sum);
+    return small_feeds_share(&sum);
 }
 
 /* What moves per unit of the source or the parameter, to b. */

@@ -10,16 +10,39 @@ typedef struct response {
     shoot_small e;
     const ana_hbac_opt *o;
     void *user;
-    hb_cplx *b; /* [n] of the ac sources */
-    hb_cplx *u; /* [n_step + 1][n] */
-    hb_cplx *z; /* [2 most + 1][n+1] the answer, sideband by sideband */
+    hb_cplx *b;   /* [n] of the ac sources */
+    hb_cplx *u;   /* [n_step + 1][n] */
+    hb_cplx *z;   /* [2 most + 1][n+1] the answer, sideband by sideband */
+    small levels; /* shunts of isolated parts, means of the matrix; val NULL: there are none */
+    ckt_env env;
 } response;
+
+/* Refuses a sideband of which gmin alone carries what feeds a part. */
+static vs_status judge(response *w, double f)
+{
+    const size_t n = 2 * (size_t)w->o->most + 1;
+    if (!w->levels.val)
+        return VS_OK;
+    vs_status st = shoot_small_mean(&w->e, 2 * M_PI * f, w->levels.val);
+    for (size_t s = 0; s < n && st == VS_OK; s++)
+        st = small_refuse_fed_among(&w->levels, (const double *)w->z, n, s,
+                                    f + ((double)s - w->o->most) / w->e.s->period);
+    return st;
+}
+
+static void begin_judge(response *w, const ana_shot *s)
+{
+    w->env = shoot_small_env(s);
+    w->levels = (small){.a = s->a, .env = &w->env};
+    if (small_has_levels(&w->levels))
+        w->levels.val = vs_calloc(2 * ((size_t)s->nnz + 1), sizeof *w->levels.val);
+}
 
 static vs_status at_frequency(void *work, double f)
 {
     response *w = work;
     const size_t n = (size_t)w->e.n, ns = 2 * (size_t)w->o->most + 1;
-    const vs_status st = shoot_small_ac(&w->e, f, w->b, w->u);
+    vs_status st = shoot_small_ac(&w->e, f, w->b, w->u);
     if (st != VS_OK)
         return st;
     memset(w->z, 0, ns * (n + 1) * sizeof *w->z);
@@ -30,7 +53,8 @@ static vs_status at_frequency(void *work, double f)
             for (size_t i = 0; i < n; i++)
                 z[i] += to[p] * w->u[p * n + i];
     }
-    return w->o->point(w->user, f, (const double *)w->z);
+    st = judge(w, f);
+    return st == VS_OK ? w->o->point(w->user, f, (const double *)w->z) : st;
 }
 
 static void make_room(response *w)
@@ -77,6 +101,7 @@ vs_status shoot_ac(ana_shot *s, const ana_hbac_opt *o, const ana_table *t)
     for (size_t i = 1; i < n1; i++)
         w.b[i - 1] = drive[2 * i] + I * drive[2 * i + 1];
     w.z = vs_calloc((2 * (size_t)o->most + 1) * n1, sizeof *w.z);
+    begin_judge(&w, s);
     vs_status st = shoot_small_begin(&w.e, s, t, NAN);
     if (st == VS_OK)
         st = refine(&w, o->freq.from, o->freq.to);
@@ -86,6 +111,7 @@ vs_status shoot_ac(ana_shot *s, const ana_hbac_opt *o, const ana_table *t)
     vs_free(w.b);
     vs_free(w.u);
     vs_free(w.z);
+    vs_free(w.levels.val);
     vs_free(drive);
     vec_free(f);
     return st;

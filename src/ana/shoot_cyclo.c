@@ -26,7 +26,9 @@ typedef struct side {
     hb_cplx *direct; /* [n] of a sample, NULL: it is none */
     int32_t k;
     hb_cplx by;
-    double omega; /* of the envelope */
+    double omega;                /* of the envelope */
+    small_feeds feeds;           /* without a lambda of its own: */
+    hb_cplx *fed, *fed_directly; /* as lambda and direct, of what gmin alone carries */
 } side;
 
 typedef struct slot {
@@ -97,14 +99,29 @@ static bool same_parts(const cyclo_view *a, const cyclo_view *b)
     return same;
 }
 
-/* lambda of the same output and envelope in a slot before; NULL: there is none. */
-static const hb_cplx *solved(const shoot_cyclo *w, int32_t at, const cyclo_view *v, double omega)
+/* The same output and envelope in a slot before; NULL: there is none. */
+static const side *solved(const shoot_cyclo *w, int32_t at, const cyclo_view *v, double omega)
 {
     for (int32_t i = 0; i < at; i++)
         for (int32_t k = 0; k < w->slot[i].n_side && same_parts(&w->slot[i].view, v); k++)
             if (w->slot[i].side[k].omega == omega)
-                return w->slot[i].side[k].lambda;
+                return &w->slot[i].side[k];
     return NULL;
+}
+
+static vs_status solve_feeds(shoot_cyclo *w, side *s, double fc, const hb_cplx *weight,
+                             const side *other)
+{
+    const size_t n = (size_t)w->e.n, all = n_point(w) * n;
+    s->fed = vs_realloc(s->fed, (all + 1) * sizeof *s->fed);
+    if (s->direct && !s->fed_directly)
+        s->fed_directly = vs_calloc(n + 1, sizeof *s->fed_directly);
+    if (!other)
+        return shoot_small_feeds(&w->e, fc, weight, s->direct, s->lambda, &s->feeds,
+                                 s->fed_directly, s->fed);
+    s->feeds = other->feeds;
+    memcpy(s->fed, other->fed, all * sizeof *s->fed);
+    return VS_OK;
 }
 
 vs_status shoot_cyclo_solve(shoot_cyclo *w, int32_t at, const cyclo_view *v, double f)
@@ -125,11 +142,13 @@ vs_status shoot_cyclo_solve(shoot_cyclo *w, int32_t at, const cyclo_view *v, dou
         s->lambda = vs_realloc(s->lambda, (n_point(w) * n + 1) * sizeof *s->lambda);
         if (v->sample && !s->direct)
             s->direct = vs_calloc(n + 1, sizeof *s->direct);
-        const hb_cplx *other = solved(w, at, v, s->omega);
+        const side *other = solved(w, at, v, s->omega);
         if (other)
-            memcpy(s->lambda, other, n_point(w) * n * sizeof *other);
+            memcpy(s->lambda, other->lambda, n_point(w) * n * sizeof *s->lambda);
         else
             st = shoot_small_adjoint(&w->e, fc, weight, s->direct, s->lambda);
+        if (st == VS_OK && w->e.levels)
+            st = solve_feeds(w, s, fc, weight, other);
     }
     to->view = *v;
     vs_free(weight);
@@ -291,6 +310,86 @@ double shoot_cyclo_gains(const shoot_cyclo *w, int32_t at, int32_t number)
     return sum;
 }
 
+/* -- what gmin alone carries -- */
+
+double shoot_cyclo_gain_share(const shoot_cyclo *w, int32_t at, int32_t number, int32_t k)
+{
+    shoot_quad *q = (shoot_quad *)&w->e.quad; /* makes weights at their first use */
+    const slot *o = &w->slot[at];
+    const ckt_source_facts v = ckt_source_at(w->e.s->a->c, number);
+    const int32_t row[] = {v.is_v ? v.k : v.p, v.is_v ? 0 : v.n};
+    const size_t n = (size_t)w->e.n;
+    small_feeds_sum sum = {0};
+    for (int32_t m = 0; m < o->n_side; m++) {
+        const side *s = &o->side[m];
+        if (!s->feeds.any || abs(k - s->k) > q->most)
+            continue;
+        const hb_cplx *to = shoot_quad_fourier(q, k - s->k);
+        for (int r = 0; r < 2; r++) {
+            const double by = v.is_v ? 1 : (r ? v.m : -v.m);
+            for (size_t i = 0; i < n_point(w) && row[r]; i++) {
+                const hb_cplx b = by * s->by * to[i], *y = s->fed + i * n + row[r] - 1;
+                small_feeds_add_term(&sum, (const double *)y, creal(b), cimag(b), s->feeds.least);
+            }
+            if (row[r] && s->direct) {
+                const hb_cplx b = by * cexp(2 * M_PI * I * k * o->view.part);
+                small_feeds_add_term(&sum, (const double *)(s->fed_directly + row[r] - 1), creal(b),
+                                     cimag(b), s->feeds.least);
+            }
+        }
+    }
+    return small_feeds_share(&sum);
+}
+
+/* Of one source at point i, per root of its density: by its rows, whose charges turn with omega. */
+static double share_at(const shoot_cyclo *w, size_t source, const slot *o, size_t i)
+{
+    const orbit_source *c = &w->noise.source[source];
+    small_feeds_sum sum = {0};
+    for (int32_t k = 0; k < o->n_side; k++) {
+        const side *s = &o->side[k];
+        const hb_cplx turn =
+            o->n_side > 1 ? cexp(-2 * M_PI * I * s->k * w->e.quad.point[i].part) : 1;
+        for (size_t g = c->first; g < c->end && s->feeds.any; g++) {
+            const orbit_row *m = &w->noise.row[g];
+            const hb_cplx b = s->by * turn * m->w[i] * (m->rate ? -I * s->omega : 1);
+            small_feeds_add_term(&sum, (const double *)(s->fed + i * (size_t)w->e.n + m->row - 1),
+                                 creal(b), cimag(b), s->feeds.least);
+        }
+    }
+    return small_feeds_share(&sum);
+}
+
+double shoot_cyclo_noise_share(const shoot_cyclo *w, int32_t at, double f)
+{
+    double all = 0;
+    for (size_t s = 0; s < vec_len(w->noise.source); s++) {
+        double power = 0;
+        for (size_t i = 0; i < n_point(w); i++) {
+            const double share = share_at(w, s, &w->slot[at], i);
+            power += w->e.quad.weight[i] * share * share;
+        }
+        if (power > 0)
+            all += power * orbit_noise_density(&w->noise, s, fabs(f) > 0 ? fabs(f) : 1);
+    }
+    return sqrt(all);
+}
+
+int32_t shoot_cyclo_fed_node(const shoot_cyclo *w, int32_t at)
+{
+    const slot *o = &w->slot[at];
+    int32_t node = 0;
+    for (int32_t k = 0; k < o->n_side; k++)
+        node = node ? node : o->side[k].feeds.node;
+    return node;
+}
+
+static bool is_open(const shoot_cyclo *w, int32_t at, int32_t number)
+{
+    return w->e.levels && small_feeds_are_all(shoot_cyclo_gain_share(w, at, number, 0),
+                                              cabs(shoot_cyclo_gain(w, at, number, 0)));
+}
+
 /* -- steps -- */
 
 static double integral(const shoot_cyclo *w, const double *g)
@@ -337,13 +436,16 @@ static double largest_gain(const shoot_cyclo *w, const slot *o, bool is_v, doubl
     return most;
 }
 
-static void judge_gains(const shoot_cyclo *w, const slot *o, double *g)
+static void judge_gains(const shoot_cyclo *w, int32_t at, double *g)
 {
+    const slot *o = &w->slot[at];
     const double least = w->p->least * w->p->least;
     double most[2];
     for (int is_v = 0; is_v < 2; is_v++)
         most[is_v] = least > 0 ? least * largest_gain(w, o, is_v, g) : 0;
     for (int32_t k = 0; k < w->p->n_in; k++) {
+        if (is_open(w, at, w->p->source[k])) /* no gain, whose steps could be too long */
+            continue;
         drive(w, o, w->p->source[k]);
         for (size_t i = 0; i < n_point(w); i++)
             g[i] = square(joined(w, o, w->z, i));
@@ -365,7 +467,7 @@ static void judge_slot(const shoot_cyclo *w, int32_t at, double f)
             g[i] += by * square(joined(w, o, w->z, i));
     }
     judge(w, g, 0);
-    judge_gains(w, o, g);
+    judge_gains(w, at, g);
     vs_free(g);
 }
 
@@ -450,7 +552,7 @@ static vs_status refine(shoot_cyclo *w)
     return st;
 }
 
-vs_status shoot_cyclo_begin(shoot_cyclo **to, ana_shot *s, const cyclo_plan *p)
+vs_status shoot_cyclo_begin(shoot_cyclo **to, ana_shot *s, const cyclo_plan *p, const small *levels)
 {
     shoot_cyclo *w = *to = vs_calloc(1, sizeof *w);
     const bool sample = p->n_view > 0 && p->view[0].sample;
@@ -458,6 +560,10 @@ vs_status shoot_cyclo_begin(shoot_cyclo **to, ana_shot *s, const cyclo_plan *p)
     w->noise.a = s->a;
     w->slot = vs_calloc((size_t)p->n_view + 1, sizeof *w->slot);
     const vs_status st = shoot_small_begin(&w->e, s, p->t, sample ? p->view[0].part : NAN);
+    ckt_level l;
+    for (size_t i = 0; levels && small_next_level(levels, &i, &l);)
+        w->e.n_level++;
+    w->e.levels = levels;
     return st == VS_OK ? refine(w) : st;
 }
 
@@ -471,6 +577,8 @@ void shoot_cyclo_end(shoot_cyclo **to)
         for (int32_t k = 0; k < CYCLO_SIDES; k++) {
             vs_free(w->slot[v].side[k].lambda);
             vs_free(w->slot[v].side[k].direct);
+            vs_free(w->slot[v].side[k].fed);
+            vs_free(w->slot[v].side[k].fed_directly);
         }
     vs_free(w->slot);
     orbit_noise_end(&w->noise);

@@ -60,16 +60,18 @@ vs_status shoot_small_tell(const shoot_small *e, double part, vs_status st)
     return st;
 }
 
+ckt_env shoot_small_env(const ana_shot *s)
+{
+    return (ckt_env){.mode = CKT_TRAN, .gmin = s->a->opt.gmin, .srcfact = 1, .iter = 1};
+}
+
 static vs_status load(shoot_small *e, int32_t k, const shoot_stage *st, double *g, double *c)
 {
     ana_shot *s = e->s;
     ana *a = s->a;
-    const ckt_env env = {.mode = CKT_TRAN,
-                         .time = s->t0 + st->part * s->period,
-                         .alpha = st->alpha,
-                         .gmin = a->opt.gmin,
-                         .srcfact = 1,
-                         .iter = 1};
+    ckt_env env = shoot_small_env(s);
+    env.time = s->t0 + st->part * s->period;
+    env.alpha = st->alpha;
     const vs_status got = ckt_load_ac(a->c, &env, stage_x(e, k, st->number), false, g, c);
     for (int32_t i = 1; i <= a->n && a->opt.rshunt > 0; i++)
         if (a->gdiag[i])
@@ -233,19 +235,66 @@ static vs_status forwards(shoot_small *e, double omega, int32_t m, hb_cplx *q, c
 /* -- backwards -- */
 
 /* d output / du at a stage, without what goes through q behind the step. */
-static void weigh(const shoot_small *e, const shoot_stage *st, int32_t k, const hb_cplx *v,
-                  bool sample, hb_cplx *u)
+static double weight_of(const shoot_small *e, const shoot_stage *st, int32_t k, bool sample)
 {
     const double from = k ? e->s->step[k - 1].end : 0;
-    const double by = sample ? (st->ends && k + 1 == e->sample ? 1 : 0)
-                             : weight[st->number] * (e->s->step[k].end - from);
-    for (int32_t i = 0; i < e->n; i++)
-        u[i] = by * v[i];
+    return sample ? (st->ends && k + 1 == e->sample ? 1 : 0)
+                  : weight[st->number] * (e->s->step[k].end - from);
+}
+
+static hb_cplx *seeds_at(const shoot_small *e, int32_t k, int32_t i)
+{
+    return e->seed + ((size_t)k * SHOOT_STAGES + (size_t)i) * (size_t)e->n_level;
+}
+
+/* y at the node of a part's shunt. In y itself it is lost in rounding of its neighbours, times C/h.
+ * But the columns of the part in A' y = v + (what charges give) add up to
+ *   g y_p = sum over its nodes c of (v_c - sum over rows r outside of it of G_rc y_r),
+ * as charges, and conductances between its nodes, add up to 0. */
+static hb_cplx level_of(const shoot_small *e, const ckt_level *l, const double *g, const hb_cplx *v,
+                        double by, const hb_cplx *y)
+{
+    const csc *j = e->s->a->jac;
+    hb_cplx sum = 0;
+    for (int32_t i = 0; i < l->n; i++)
+        e->inside[l->of[i] - 1] = true;
+    for (int32_t i = 0; i < l->n; i++) {
+        const int32_t c = l->of[i] - 1;
+        sum += v ? by * v[c] : 0;
+        for (int32_t p = j->colptr[c]; p < j->colptr[c + 1]; p++)
+            if (!e->inside[j->row[p]])
+                sum -= g[p] * y[j->row[p]];
+    }
+    for (int32_t i = 0; i < l->n; i++)
+        e->inside[l->of[i] - 1] = false;
+    return sum / l->siemens;
+}
+
+/* What y, the derivative by what flows into rows, of an output with the weights by v, makes of its
+ * feeds: seed of each part, from to[0] on or, by rows, at its shunt's. */
+static void find_seeds(const shoot_small *e, const double *g, const hb_cplx *v, double by,
+                       const hb_cplx *y, small_feeds *feeds, bool rows, hb_cplx *to)
+{
+    ckt_level l;
+    for (size_t at = 0, k = 0; small_next_level(e->levels, &at, &l); k++) {
+        const hb_cplx level = level_of(e, &l, g, v, by, y);
+        (void)small_feeds_seed(feeds, e->levels, &l, (const double *)y, 2, (const double *)&level,
+                               (double *)(to + (rows ? (size_t)(l.node - 1) : k)));
+    }
+}
+
+static void weigh_seeds(const shoot_small *e, int32_t k, int32_t i, hb_cplx *u)
+{
+    ckt_level l;
+    const hb_cplx *s = seeds_at(e, k, i);
+    for (size_t at = 0; small_next_level(e->levels, &at, &l); s++)
+        u[l.node - 1] += *s;
 }
 
 /* eta [n], the output's derivative by q at the end, becomes that by q at the start. v: the output's
- * weights, NULL: none. eta_at [n_step][n]: eta at the starts of steps, NULL: not wanted. */
-static vs_status backwards(shoot_small *e, double omega, const hb_cplx *v, bool sample,
+ * weights, NULL: none, or those of e->seed, of its feeds. eta_at [n_step][n]: eta at the starts of
+ * steps, NULL: not wanted. */
+static vs_status backwards(shoot_small *e, double omega, const hb_cplx *v, bool sample, bool feeds,
                            hb_cplx *eta, hb_cplx *eta_at)
 {
     const size_t n = (size_t)e->n;
@@ -253,6 +302,7 @@ static vs_status backwards(shoot_small *e, double omega, const hb_cplx *v, bool 
     stage now = {0};
     carried w = carried_make(e, 1); /* k: derivatives by right sides of stages */
     hb_cplx *u = w.u, *dk = vs_calloc(n + 1, sizeof *dk);
+    small_feeds of_stages = {0}; /* whose units are none of densities */
     vs_status st = VS_OK;
     for (int32_t k = e->n_step - 1; k >= 0 && st == VS_OK; k--) {
         shoot_stages(e->s, k, g);
@@ -261,9 +311,13 @@ static vs_status backwards(shoot_small *e, double omega, const hb_cplx *v, bool 
             if (st != VS_OK)
                 break;
             hb_cplx *to = w.k[i];
+            const double by = weight_of(e, &g[i], k, sample);
             memset(to, 0, n * sizeof *to);
             if (v)
-                weigh(e, &g[i], k, v, sample, to);
+                for (size_t r = 0; r < n; r++)
+                    to[r] = by * v[r];
+            if (feeds)
+                weigh_seeds(e, k, i, to);
             /* d output / dk takes -B' to u; with that and alpha C' dk - dk follows */
             memset(dk, 0, n * sizeof *dk);
             for (int32_t l = i + 1; l < SHOOT_STAGES; l++)
@@ -273,6 +327,8 @@ static vs_status backwards(shoot_small *e, double omega, const hb_cplx *v, bool 
                 u[r] = g[i].alpha * dk[r] + (g[i].ends ? eta[r] : 0);
             add_charges_t(e, now.c, 1, u, to);
             lu_z_solve_t(now.lu, (double *)to);
+            if (v && e->levels)
+                find_seeds(e, now.g, v, by, to, &of_stages, false, seeds_at(e, k, i));
             for (size_t r = 0; r < n; r++)
                 to[r] -= dk[r];
         }
@@ -332,7 +388,7 @@ static void multiply(void *user, const double *x, double *y)
     hb_cplx *to = (hb_cplx *)y;
     spread(k, from, k->full);
     if (k->st == VS_OK)
-        k->st = k->transposed ? backwards(e, k->omega, NULL, false, k->full, NULL)
+        k->st = k->transposed ? backwards(e, k->omega, NULL, false, false, k->full, NULL)
                               : forwards(e, k->omega, 1, k->full, NULL, NULL, NULL);
     gather(k, k->full, to);
     if (k->st != VS_OK) { /* the identity ends GMRES */
@@ -434,11 +490,12 @@ typedef struct sweep {
     const hb_cplx *b; /* sources, weights [n] */
     hb_cplx *to;      /* u, eta at ends of steps */
     bool sample;
+    bool feeds; /* weights are those of e->seed */
 } sweep;
 
 static vs_status pass(const sweep *w, hb_cplx *state)
 {
-    return w->transposed ? backwards(w->e, w->omega, w->b, w->sample, state, w->to)
+    return w->transposed ? backwards(w->e, w->omega, w->b, w->sample, w->feeds, state, w->to)
                          : forwards(w->e, w->omega, 1, state, w->b, w->to, NULL);
 }
 
@@ -526,7 +583,7 @@ vs_status shoot_small_ac(shoot_small *e, double f, const hb_cplx *b, hb_cplx *u)
  * slopes of charges determine do not count (0). */
 static double *tolerances_of(const shoot_small *e, const hb_cplx *u)
 {
-    static const double small = 1e-3;
+    static const double minor = 1e-3;
     const ana *a = e->s->a;
     const size_t n = (size_t)e->n;
     double *tol = vs_calloc(n + 1, sizeof *tol), most[2] = {0, 0};
@@ -540,7 +597,7 @@ static double *tolerances_of(const shoot_small *e, const hb_cplx *u)
         const ckt_unknown *w = &a->u[i + 1];
         const bool flow = w->kind == CKT_CURRENT;
         tol[i] =
-            flow && !w->has_q ? 0 : step_error * e->s->reltol * fmax(tol[i], small * most[flow]);
+            flow && !w->has_q ? 0 : step_error * e->s->reltol * fmax(tol[i], minor * most[flow]);
     }
     return tol;
 }
@@ -637,6 +694,11 @@ static vs_status density_before(shoot_small *e, int32_t k, const hb_cplx *v, hb_
     return st;
 }
 
+static int32_t step_before(const shoot_small *e, int32_t node)
+{
+    return (node ? node : e->n_step) - 1;
+}
+
 vs_status shoot_small_adjoint(shoot_small *e, double f, const hb_cplx *v, hb_cplx *direct,
                               hb_cplx *lambda)
 {
@@ -644,11 +706,16 @@ vs_status shoot_small_adjoint(shoot_small *e, double f, const hb_cplx *v, hb_cpl
     const double omega = 2 * M_PI * f;
     const size_t n = (size_t)e->n;
     hb_cplx *at = vs_malloc(((size_t)e->n_step * n + 1) * sizeof *at);
+    if (e->levels && !e->seed) {
+        e->inside = vs_calloc(n + 1, sizeof *e->inside);
+        e->seed =
+            vs_calloc((size_t)e->n_step * SHOOT_STAGES * (size_t)e->n_level + 1, sizeof *e->seed);
+    }
     vs_status st = repeat(
         &(sweep){.e = e, .omega = omega, .transposed = true, .b = v, .to = at, .sample = sample});
     const shoot_point *p = e->quad.point;
     for (size_t i = 0; i < vec_len(p) && st == VS_OK; i++) {
-        const int32_t node = p[i].node, k = (node ? node : e->n_step) - 1;
+        const int32_t node = p[i].node, k = step_before(e, node);
         const bool before =
             sample && node == e->sample && (i + 1 == vec_len(p) || p[i + 1].node == node);
         st = density_at(e, omega, k, sample ? NULL : v, at + (size_t)(node % e->n_step) * n,
@@ -658,6 +725,71 @@ vs_status shoot_small_adjoint(shoot_small *e, double f, const hb_cplx *v, hb_cpl
     }
     vs_free(at);
     return st;
+}
+
+/* to [n]: seeds at the end of step k, of lambda, or of direct. */
+static vs_status seeds_of(shoot_small *e, int32_t k, const hb_cplx *v, const hb_cplx *y,
+                          small_feeds *feeds, hb_cplx *to)
+{
+    shoot_stage g[SHOOT_STAGES];
+    const double *gv, *cv;
+    shoot_stages(e->s, k, g);
+    const vs_status st = values(e, k, &g[SHOOT_STAGES - 1], &gv, &cv);
+    memset(to, 0, (size_t)e->n * sizeof *to);
+    if (st == VS_OK)
+        find_seeds(e, gv, v, 1, y, feeds, true, to);
+    return st;
+}
+
+vs_status shoot_small_feeds(shoot_small *e, double f, const hb_cplx *v, const hb_cplx *direct,
+                            const hb_cplx *lambda, small_feeds *feeds, hb_cplx *feeds_direct,
+                            hb_cplx *feeds_lambda)
+{
+    const hb_cplx *spread = direct ? NULL : v; /* over the period */
+    const double omega = 2 * M_PI * f;
+    const size_t n = (size_t)e->n;
+    hb_cplx *at = vs_malloc(((size_t)e->n_step * n + 1) * sizeof *at),
+            *seed = vs_calloc(n + 1, sizeof *seed);
+    const shoot_point *p = e->quad.point;
+    vs_status st = VS_OK;
+    small_feeds_clear(feeds);
+    for (size_t i = 0; i < vec_len(p) && st == VS_OK; i++)
+        st = seeds_of(e, step_before(e, p[i].node), spread, lambda + i * n, feeds, seed);
+    if (feeds->any && st == VS_OK)
+        st = repeat(&(sweep){.e = e, .omega = omega, .transposed = true, .to = at, .feeds = true});
+    for (size_t i = 0; i < vec_len(p) && st == VS_OK && feeds->any; i++) {
+        const int32_t node = p[i].node, k = step_before(e, node);
+        const bool before =
+            direct && node == e->sample && (i + 1 == vec_len(p) || p[i + 1].node == node);
+        st = seeds_of(e, k, spread, lambda + i * n, feeds, seed);
+        if (st == VS_OK)
+            st = density_at(e, omega, k, seed, at + (size_t)(node % e->n_step) * n,
+                            feeds_lambda + i * n);
+        if (st == VS_OK && before)
+            st = seeds_of(e, k, v, direct, feeds, seed);
+        if (st == VS_OK && before)
+            st = density_before(e, k, seed, feeds_direct, feeds_lambda + i * n);
+    }
+    vs_free(at);
+    vs_free(seed);
+    return st;
+}
+
+vs_status shoot_small_mean(shoot_small *e, double omega, double *val)
+{
+    shoot_stage st[SHOOT_STAGES];
+    const double *g, *c;
+    vs_status got = VS_OK;
+    memset(val, 0, 2 * (size_t)nnz_of(e) * sizeof *val);
+    for (int32_t k = 0; k < e->n_step && got == VS_OK; k++) {
+        shoot_stages(e->s, k, st);
+        got = values(e, k, &st[SHOOT_STAGES - 1], &g, &c);
+        for (int32_t p = 0; p < nnz_of(e) && got == VS_OK; p++)
+            val[2 * p] += g[p] / e->n_step;
+        for (int32_t p = 0; p < e->n_entry && got == VS_OK; p++)
+            val[2 * e->entry[p] + 1] += omega * c[p] / e->n_step;
+    }
+    return got;
 }
 
 /* -- beginning and end -- */
@@ -672,6 +804,10 @@ static void forget(shoot_small *e)
                          e->unit, e->at, e->entry, e->at_row, e->at_col};
     for (size_t i = 0; i < VS_COUNT(own); i++)
         vs_free(own[i]);
+    vs_free(e->seed);
+    vs_free(e->inside);
+    e->seed = NULL;
+    e->inside = NULL;
     vec_free(e->row);
     shoot_quad_end(&e->quad);
 }

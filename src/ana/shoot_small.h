@@ -28,6 +28,7 @@
 #include "lu_z.h"
 #include "recycle.h"
 #include "shoot.h"
+#include "small.h"
 
 #include "hb.h" /* last: it brings `complex`, a name in headers */
 
@@ -82,9 +83,13 @@ typedef struct shoot_small {
     int32_t *pivot;   /* [rows] */
     recycle known[2]; /* products with P turned to omega = 0, and with its transpose */
     shoot_quad quad;
-    int32_t n_product; /* of the solution at hand, without m */
-    bool draft;        /* steps are still looked for: answers need not be exact to rounding */
-    int level;         /* refinements that were made */
+    int32_t n_product;   /* of the solution at hand, without m */
+    bool draft;          /* steps are still looked for: answers need not be exact to rounding */
+    int level;           /* refinements that were made */
+    const small *levels; /* shunts of isolated parts, of which adjoints keep seeds; NULL: none */
+    int32_t n_level;
+    bool *inside;  /* [n] scratch: of a part */
+    hb_cplx *seed; /* [n_step][SHOOT_STAGES][n_level] g s_p (feeds.c) of the last adjoint */
 } shoot_small;
 
 /* Steps for small signals on the orbit, and what is needed at each. sample: part of the period at
@@ -109,6 +114,17 @@ VS_MUST_USE vs_status shoot_small_errors(shoot_small *e, double f, const hb_cplx
 VS_MUST_USE vs_status shoot_small_adjoint(shoot_small *e, double f, const hb_cplx *v,
                                           hb_cplx *direct, hb_cplx *lambda);
 
+/* After shoot_small_adjoint at f, of its v, direct and lambda: the same of its feeds, with lambda T
+ * [points][n] and direct [n] of what gmin alone carries. feeds: its `any`, `least`, `node`. Status
+ * as there. */
+VS_MUST_USE vs_status shoot_small_feeds(shoot_small *e, double f, const hb_cplx *v,
+                                        const hb_cplx *direct, const hb_cplx *lambda,
+                                        small_feeds *feeds, hb_cplx *feeds_direct,
+                                        hb_cplx *feeds_lambda);
+/* Means of G + j omega C over the steps, to val [2 nnz]. Status: as of ckt_load_ac. */
+VS_MUST_USE vs_status shoot_small_mean(shoot_small *e, double omega, double *val);
+/* What a load is told, but for time and alpha. */
+ckt_env shoot_small_env(const ana_shot *s);
 /* The status of a load at a part of the period, with a message for VS_NOCONV. */
 vs_status shoot_small_tell(const shoot_small *e, double part, vs_status st);
 

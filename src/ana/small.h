@@ -4,7 +4,10 @@
 #ifndef SMALL_H
 #define SMALL_H
 
+#include <math.h>
+
 #include "ana_priv.h"
+#include "ckt_vary.h"
 #include "lu_z.h"
 
 typedef struct small {
@@ -16,6 +19,7 @@ typedef struct small {
     lu_z lu;
     bool noise, by_freq; /* as small_begin; G and C change with the frequency */
     bool still;          /* of the static equations */
+    const ckt_env *env;  /* of shunts; NULL: small_env */
 } small;
 
 /* Finds the operating point and linearises there. On failure messages were given; small_fini in any
@@ -55,18 +59,39 @@ typedef struct small_feeds { /* what an output has of it; of 0 before the first 
     double *lambda;          /* [2 (n+1)] per unit of each row; allocated when there is any */
     bool any;
     double least;          /* what rounding, or gmin of devices, leaves of a unit */
+    int32_t node;          /* of the part whose level matters most to the output */
     bool told, told_level; /* warnings are given once */
 } small_feeds;
 typedef struct small_feeds_sum { /* of the rows of a right side; of 0 at the beginning */
-    double re, im, terms, drive; /* lambda' b; sum |lambda_k b_k|, sum |b_k| */
+    double re, im, terms, least; /* lambda' b; sum |lambda_k b_k|; what is left of |b_k| */
 } small_feeds_sum;
+/* A term y (re + j im); `least` as in small_feeds. */
+static inline void small_feeds_add_term(small_feeds_sum *to, const double *y, double re, double im,
+                                        double least)
+{
+    to->re += y[0] * re - y[1] * im;
+    to->im += y[0] * im + y[1] * re;
+    to->terms += hypot(y[0], y[1]) * hypot(re, im);
+    to->least += least * hypot(re, im);
+}
 typedef struct small_answer {
     double f, value;
     double share;     /* of it, that gmin alone carries */
-    const double *b;  /* [2 (n+1)] the right side */
+    const double *b;  /* [2 (n+1)] the right side, */
+    int32_t node;     /* or, not 0, the node that it feeds */
     const char *what; /* "the noise at the output" */
 } small_answer;
 
+/* The next shunt of an isolated part (of a still one: of what has no path at rest) that has a node
+ * outside of devices: a model may leave one that nothing reads to itself. */
+bool small_next_level(const small *s, size_t *i, ckt_level *l);
+/* g s_p of such a part to seed[0..1], the right side for lambda, of an output's adjoint y whose row
+ * i, from 1, is at y[stride (i - 1)]; the feeds' `node` and `least` follow. level: y_p, where that
+ * is known to more digits; NULL. False: it is 0. */
+bool small_feeds_seed(small_feeds *w, const small *s, const ckt_level *l, const double *y,
+                      size_t stride, const double *level, double *seed);
+/* Before the first seed of an output. */
+void small_feeds_clear(small_feeds *w);
 /* For the output with the adjoint y [2 (n+1)]. One more solution, in circuits with isolated parts
  * that the output depends on; false: it depends on none, and has no share. */
 bool small_feeds_of(small_feeds *w, small *s, const double *y);
@@ -75,7 +100,7 @@ void small_feeds_add(const small_feeds *w, int32_t row, double re, double im, sm
 /* A unit of an independent source. */
 void small_feeds_add_source(const small_feeds *w, const small *s, int32_t source,
                             small_feeds_sum *to);
-double small_feeds_share(const small_feeds *w, const small_feeds_sum *sum);
+double small_feeds_share(const small_feeds_sum *sum);
 /* The same of a right side b [2 (n+1)]. */
 double small_feeds_share_of(const small_feeds *w, const small *s, const double *b);
 /* A share so large that the value is none. */
@@ -87,11 +112,15 @@ VS_MUST_USE vs_status small_feeds_judge(small_feeds *w, small *s, const small_an
  * loudest source, to b [2 (n+1)]. */
 VS_MUST_USE vs_status small_feeds_judge_noise(small_feeds *w, small *s, const small_answer *v,
                                               double *b);
-/* Warns, once, that what comes of a source or a parameter with the right side b is nan. */
+/* Warns, once, that what comes of a source or a parameter with the right side b is nan; b NULL: it
+ * feeds the feeds' node. */
 void small_feeds_tell_none(small_feeds *w, small *s, const double *b, const char *source);
-/* The node of the part from which gmin carries most of b. One solution. */
+/* The node of the part from which gmin carries most of b, 0: there is no part. One solution. */
 int32_t small_fed_node(small *s, const double *b);
-/* Warns, once, of a voltage to ground from a part that nothing joins to it. */
+/* Adds an adjoint to lambda: what moves by these rows moves what feeds parts. */
+void small_feeds_follow(small_feeds *w, const small *s, const double *lambda);
+/* Warns, once, of a voltage to ground from a part that nothing joins to it. y: the output's
+ * adjoint; NULL: of the output's own nodes alone. */
 void small_feeds_tell_level(small_feeds *w, small *s, const ana_output *o, const double *y);
 /* A node of a part into which more flows than out of it, in the solution z [2 (n+1)], and what,
  * A; 0: none. */
@@ -100,13 +129,45 @@ int32_t small_fed(const small *s, const double *z, double *current);
 bool small_has_levels(const small *s);
 /* The node whose level that of `node` follows, in an isolated part; 0: it is in none. */
 int32_t small_level_of(const small *s, int32_t node);
-/* Leaves parts gmin, not more: nobody looks at what feeds them, or (all) something else may be
- * joined to those that nothing feeds. */
-void small_loosen(small *s, bool all);
+/* Leaves parts gmin, not more: something else may be joined to those that nothing feeds. */
+void small_loosen(small *s);
 /* Is z the response to 1 A for which there is no path but gmin? */
 bool small_is_open(const small *s, const double *z);
 /* Status: VS_OK; VS_ESINGULAR, with a message: there is such a part. */
 VS_MUST_USE vs_status small_refuse_fed(small *s, const double *z, double f);
+/* The same of z[at], one of n sidebands [2 (n+1)], with s->val of any of them: rounding is that of
+ * all. */
+VS_MUST_USE vs_status small_refuse_fed_among(small *s, const double *z, size_t n, size_t at,
+                                             double f);
+
+/* -- feeds_by.c: the same of derivatives by parameters -- */
+typedef struct small_moved {     /* what parameters add to rows, per unit of each */
+    double sign;                 /* of all of it */
+    const ckt_vary_entry *entry; /* vec: (g + j omega c) z_col; of column 0, g */
+    double omega;
+    const double *z;                 /* [2 (n+1)]; NULL: all entries are of column 0 */
+    const ana_push *push;            /* [n_push] */
+    const ana_gradient_drive *drive; /* [n_drive] right sides, that is with the other sign */
+    size_t n_push, n_drive;
+} small_moved;
+typedef struct small_shares { /* of an output or a measure, of its derivatives by n parameters */
+    small_feeds_sum *sum;     /* [n] */
+    int32_t *node;            /* [n] what the parameter feeds, 0: nothing so far */
+    size_t n;
+} small_shares;
+void small_shares_begin(small_shares *w, size_t n);
+void small_shares_end(small_shares *w);
+/* Adds shares of what moves, by the output's feeds. s: factored, as at small_feeds_of. One solution
+ * for each parameter that has one. */
+void small_shares_add(small_shares *to, const small_feeds *by, small *s, const small_moved *what);
+/* A share that was found elsewhere. */
+void small_shares_add_value(small_shares *to, size_t param, double share);
+/* lambda' b of a parameter, re and im; 0 if it is nothing. */
+void small_shares_value(const small_shares *w, size_t param, double *re, double *im);
+/* Derivatives of a measure that are gmin's become nan, with a warning of one of them; of one that
+ * has a share that matters, a warning. name [n]: of the parameters. */
+void small_shares_judge(const small_shares *w, const small *s, const char *const *name,
+                        double *value);
 
 /* -- noise.c -- */
 typedef struct noise_origin { /* where noise comes from: a device, or one noise source of it */

@@ -27,7 +27,8 @@ typedef struct spar {
     cplx *b;     /* [n+1] what drives a port, or a source of noise */
     cplx *row;   /* vec */
     small_feeds feeds;
-    bool told_fed;
+    bool has_levels, told_fed;
+    int32_t fed, fed_by; /* a node that gmin alone joins to ground, 0: none is fed; port, from 0 */
 } spar;
 
 /* b_i of the solution z */
@@ -39,11 +40,24 @@ static cplx wave_out(const spar *w, int32_t i, const cplx *z)
     return (u - p->z0 * cur) / (2 * sqrt(p->z0));
 }
 
+/* What gmin alone carries while port j is driven; of several ports the last is named. */
+static void look_at_fed(spar *w, int32_t j)
+{
+    double current;
+    const int32_t node = w->has_levels ? small_fed(&w->s, (double *)w->z, &current) : 0;
+    if (!node)
+        return;
+    w->fed = node;
+    w->fed_by = j;
+}
+
 static void find_s(spar *w)
 {
+    w->fed = 0;
     for (int32_t j = 0; j < w->np; j++) {
         small_drive(&w->s, w->port[j].source, (double *)w->z);
         small_solve(&w->s, (double *)w->z);
+        look_at_fed(w, j);
         for (int32_t i = 0; i < w->np; i++)
             w->net.S[i * w->np + j] = wave_out(w, i, w->z) * 2 * sqrt(w->port[j].z0);
     }
@@ -139,18 +153,16 @@ static vs_status judge_noise(spar *w, double f, int32_t i)
     return small_feeds_judge_noise(&w->feeds, &w->s, &all, (double *)w->b);
 }
 
-/* Voltages that are written beside S: of the last port driven. */
+/* Other voltages than those of S, which are written for the last port. */
 static void warn_of_fed(spar *w, double f)
 {
-    double current;
-    const int32_t node = w->told_fed ? 0 : small_fed(&w->s, (double *)w->z, &current);
-    if (!node)
+    if (!w->fed || w->told_fed)
         return;
     w->told_fed = true;
     diag_warning(w->s.a->d, DIAG_NOWHERE,
                  "at %.6g Hz what port %d feeds into %s has no way back but gmin: voltages there "
                  "are none of the circuit",
-                 f, (int)w->np, ana_unknown_text(w->s.a, node));
+                 f, (int)w->fed_by + 1, ana_unknown_text(w->s.a, w->fed));
 }
 
 /* Of all that is written for the frequency. */
@@ -158,7 +170,7 @@ static vs_status judge(spar *w, double f)
 {
     const size_t n1 = (size_t)w->s.a->n + 1;
     vs_status st = VS_OK;
-    if (!small_has_levels(&w->s))
+    if (!w->has_levels)
         return VS_OK;
     if (!w->noise)
         find_adjoints(w);
@@ -233,6 +245,7 @@ static vs_status at_frequency(void *work, double f)
 static void allocate(spar *w)
 {
     const size_t n1 = (size_t)w->s.a->n + 1, np = (size_t)w->np;
+    w->has_levels = small_has_levels(&w->s);
     w->z = vs_calloc(n1, sizeof *w->z);
     w->b = vs_calloc(n1, sizeof *w->b);
     w->out = vs_calloc(np, sizeof *w->out);

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "nat_back.h"
+#include "small.h"
 #include "tran_priv.h"
 
 enum {
@@ -85,6 +86,7 @@ struct ana_tape {
     int64_t every;     /* in the run one is kept each time as many parts have passed */
     bool again;        /* a part is computed again: */
     int64_t end;       /* behind its last node */
+    int32_t fed;       /* of ana_tape_back: a node of the part whose level matters most; 0: none */
 };
 
 /* -- the run -- */
@@ -484,7 +486,13 @@ typedef struct factors { /* of the transposed matrix of a step */
 
 typedef struct back {
     ana_tape *t;
-    int32_t n_measure;
+    int32_t n_measure; /* the client's, and as many feeds of theirs, if there are isolated parts */
+    int32_t n_given;
+    small moving, still;   /* shunts in time, at the start */
+    ckt_env env;           /* of the former */
+    small_feeds of_points; /* of all of them */
+    double *pair;          /* [2 (n+1)] f as a complex vector */
+    bool *inside;          /* [n+1] scratch: of a part */
     ahead *sum[N_AHEAD],
         *stage;       /* [n_measure] of the node, one and two ends before it; its stage */
     double **f, **q;  /* [n_measure] [n+1] lambda, alpha mu + S */
@@ -584,7 +592,15 @@ static vs_status begin(back *w, ana_tape *t, int32_t n_measure)
     const size_t n1 = stride(t), nnz = (size_t)csc_nnz(t->a->jac) + 1;
     arena_init(&w->mem);
     w->t = t;
+    w->n_given = n_measure;
+    if (ana_tape_feeds(t))
+        n_measure *= 2;
     w->n_measure = n_measure;
+    w->env = (ckt_env){.mode = CKT_TRAN, .gmin = t->a->opt.gmin};
+    w->moving = (small){.a = t->a, .env = &w->env};
+    w->still = (small){.a = t->a, .still = true};
+    w->pair = arena_array(&w->mem, double, 2 * n1);
+    w->inside = arena_array(&w->mem, bool, n1);
     for (int i = 0; i < N_AHEAD; i++)
         w->sum[i] = make_ahead(w);
     w->stage = make_ahead(w);
@@ -669,6 +685,89 @@ static void add_charge(const back *w, const double *v, double *to)
             to[c + 1] += w->c[k] * v[j->row[k] + 1];
 }
 
+/* -- what gmin alone carries (feeds.c) --
+ * The feeds of measure i are measure n_given + i: its weights at each point are g s_p of f. With
+ * gmin in place of 1 S that is 1e12 times what is there, whose rounding would be too; a level that
+ * matters is seen at 1e6 as well. */
+
+static const double most_scale = 1e6;
+
+/* f at a part's shunt, of f that solves J' f = -own + charges of the part, which add up to 0. */
+static double level_at(const back *w, const ckt_level *l, const double *own, double by,
+                       const double *f)
+{
+    const csc *j = w->t->a->jac;
+    double sum = 0;
+    for (int32_t i = 0; i < l->n; i++)
+        w->inside[l->of[i]] = true;
+    for (int32_t i = 0; i < l->n; i++) {
+        const int32_t c = l->of[i];
+        sum += by * own[c];
+        for (int32_t p = j->colptr[c - 1]; p < j->colptr[c]; p++)
+            if (!w->inside[j->row[p] + 1])
+                sum -= w->g[p] * f[j->row[p] + 1];
+    }
+    for (int32_t i = 0; i < l->n; i++)
+        w->inside[l->of[i]] = false;
+    return sum / l->siemens;
+}
+
+/* Adds the seeds of f to the right side of its feeds; own * by: what f was solved for. */
+static void add_seeds(back *w, const small *levels, const double *f, const double *own, double by,
+                      double *rhs)
+{
+    const double gmin = ckt_shunt(w->t->a->opt.gmin);
+    ckt_level l;
+    for (size_t j = 1; j < stride(w->t); j++)
+        w->pair[2 * j] = f[j];
+    for (size_t i = 0; small_next_level(levels, &i, &l);) {
+        const double scale = fmin(1, most_scale * gmin / l.siemens);
+        const double level[2] = {scale * level_at(w, &l, own, by, f), 0};
+        double seed[2];
+        (void)small_feeds_seed(&w->of_points, levels, &l, w->pair + 2, 2, level, seed);
+        rhs[l.node] += seed[0];
+    }
+}
+
+/* The feeds' f is the same at all nodes of a part, but for rounding: balance is 0 then. */
+static void level_out(const small *levels, double *f)
+{
+    static const double rounding = 1e-6;
+    ckt_level l;
+    for (size_t i = 0; small_next_level(levels, &i, &l);)
+        for (int32_t k = 0; k < l.n; k++)
+            if (fabs(f[l.of[k]] - f[l.node]) <= rounding * fabs(f[l.node]))
+                f[l.of[k]] = f[l.node];
+}
+
+static bool is_feeds(const back *w, int32_t i) { return i >= w->n_given; }
+
+bool ana_tape_feeds(const ana_tape *t)
+{
+    const ckt_env env = {.mode = CKT_TRAN, .gmin = t->a->opt.gmin};
+    const small moving = {.a = t->a, .env = &env};
+    return small_has_levels(&moving);
+}
+
+void ana_tape_judge(const ana_tape *t, size_t n, const char *const *name, const double *at,
+                    const double *share, double *value)
+{
+    static const double nothing = 1e-9; /* of the largest of all, per part of a parameter's value */
+    const small s = {.a = t->a};
+    double most = 0;
+    small_shares all;
+    small_shares_begin(&all, n);
+    for (size_t p = 0; p < n; p++)
+        most = fmax(most, fmax(fabs(value[p]), fabs(share[p])) * fabs(at[p]));
+    for (size_t p = 0; p < n; p++) {
+        all.node[p] = t->fed;
+        if (fabs(share[p] * at[p]) > nothing * most || at[p] == 0)
+            small_shares_add_value(&all, p, share[p]);
+    }
+    small_shares_judge(&all, &s, name, value);
+    small_shares_end(&all);
+}
+
 /* lambda and alpha mu + S of measure i; mu [n+1] out. */
 static void solve(back *w, const tape_node *k, const ahead *h, int32_t i)
 {
@@ -678,7 +777,11 @@ static void solve(back *w, const tape_node *k, const ahead *h, int32_t i)
         w->rhs[j] = -h[i].m[j];
     }
     add_charge(w, w->mu, w->rhs);
+    if (is_feeds(w, i))
+        add_seeds(w, &w->moving, w->f[i - w->n_given], h[i - w->n_given].m, -1, w->rhs);
     lu_solve(&w->step.lu, w->rhs + 1, w->f[i] + 1);
+    if (is_feeds(w, i))
+        level_out(&w->moving, w->f[i]);
     for (size_t j = 1; j < n1; j++) {
         w->mu[j] = h[i].b[j] - w->f[i][j];
         w->q[i][j] = k->alpha * w->mu[j] + h[i].s[j];
@@ -865,8 +968,15 @@ static vs_status show_part(back *w, int64_t node, const double *x, factors *of, 
         }
         memset(w->q[i], 0, stride(w->t) * sizeof(double));
         memset(w->f[i], 0, stride(w->t) * sizeof(double));
+        if (is_feeds(w, i) && any) {
+            add_seeds(w, &w->moving, w->f[i - w->n_given], w->sum[0][i - w->n_given].r, -by,
+                      w->rhs);
+            some = true;
+        }
         if (some)
             lu_solve(&of->lu, w->rhs + 1, w->f[i] + 1);
+        if (is_feeds(w, i))
+            level_out(&w->moving, w->f[i]);
         any |= some;
     }
     if (any && w->past && node > 0)
@@ -913,7 +1023,12 @@ static vs_status jump_back(back *w, int64_t node, const double *x, const tape_no
         for (size_t j = 1; j < stride(w->t); j++)
             w->rhs[j] = -h->p[j] * length;
         add_charge(w, h->s, w->rhs);
+        if (is_feeds(w, i))
+            add_seeds(w, &w->moving, w->f[i - w->n_given], w->sum[0][i - w->n_given].p, -length,
+                      w->rhs);
         lu_solve(&w->jump.lu, w->rhs + 1, w->f[i] + 1);
+        if (is_feeds(w, i))
+            level_out(&w->moving, w->f[i]);
         for (size_t j = 1; j < stride(w->t); j++) {
             w->q[i][j] = h->s[j] - env.alpha * w->f[i][j];
             h->s[j] = env.alpha * w->f[i][j];
@@ -995,10 +1110,16 @@ static vs_status back_to_start(back *w, const double *x)
             w->q[i][j] = 0;
         }
         add_charge(w, w->mu, w->rhs);
-        if (w->t->o.uic)
+        if (w->t->o.uic) {
             memcpy(w->f[i], w->rhs, stride(w->t) * sizeof(double));
-        else
-            lu_solve(&w->step.lu, w->rhs + 1, w->f[i] + 1);
+            continue;
+        }
+        if (is_feeds(w, i))
+            add_seeds(w, &w->still, w->f[i - w->n_given], w->sum[0][i - w->n_given].m, sign,
+                      w->rhs);
+        lu_solve(&w->step.lu, w->rhs + 1, w->f[i] + 1);
+        if (is_feeds(w, i))
+            level_out(&w->still, w->f[i]);
     }
     return st == VS_OK ? show(w, &env, x, NULL, w->t->o.uic ? GIVEN : POINT) : st;
 }
@@ -1074,6 +1195,7 @@ vs_status ana_tape_back(ana_tape *t, int32_t n_measure, bool (*jumps)(void *user
     vs_status st = begin(&w, t, n_measure);
     if (st == VS_OK)
         st = run_back(&w);
+    t->fed = w.of_points.node;
     lu_fini(&w.step.lu);
     if (w.jump.any)
         lu_fini(&w.jump.lu);

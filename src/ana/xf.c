@@ -42,7 +42,7 @@ static bool is_open(xf *w, int32_t i, double transfer)
     if (!w->feeds.any)
         return false;
     small_feeds_add_source(&w->feeds, &w->s, i, &sum);
-    if (!small_feeds_are_all(small_feeds_share(&w->feeds, &sum), transfer))
+    if (!small_feeds_are_all(small_feeds_share(&sum), transfer))
         return false;
     small_drive(&w->s, i, w->b);
     small_feeds_tell_none(&w->feeds, &w->s, w->b, ckt_source_at(w->s.a->c, i).name);

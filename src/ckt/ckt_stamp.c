@@ -66,15 +66,15 @@ void ckt_fill_dyn(double *dyn, const ckt_env *env)
 
 /* -- native parts -- */
 
-static bool is_firm_moving(const ckt_fix *k, const ckt_env *env, bool leaks)
+static bool is_firm_moving(const ckt_fix *k, bool leaks)
 {
-    return k->firm && !k->second && !leaks && !k->soft && !(k->fed && env->small);
+    return k->firm && !k->second && !leaks && !k->soft;
 }
 
 static bool is_firm(const ckt_fix *k, const ckt_env *env)
 {
     return env->mode == CKT_STATIC ? (k->stiff || k->held) && !k->soft
-                                   : is_firm_moving(k, env, k->loose);
+                                   : is_firm_moving(k, k->loose);
 }
 
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
@@ -87,7 +87,7 @@ double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
 double ckt_fix_ac_value(const ckt_fix *k, const ckt_env *env)
 {
     const bool leaks = k->loose && env->mode != CKT_STATIC; /* signals leak nothing */
-    return is_firm_moving(k, env, leaks) ? CKT_FIRM_SIEMENS : ckt_shunt(env->gmin);
+    return is_firm_moving(k, leaks) ? CKT_FIRM_SIEMENS : ckt_shunt(env->gmin);
 }
 
 void ckt_soften(ckt *c, bool soft)

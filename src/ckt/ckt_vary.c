@@ -25,7 +25,8 @@ typedef struct group {
 struct ckt_vary {
     ckt *c;
     arena mem;
-    varied *all; /* vec; after ckt_vary_ready what `back` did not take, sorted by group */
+    varied *all;  /* vec; after ckt_vary_ready what `back` did not take, sorted by group */
+    varied *each; /* vec, made ready where parts may be isolated: all as they were added */
     ckt_back *back;
     group *group; /* vec */
     double *out;  /* [packs of a batch][outputs][lanes] */
@@ -50,6 +51,7 @@ void ckt_vary_free(ckt_vary **pv)
         dev_group_fini(&v->group[i].of.dev);
     vec_free(v->group);
     vec_free(v->all);
+    vec_free(v->each);
     ckt_back_free(&v->back);
     arena_fini(&v->mem);
     vs_free(v);
@@ -190,6 +192,8 @@ static void make_groups(ckt_vary *v)
 vs_status ckt_vary_ready(ckt_vary *v, size_t n_pairing)
 {
     const mdl_model *any = vec_len(v->all) ? v->all[0].model : NULL;
+    for (size_t i = 0; i < vec_len(v->all) && vec_len(v->c->fix); i++)
+        vec_push(v->each, v->all[i]);
     vs_status st = give_back(v);
     for (size_t i = 0; i < vec_len(v->all) && st == VS_OK; i++)
         st = mdl_variant_get(v->all[i].model, v->all[i].row, MDL_TRAN, &v->all[i].variant);
@@ -290,14 +294,14 @@ static vs_status join_entries(ckt_vary_entry *e)
 }
 
 /* Currents of both sides as entries of column 0. */
-static vs_status static_entries(ckt_vary *v, const double *dyn, const double *x,
-                                ckt_vary_entry **to)
+static vs_status static_entries(const ckt_vary *v, const varied *all, const double *dyn,
+                                const double *x, ckt_vary_entry **to)
 {
     double *out = NULL;
     mdl_out *what = NULL;
     vs_status st = VS_OK;
-    for (size_t i = 0; i < vec_len(v->all) && st == VS_OK; i++) {
-        const varied *k = &v->all[i];
+    for (size_t i = 0; i < vec_len(all) && st == VS_OK; i++) {
+        const varied *k = &all[i];
         const int32_t *unknown = &v->c->unk[v->c->inst[k->device].first];
         const mdl_at at = {.x = x, .map = unknown, .dyn = dyn};
         vec_clear(out);
@@ -318,7 +322,7 @@ static vs_status sum_static(ckt_vary *v, const double *dyn, const double *x,
                             const ckt_pairing *with, size_t n, size_t n_param, double *to)
 {
     ckt_vary_entry *e = NULL;
-    vs_status st = static_entries(v, dyn, x, &e);
+    vs_status st = static_entries(v, v->all, dyn, x, &e);
     if (st == VS_OK)
         st = join_entries(e);
     for (size_t i = 0; i < vec_len(e) && st == VS_OK; i++)
@@ -326,6 +330,15 @@ static vs_status sum_static(ckt_vary *v, const double *dyn, const double *x,
             to[p * n_param + (size_t)e[i].param] += e[i].g * with[p].f[e[i].row];
     vec_free(e);
     return st;
+}
+
+vs_status ckt_vary_currents(ckt_vary *v, const ckt_env *env, const double *x, ckt_vary_entry **to)
+{
+    double dyn[IR_N_DYN];
+    ckt_fill_dyn(dyn, env);
+    dyn[IR_DYN_LIMIT] = 0;
+    const vs_status st = static_entries(v, v->each ? v->each : v->all, dyn, x, to);
+    return st == VS_OK ? join_entries(*to) : st;
 }
 
 static vs_status check(const double *to, size_t n)

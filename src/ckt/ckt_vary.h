@@ -42,7 +42,7 @@ VS_MUST_USE vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double
 /* Adds what sums have put off since the last call. Not needed without ckt_vary_ready. */
 VS_MUST_USE vs_status ckt_vary_total(ckt_vary *v, size_t n, size_t n_param, double *to);
 
-typedef struct ckt_vary_entry { /* of d(G + j omega C)/dp */
+typedef struct ckt_vary_entry { /* of d(G + j omega C)/dp; of dF/dp: column 0 */
     int32_t param, row, col;
     double g, c;
 } ckt_vary_entry;
@@ -51,6 +51,10 @@ typedef struct ckt_vary_entry { /* of d(G + j omega C)/dp */
  * Status: VS_OK; VS_NOCONV: a value is not finite. */
 VS_MUST_USE vs_status ckt_vary_entries(ckt_vary *v, const ckt_env *env, const double *x, bool noise,
                                        ckt_vary_entry **to);
+
+/* dF/dp of the static equations, the same way: each row's, in column 0. */
+VS_MUST_USE vs_status ckt_vary_currents(ckt_vary *v, const ckt_env *env, const double *x,
+                                        ckt_vary_entry **to);
 
 typedef struct ckt_vary_noise { /* of a number of a noise source, per unit of `of` */
     int32_t of;                 /* the parameter, or the unknown */

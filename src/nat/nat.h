@@ -44,7 +44,6 @@ typedef struct nat_env { /* what a load sees besides x */
     /* TRAN: of a periodic state: devices that remember add only what load_ac gives as G; at_omega
      * adds their other terms, harmonic by harmonic */
     bool steady;
-    bool small; /* TRAN: small signals: isolated parts that are fed have gmin to ground (ckt.h) */
     /* TRAN: devices that remember have the equations that nat_hold gave, and look at no past */
     bool held;
 } nat_env;

@@ -489,6 +489,14 @@ vs_status sim_gradient_vary(gradient *g, ckt_vary **vary)
     return st;
 }
 
+const char **sim_gradient_names(const gradient *g)
+{
+    const char **name = vs_calloc(vec_len(g->by) + 1, sizeof *name);
+    for (size_t i = 0; i < vec_len(g->by); i++)
+        name[i] = g->by[i].t.text;
+    return name;
+}
+
 /* The engine keeps the vectors that the measures name, in plots of ours. */
 static sim_opt divert(gradient *g)
 {

@@ -103,6 +103,8 @@ void sim_gradient_sources(const gradient *g, gradient_source **to);
 vs_status sim_gradient_of_tran(gradient *g);
 vs_status sim_gradient_of_small(gradient *g);
 vs_status sim_gradient_of_static(gradient *g);
+/* [parameters] of what they are called. Free it. */
+const char **sim_gradient_names(const gradient *g);
 /* Whether what small signals and operating points cannot move is there: VS_EUNSUPPORTED (message).
  */
 VS_MUST_USE vs_status sim_gradient_refuse_small(const gradient *g);

@@ -111,6 +111,7 @@ static vs_status differentiate(static_gradient *w)
     }
     if (st == VS_OK && vec_len(w->x.at) > 1) /* of a single point the interpreter is done sooner */
         st = ckt_vary_ready(w->vary, vec_len(g->meas));
+    const char **name = sim_gradient_names(g);
     const ana_static_opt o = {.x = w->x.x,
                               .at = w->x.at,
                               .swept = w->source,
@@ -124,9 +125,11 @@ static vs_status differentiate(static_gradient *w)
                               .n_seed = vec_len(w->now),
                               .n_measure = vec_len(g->meas),
                               .n_param = vec_len(g->by),
+                              .name = name,
                               .n_push = vec_len(w->push)};
     if (st == VS_OK)
         st = ana_gradient_static(g->s->ana, &o, sim_sink(g->s, &g->s->sink), g->to);
+    vs_free(name);
     sim_count(g->s);
     ckt_line_no_sides(g->s->ckt);
     ckt_vary_free(&w->vary);

@@ -148,6 +148,7 @@ static vs_status differentiate(small_gradient *w)
         if (st == VS_OK)
             st = sim_source_of(g->s, g->run.source, g->span, &noise.source);
     }
+    const char **name = sim_gradient_names(g);
     const ana_gradient_opt o = {.noise = g->run.kind == FLAT_NOISE ? &noise : NULL,
                                 .f = g->plots.current->scale->v,
                                 .seed = w->seed,
@@ -159,10 +160,12 @@ static vs_status differentiate(small_gradient *w)
                                 .n_seed = vec_len(w->seed),
                                 .n_measure = vec_len(g->meas),
                                 .n_param = vec_len(g->by),
+                                .name = name,
                                 .n_push = vec_len(w->push),
                                 .n_drive = vec_len(w->drive)};
     if (st == VS_OK)
         st = ana_gradient(g->s->ana, &o, sim_sink(g->s, &g->s->sink), g->to);
+    vs_free(name);
     sim_count(g->s);
     return st;
 }

@@ -18,6 +18,8 @@ typedef struct tran_gradient {
     ckt_vary *vary;
     gradient_source *source; /* vec */
     size_t *line;            /* vec: the parameter of each ckt_line_side */
+    size_t n;                /* measures, and as many feeds of theirs, where parts are isolated */
+    double *to;              /* [n][parameters] */
 } tran_gradient;
 
 static vs_status refuse(const gradient *g)
@@ -177,8 +179,9 @@ static vs_status run(tran_gradient *w)
 /* -- sums over the points of the adjoint -- */
 
 /* d/dp of the rows of a source that both sides or one of them changes, times f. */
-static void add_source(gradient *g, size_t p, int32_t source, const ana_adjoint *at)
+static void add_source(const tran_gradient *w, size_t p, int32_t source, const ana_adjoint *at)
 {
+    const gradient *g = w->of;
     const gradient_by *b = &g->by[p];
     const ckt_source_facts f = ckt_source_at(g->s->ckt, source);
     const double t = at->env.mode == CKT_STATIC ? 0 : at->env.time;
@@ -194,21 +197,21 @@ static void add_source(gradient *g, size_t p, int32_t source, const ana_adjoint 
         dm = 0;
     }
     const double di = 0.5 * (lo->m + hi->m) * dv + dm * value;
-    for (size_t m = 0; m < vec_len(g->meas); m++) {
+    for (size_t m = 0; m < w->n; m++) {
         const double *y = at->f[m];
-        g->to[m * vec_len(g->by) + p] +=
+        w->to[m * vec_len(g->by) + p] +=
             f.is_v ? -y[f.k] * dv : ((f.p ? y[f.p] : 0) - (f.n ? y[f.n] : 0)) * di;
     }
 }
 
 static void add_line(const tran_gradient *w, size_t i, const ana_adjoint *at)
 {
-    gradient *g = w->of;
+    const gradient *g = w->of;
     const double *noted = at->noted ? at->noted + NAT_LINE_NOTE * i : NULL;
     if (at->behind && !noted)
         return;
-    for (size_t m = 0; m < vec_len(g->meas); m++) {
-        double *to = &g->to[m * vec_len(g->by) + w->line[i]];
+    for (size_t m = 0; m < w->n; m++) {
+        double *to = &w->to[m * vec_len(g->by) + w->line[i]];
         *to += ckt_line_side_sum(g->s->ckt, (int32_t)i, at->x, noted, at->behind, at->f[m]);
         if (at->after && noted)
             *to += ckt_line_side_sum(g->s->ckt, (int32_t)i, at->x, noted, true, at->f[m]);
@@ -216,8 +219,9 @@ static void add_line(const tran_gradient *w, size_t i, const ana_adjoint *at)
 }
 
 /* Start values: those of uic are x itself, those of .ic are held by conductances. */
-static void add_starts(gradient *g, const ana_adjoint *at)
+static void add_starts(const tran_gradient *w, const ana_adjoint *at)
 {
+    const gradient *g = w->of;
     for (size_t p = 0; p < vec_len(g->by); p++) {
         const gradient_side *k = g->by[p].side;
         const double *one = k[0].ic ? k[0].ic : g->base.ic, *two = k[1].ic ? k[1].ic : g->base.ic;
@@ -226,8 +230,8 @@ static void add_starts(gradient *g, const ana_adjoint *at)
         for (size_t i = 0; i < vec_len(g->base.ic); i++) {
             const double d = (two[i] - one[i]) / (k[1].value - k[0].value);
             const size_t node = at->given ? i : (size_t)g->ic_node[i];
-            for (size_t m = 0; m < vec_len(g->meas) && d != 0; m++)
-                g->to[m * vec_len(g->by) + p] += d * at->f[m][node] * (at->given ? 1 : -at->force);
+            for (size_t m = 0; m < w->n && d != 0; m++)
+                w->to[m * vec_len(g->by) + p] += d * at->f[m][node] * (at->given ? 1 : -at->force);
         }
     }
 }
@@ -235,21 +239,21 @@ static void add_starts(gradient *g, const ana_adjoint *at)
 static vs_status visit(void *user, const ana_adjoint *at)
 {
     const tran_gradient *w = user;
-    gradient *g = w->of;
-    const size_t n = vec_len(g->meas);
+    const gradient *g = w->of;
+    const size_t n = w->n;
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(w->source) && !at->given; i++)
-        add_source(g, w->source[i].p, w->source[i].source, at);
+        add_source(w, w->source[i].p, w->source[i].source, at);
     for (size_t i = 0; i < vec_len(w->line) && !at->given; i++)
         add_line(w, i, at);
     if (at->given || at->env.mode == CKT_STATIC)
-        add_starts(g, at);
+        add_starts(w, at);
     if (at->given || at->behind)
         return VS_OK;
     ckt_pairing *with = vs_malloc((n + 1) * sizeof *with);
     for (size_t m = 0; m < n; m++)
         with[m] = (ckt_pairing){at->f[m], at->q[m]};
-    st = ckt_vary_sum(w->vary, &at->env, at->x, with, n, vec_len(g->by), g->to);
+    st = ckt_vary_sum(w->vary, &at->env, at->x, with, n, vec_len(g->by), w->to);
     vs_free(with);
     if (st == VS_NOCONV)
         diag_error(g->s->d, g->span, "a derivative is not finite at t = %.9g s", at->env.time);
@@ -275,10 +279,32 @@ static bool jumps(void *user, double t)
     return false;
 }
 
+static void begin_sums(tran_gradient *w)
+{
+    w->n = vec_len(w->of->meas) * (ana_tape_feeds(w->tape) ? 2 : 1);
+    w->to = vs_calloc(w->n * vec_len(w->of->by) + 1, sizeof *w->to);
+}
+
+/* Derivatives, but nan where gmin alone carries them. */
+static void take_sums(tran_gradient *w)
+{
+    gradient *g = w->of;
+    const size_t n_by = vec_len(g->by), n = vec_len(g->meas);
+    const char **name = sim_gradient_names(g);
+    double *at = vs_calloc(n_by + 1, sizeof *at);
+    for (size_t p = 0; p < n_by; p++)
+        at[p] = g->by[p].value;
+    for (size_t m = 0; m < n && w->n > n; m++)
+        ana_tape_judge(w->tape, n_by, name, at, w->to + (n + m) * n_by, w->to + m * n_by);
+    for (size_t i = 0; i < n * n_by; i++)
+        g->to[i] += w->to[i];
+    vs_free(at);
+    vs_free(name);
+}
+
 static vs_status run_and_measure(tran_gradient *w)
 {
     gradient *g = w->of;
-    const size_t n = vec_len(g->meas);
     vs_status st = sim_gradient_lines(g, &w->line);
     if (st == VS_OK)
         st = run(w);
@@ -289,17 +315,21 @@ static vs_status run_and_measure(tran_gradient *w)
     if (st == VS_OK)
         st = sim_gradient_vary(g, &w->vary);
     if (st == VS_OK)
-        st = ckt_vary_ready(w->vary, n);
+        begin_sums(w);
+    if (st == VS_OK)
+        st = ckt_vary_ready(w->vary, w->n);
     sim_gradient_sources(w->of, &w->source);
     if (st == VS_OK)
         st = refuse_jumps(w);
     if (st == VS_OK)
-        st = ana_tape_back(w->tape, (int32_t)n, jumps, visit, w);
+        st = ana_tape_back(w->tape, (int32_t)vec_len(g->meas), jumps, visit, w);
     if (st == VS_OK) {
-        st = ckt_vary_total(w->vary, n, vec_len(g->by), g->to);
+        st = ckt_vary_total(w->vary, w->n, vec_len(g->by), w->to);
         if (st == VS_NOCONV)
             diag_error(g->s->d, g->span, "a derivative is not finite");
     }
+    if (st == VS_OK)
+        take_sums(w);
     return st;
 }
 
@@ -314,6 +344,7 @@ vs_status sim_gradient_of_tran(gradient *g)
     st = run_and_measure(&w);
     ana_tape_free(&w.tape);
     ckt_line_no_sides(g->s->ckt);
+    vs_free(w.to);
     vec_free(w.source);
     vec_free(w.line);
     ckt_vary_free(&w.vary);

@@ -39,7 +39,10 @@ typedef struct match {
     one *one;   /* vec */
     pair *pair; /* vec: each two that are correlated, once; a number itself has weight 1 */
     ckt_vary *vary;
-    ana_push *push; /* vec */
+    ana_push *push;         /* vec */
+    ana_variance *variance; /* vec: of the pairs */
+    const char **name;      /* vec: of the numbers */
+    bool *none;             /* vec: of each number */
     ana_freq freq;
     ana_output out;
     double *row; /* vec: of each point f and [2 (1 + numbers)] of ana_match */
@@ -233,6 +236,19 @@ static vs_status keep_row(void *user, double f, const double *v)
     return VS_OK;
 }
 
+static void describe(match *m)
+{
+    for (size_t k = 0; k < vec_len(m->pair); k++) {
+        const pair p = m->pair[k];
+        vec_push(m->variance,
+                 ((ana_variance){p.i, p.j, p.w * m->one[p.i].sigma * m->one[p.j].sigma}));
+    }
+    for (size_t j = 0; j < vec_len(m->one); j++) {
+        vec_push(m->name, m->one[j].name);
+        vec_push(m->none, false);
+    }
+}
+
 static vs_status analyse(match *m)
 {
     sim *s = m->s;
@@ -250,6 +266,11 @@ static vs_status analyse(match *m)
     o.n_param = vec_len(m->one);
     o.push = m->push;
     o.n_push = vec_len(m->push);
+    describe(m);
+    o.variance = m->variance;
+    o.n_variance = vec_len(m->variance);
+    o.name = m->name;
+    o.none = m->none;
     if (st == VS_OK)
         st = ana_match(s->ana, &o, sim_sink(s, &s->sink));
     ckt_vary_free(&m->vary);
@@ -330,8 +351,10 @@ static void row_of(const match *m, const double *row, one *const *list, double *
         vec_push(*to, re);
         vec_push(*to, sqrt(all));
     }
-    for (size_t i = 0; i < vec_len(list); i++)
-        vec_push(*to, part_of(m, row, (size_t)(list[i] - m->one)));
+    for (size_t i = 0; i < vec_len(list); i++) {
+        const size_t j = (size_t)(list[i] - m->one);
+        vec_push(*to, m->none[j] ? NAN : part_of(m, row, j));
+    }
 }
 
 static void columns(const match *m, one *const *list, ana_column **col)
@@ -431,6 +454,9 @@ vs_status sim_run_match(sim *s, const flat_ana *a)
     vec_free(m.one);
     vec_free(m.pair);
     vec_free(m.push);
+    vec_free(m.variance);
+    vec_free(m.name);
+    vec_free(m.none);
     vec_free(m.row);
     arena_fini(&m.mem);
     return st;

@@ -344,6 +344,153 @@ class Isolated(folder.Folder):
         code, rows, said = self.rows('r1 a b 1k\ni1 0 a 0 ac 1\n.sens v(a,b) ac lin 1 1k 1k')
         self.assertEqual((code, rows), (3, []), said)
 
+    def test_gradients_of_transients(self):
+        """The same in time, from all starts, in one piece or several: amplitudes, gains, and what a part is made of."""
+        waves = '.param x=1m y=1m\nr1 a b 1k\nc1 a b 1n\nd1 a b dm\n.model dm d cjo=1p\ni1 0 a pulse(0 {x} 1u 1u 1u 3u 20u)\n' \
+            'i2 b 0 pulse(0 {y} 1u 1u 1u 3u 20u)\ni3 a b 0.1m\n'
+        gains = 'v1 p 0 pulse(0 1 1u 1u 1u 3u 20u)\nrp p 0 1k\nr1 a b 1k\nl1 a o 1m\nc1 o b 1n\ng1 0 a p 0 1m\ng2 b 0 p 0 1m\ni3 a b 0.1m\n'
+        steady = 'r1 a b 1k\nc1 a b 1n\ni1 0 a 1m\ni2 b 0 1m\ni3 a b 0.1m\n'
+        for cards, good, none in (waves, 'r1 c1 i3', 'x y'), (gains, 'r1 c1 i3', 'g1[gain] g2[gain]'), (steady, 'r1 c1 i3', 'i1 i2'):
+            for out in 'v(a,b)', 'v(a)':
+                for how in '', ' uic':
+                    for memory in '', ' memory=1k':
+                        for m in 'find %s at=5u', 'integ %s from=1u to=8u':
+                            more = '.tran 0.1u 10u%s\n.meas tran m %s\n.sens tran m param=%s %s%s' % (how, m % out, good, none, memory)
+                            code, row, said = self.last_row(cards + more)
+                            self.assertEqual(code, 0, said)
+                            self.assertRegex(said, "nothing but gmin carries what '(g1.gain.|i1|x)' feeds into node '[abo]'")
+                            for name in none.split():
+                                self.assertTrue(math.isnan(row[name]), (more, row))
+                            self.assertTrue(all(math.isfinite(row[name]) for name in good.split()), (more, row))
+                            if out == 'v(a,b)':
+                                right = self.last_row(cards + 'vtie b 0\n' + more)[1]
+                                for name in good.split():
+                                    size = {'r1': 1e3, 'c1': 1e-9, 'i3': 1e-4}[name]
+                                    self.assertAlmostEqual(size * row[name], size * right[name], delta=1e-3 * size * abs(right[name]) + 1e-6, msg=(more, name))
+        both = waves.replace('{y}', '{x}') + '.tran 0.1u 10u\n.meas tran m find v(a,b) at=3u\n.sens tran m param=x r1'
+        code, row, said = self.last_row(both)
+        self.assertNotIn('nothing but gmin', said)
+        self.assertAlmostEqual(row['x'], self.last_row('vtie b 0\n' + both)[1]['x'], delta=1e-4 * row['x'])
+
+    def test_small_signals_of_periodic_states(self):
+        """As those at rest, at each sideband: what feeds a part there has no way back there."""
+        state = 'i9 b a sin(0 1m 1k)\nr1 a b 1k\nd1 a b dm\n.model dm d cjo=1p\nc1 a b 10n\nv2 q 0 0 ac 1\nrq q q1 1k\nrz q1 0 1k\n'
+        ports = 'v3 x 0 dc 0 portnum 1 z0 50\nrx x 0 50\nv4 a e dc 0 portnum 2 z0 50\nre e b 50\n'
+        one, other = 'g1 0 a q1 0 1m\n', 'g2 b 0 q1 0 %s\n'
+        of_sp = 'g3 %s a x 0 1m\n'
+        forms = '.hbnoise %s v2 lin 1 300 300', '.hbnoise %s v2 lin 1 300 300 modulated sideband=1', '.hbnoise %s v2 lin 1 300 300 strobe=0.2m', \
+            '.hbnoise %s v2 lin 1 300 300 cross=0'
+        for orbit in '.hb 1k nharms=6\n', 'i8 b a sin(0 10u 1.37k)\n.hb 1k 1.37k nharms=4 1\n', '.pss 1k 0 a 100 6 method=shooting\n':
+            def same(cards, card, within=1e-6):
+                code, row, said = self.last_row(cards + orbit + card)
+                self.assertEqual(code, 0, (orbit, card, said))
+                self.assertNotIn('alone carries', said)
+                self.assertNotIn('nan', said)
+                right = self.last_row(cards + 'vtie b 0\n' + orbit + card)[1]
+                for k, v in right.items():
+                    if k.startswith(('v(b)', 'i(vtie)', 'vtie')):
+                        continue
+                    got = row[k] - row[k.replace('v(a)', 'v(b)')] if k.startswith('v(a)') else row[k]
+                    self.assertAlmostEqual(got, v, delta=within * (abs(v) + 1e-3 * max(map(abs, right.values()))), msg=(orbit, card, k))
+
+            def refused(cards, card, why):
+                code, row, said = self.last_row(cards + orbit + card)
+                self.assertEqual(code, 3, (orbit, card, said))
+                self.assertRegex(said, why)
+            refused(state + one, '.hbac lin 1 300 300 sidebands=1', "no solution at 300 Hz: node 'a' would be at 5e\\+08 V, where gmin alone carries")
+            same(state + one + other % '1m', '.hbac lin 1 300 300 sidebands=1')
+            for form in forms[:1] if '1.37k' in orbit else forms:
+                for out in ('v(a,b)', 'v(a)') if form == forms[0] else ('v(a,b)',):
+                    refused(state + one, form % out, 'no solution at 300 Hz: the (noise|gain).* is of what flows into node .a., which gmin alone')
+                same(state + one + other % '1m', form % 'v(a,b)', 1e-4)
+                if form == forms[0]:
+                    same(state + one, form % 'v(q1)')
+            for card in '.hbnoise v(%s) v2 lin 1 300 300', '.hbxf v(%s) lin 1 300 300':
+                counts = ["is a voltage to ground, to which nothing joins its node: node '" in self.last_row(
+                    state + one + other % '1m' + orbit + card % out)[2] for out in ('a', 'a,b', 'q1')]
+                self.assertEqual(counts, [True, False, False], (orbit, card))
+            code, row, said = self.last_row(state + one + other % '0.99m' + orbit + forms[0] % 'v(a,b)')
+            self.assertEqual(code, 0, said)
+            self.assertRegex(said, r"warning: [01]\.\d* % of the (noise|gain).* at 300 Hz is of what flows into node '[ab]'")
+            card = '.hbxf v(a,b) lin 1 300 300 sidebands=1'
+            same(state + one + other % '1m', card)
+            code, row, said = self.last_row(state + one + orbit + card)
+            self.assertEqual(code, 0, said)
+            self.assertIn("nothing but gmin carries what 'v2' feeds into node 'a'", said)
+            for k, v in self.last_row(state + one + 'vtie b 0\n' + orbit + card)[1].items():
+                if k.startswith('v2'):
+                    self.assertTrue(math.isnan(row[k]), (orbit, row))
+                elif k[:2] in 'i9v1':
+                    self.assertAlmostEqual(row[k], v, delta=1e-6 * (1 + abs(v)), msg=(orbit, k))
+            for noise in '', ' donoise':
+                same(state + ports + of_sp % 'b', '.hbsp lin 1 300 300' + noise, 1e-5)
+                refused(state + ports + of_sp % '0', '.hbsp lin 1 300 300' + noise, 'no solution at 300 Hz: S_2_1 is of what flows into node .[ab].')
+
+    def last_row(self, cards):
+        """Exit code, the last row of all plots by name, and what was said."""
+        self.write('deck.sp', 'isolated\n' + cards + '\n.end\n')
+        done = subprocess.run([VSIM, '-n', '--csv', '-r', 'out.csv', 'deck.sp'], cwd=self.tmp.name, capture_output=True, text=True, timeout=300)
+        with open(self.path('out.csv')) as f:
+            plot = f.read().strip().split('\n\n')[-1].split('\n')
+        return done.returncode, dict(zip(plot[0].split(','), map(float, plot[-1].split(',')))) if len(plot) > 1 else {}, done.stderr
+
+    def test_mismatch_of_what_feeds_a_part(self):
+        """Numbers of their own in what feeds it are in no balance; one number in both is, and so is one inside."""
+        of_op = 'r1 a b {agauss(1k,10,1)}\nd1 a b dm\n.model dm d\ni1 0 a %s\ni2 b 0 %s\ni3 a b dc 0 ac 1m\n'
+        of_ac = 'v1 p 0 0 ac 1\nrp p 0 1k\nr1 a b {agauss(1k,10,1)}\ng1 0 a p 0 %s\ng2 b 0 p 0 %s\n'
+        one, two = '{x}', '{agauss(1m,%s,1)}'
+        for cards, card, at in ((of_op, '.dcmatch v(a,b)', ''), (of_op, '.dcmatch v(a)', ''), (of_op, '.acmatch v(a,b) lin 1 1k 1k', ' at 1000 Hz'),
+                                (of_ac, '.acmatch v(a,b) lin 1 1k 1k', ' at 1000 Hz'), (of_ac, '.acmatch v(a) lin 1 1k 1k', ' at 1000 Hz')):
+            code, row, said = self.last_row(cards % (two % '200u', two % '200u') + card)
+            self.assertEqual((code, row), (3, {}), (cards, card, said))
+            self.assertRegex(said, "no solution%s: the deviation by '[ig][12]' and the like is of what flows into node '[ab]', which gmin alone carries" % at)
+            balance = '.param x=agauss(1m,200u,1)\n' + cards % (one, one)
+            code, row, said = self.last_row(balance + card)
+            self.assertEqual(code, 0, (cards, card, said))
+            self.assertNotIn('alone carries', said)
+            if '(a,b)' in card:
+                for k, v in self.last_row(balance + 'vtie b 0\n' + card)[1].items():
+                    self.assertAlmostEqual(row[k], v, delta=1e-5 * abs(v), msg=(card, k))
+        cards = '.param x=agauss(1m,10u,1) y=agauss(1m,10u,1)\n.correlate x y cc=%s\nr1 a b 1k\ni1 0 a {x}\ni2 b 0 {y}\n.dcmatch v(a,b) threshold=0'
+        code, row, said = self.last_row(cards % '1')  # in balance, but none of them is by itself
+        self.assertEqual(code, 0, said)
+        self.assertAlmostEqual(row['sigma'], 0.01, delta=1e-6)
+        self.assertTrue(math.isnan(row['x']) and math.isnan(row['y']), row)
+        self.assertIn("nothing but gmin carries what 'x' feeds into node 'a'", said)
+        self.assertEqual(self.last_row(cards % '0.5')[0], 3)
+        code, row, said = self.last_row(of_ac % (two % '0.2u', two % '0.2u') + '.acmatch v(a,b) lin 1 1k 1k')
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"warning: 2\.\d+ % of the deviation by 'g[12]' and the like at 1000 Hz is of what flows into node 'a'")
+        code, row, said = self.last_row('r1 a b {agauss(1k,10,1)}\nv1 p 0 0 ac 1\nrp p 0 1k\ng1 0 a p 0 1m\n.acmatch v(a,b) lin 1 1k 1k')
+        self.assertEqual((code, row), (3, {}), said)
+        self.assertIn("no solution at 1000 Hz: node 'a' would be at 1e+09 V, where gmin alone carries the current (0.001 A)", said)
+
+    def test_gradients_by_what_feeds_a_part(self):
+        """nan, with a warning, one by one; others are those of the deck with a node of the part at ground."""
+        of_ac = 'v1 p 0 0 ac 1\nrp p 0 1k\nr1 a b 1k\nc1 a b 1n\ng1 0 a p 0 1m\ng2 b 0 p 0 1m\n'
+        of_op = 'r1 a b 1k\ni1 0 a 1m\ni2 b 0 1m\ni3 a b 0.4m\n'
+        of_noise = 'v1 p 0 0\nrp p q 1k\nrq q 0 1k\nr1 a b 1k\ng1 0 a q 0 1m\ng2 b 0 q 0 1m\n'
+        for cards, card, at, good, none in (
+                (of_ac, '.ac lin 1 1k 1k', 'vm(a,b) at=1k', 'r1 c1 v1[acmag]', 'g1[gain] g2[gain]'),
+                (of_op + '.model dm d\nd1 a b dm\ni4 b a dc 0 ac 1\n', '.ac lin 1 1k 1k', 'vm(a,b) at=1k', 'r1 i3 i4[acmag]', 'i1 i2'),
+                (of_noise, '.noise v(a,b) v1 lin 1 1k 1k', 'onoise_spectrum at=1k', 'r1 rp rq', 'g1[gain] g2[gain]'),
+                (of_op, '.op', 'v(a,b) at=0', 'r1 i3', 'i1 i2'), (of_op, '.op', 'v(b) at=0', 'r1 i3', 'i1 i2'),
+                (of_op, '.dc i3 0 1m 0.5m', 'v(a,b) at=0.5m', 'r1', 'i1 i2')):
+            word = card.split()[0][1:]
+            more = '%s\n.meas %s m find %s\n.sens %s m param=%s %s' % (card, word, at, word, good, none)
+            code, row, said = self.last_row(cards + more)
+            self.assertEqual(code, 0, said)
+            self.assertRegex(said, "nothing but gmin carries what '[ig]1.*' feeds into node '[ab]': for it, and for others of the kind, the result is nan")
+            for name in none.split():
+                self.assertTrue(math.isnan(row[name]), (more, row))
+            if 'v(b)' not in at:
+                right = self.last_row(cards + 'vtie b 0\n' + more)[1]
+                for name in good.split():
+                    self.assertAlmostEqual(row[name], right[name], delta=1e-6 * abs(right[name]), msg=(more, name))
+        code, row, said = self.last_row('.param x=1m\n' + of_op.replace('1m', '{x}') + '.op\n.meas op m find v(a,b) at=0\n.sens op m param=x r1')
+        self.assertAlmostEqual(row['x'], 1e3, delta=1e-3, msg=said)  # one parameter of both is in balance
+        self.assertNotIn('nothing but gmin', said)
+
     def test_scattering(self):
         ports = 'v1 a 0 dc 0 portnum 1 z0 50\nv2 c d dc 0 portnum 2 z0 50\nr1 c d 1k\nrs a 0 200\n'
         for noise in '', ' 1':
@@ -360,6 +507,9 @@ class Isolated(folder.Folder):
         code, rows, said = self.rows(ports + 'g1 d c a 0 1m\ng2 0 e c d 1m\nr2 e f 1k\n.sp lin 2 1k 1meg')
         self.assertEqual(code, 0, said)
         self.assertIn("what port 2 feeds into node 'e' has no way back but gmin: voltages there are none of the circuit", said)
+        code, rows, said = self.rows(ports + 'g2 0 e a 0 1m\nr2 e f 1k\n.sp lin 2 1k 1meg')
+        self.assertEqual(code, 0, said)  # it is for any port, not the last alone
+        self.assertIn("what port 1 feeds into node 'e' has no way back but gmin: voltages there are none of the circuit", said)
 
     def test_poles_and_zeros(self):
         cards = 'r1 a c 1k\nc1 c b 1n\nr2 c b 1k\n'

@@ -801,6 +801,17 @@ double ckt_noise_density(const ckt *c, const ckt_noise *s, double f)
     (void)c, (void)s, (void)f;
     return 0;
 }
+ckt_source_facts ckt_source_at(const ckt *c, int32_t i)
+{
+    (void)c, (void)i;
+    return (ckt_source_facts){0};
+}
+bool ckt_uses_freq(const ckt *c)
+{
+    (void)c;
+    return false;
+}
+void ckt_ac_delays(const ckt *c, double omega, double *val) { (void)c, (void)omega, (void)val; }
 const char *ckt_device_name(const ckt *c, int32_t device)
 {
     (void)c, (void)device;
