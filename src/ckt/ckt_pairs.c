@@ -9,10 +9,13 @@
 
 #include "ckt_priv.h"
 
-enum { FIRST = 1, SECOND = 2 };
-typedef struct pair_end {
-    uint32_t pair : 30, which : 2;
-} pair_end;
+/* Ends of pairs that a load adds to; the reference's row, which nobody reads, is added to with the
+ * other end. */
+enum { FIRST = 1, SECOND = 2, BOTH = FIRST | SECOND };
+typedef struct pair_run { /* pairs [begin, end) */
+    int32_t begin, end;
+    unsigned ends;
+} pair_run;
 
 struct ckt_pairs {
     bool made;
@@ -21,9 +24,8 @@ struct ckt_pairs {
     ckt_pair_at *at; /* vec */
     double *gc;      /* [2 (nnz + 1)] their sums, G and C in turn */
     uint8_t *visit;  /* [n + 8] those that are looked at; NULL: all */
-    /* [parts of c->rows] vecs: pairs with an end there, ascending, and which ends (FIRST, SECOND);
-     * NULL: none */
-    pair_end **of_part;
+    /* [parts of c->rows] vecs: pairs with an end there, ascending; NULL: none */
+    pair_run **of_part;
 };
 
 void ckt_pairs_fresh(ckt *c)
@@ -142,10 +144,12 @@ static void add_kind(const ckt *c, struct ckt_pairs *v, const group_pairs *list,
     vs_free(order);
 }
 
-/* FIRST or SECOND if unknown k is in the part; nobody reads the reference's row. */
-static unsigned end_in(const csc_cut *r, int32_t part, int32_t k, unsigned which)
+/* Which ends of a pair are in a part; 0: none. */
+static unsigned ends_in(const csc_cut *r, int32_t part, const ckt_pair_at *p)
 {
-    return k && csc_cut_part(r, k - 1) == part ? which : 0;
+    const bool first = csc_cut_part(r, p->p - 1) == part,
+               second = p->n ? csc_cut_part(r, p->n - 1) == part : first;
+    return (first ? FIRST : 0) | (second ? SECOND : 0);
 }
 
 static void list_parts(ckt *c, struct ckt_pairs *v)
@@ -153,14 +157,18 @@ static void list_parts(ckt *c, struct ckt_pairs *v)
     if (!c->rows)
         return;
     if (!v->of_part)
-        v->of_part = arena_array(&c->mem, pair_end *, c->rows->n_part);
+        v->of_part = arena_array(&c->mem, pair_run *, c->rows->n_part);
     for (int32_t part = 0; part < c->rows->n_part; part++) {
-        vec_clear(v->of_part[part]);
+        pair_run **to = &v->of_part[part], *last = NULL;
+        vec_clear(*to);
         for (int32_t i = 0; i < v->n; i++) {
-            const unsigned which = end_in(c->rows, part, v->at[i].p, FIRST) |
-                                   end_in(c->rows, part, v->at[i].n, SECOND);
-            if (which)
-                vec_push(v->of_part[part], ((pair_end){(uint32_t)i, which}));
+            const unsigned ends = ends_in(c->rows, part, &v->at[i]);
+            if (last && last->end == i && last->ends == ends && i != v->n_g) {
+                last->end++;
+            } else if (ends) {
+                vec_push(*to, ((pair_run){i, i + 1, ends}));
+                last = &vec_last(*to);
+            }
         }
     }
 }
@@ -213,85 +221,68 @@ static inline void add_charge(double *q, double *low, int32_t r, double v)
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
-static inline __attribute__((always_inline)) bool is_visited(const struct ckt_pairs *v,
-                                                             const pair_end *e, const bool visits)
-{
-    return !visits || v->visit[e->pair];
-}
+/* Where a load adds to. */
+typedef struct sums {
+    const double *x;
+    double *f, *q, *low, *fmax, *qmax;
+} sums;
 
-/* `visits`: some pairs may not be looked at. */
+/* Half of the capacitors of wires end at the reference: were it added to, each would wait for the
+ * one before. */
 static inline __attribute__((always_inline)) void
-load_part(const ckt *c, int32_t part, const double *restrict x, double *restrict f,
-          double *restrict q, double *restrict fmax_, double *restrict qmax, const bool visits)
+load_run(const struct ckt_pairs *v, int32_t begin, int32_t end, const unsigned ends,
+         const bool charge, const sums *to)
 {
-    const struct ckt_pairs *v = c->pairs;
-    double *restrict low = c->qlo;
-    const pair_end *e = v->of_part[part], *end = e + vec_len(e);
-    for (; e < end && (int32_t)e->pair < v->n_g; e++) {
-        const ckt_pair_at *p = &v->at[e->pair];
-        if (!is_visited(v, e, visits))
-            continue;
-        const double d = x[p->p] - x[p->n], flow = p->y * d, size = p->most * fabs(d);
-        if (e->which & FIRST) {
-            f[p->p] += flow;
-            fmax_[p->p] = larger(size, fmax_[p->p]);
+    const double *restrict x = to->x;
+    double *restrict sum = charge ? to->q : to->f, *restrict low = to->low,
+                     *restrict max = charge ? to->qmax : to->fmax;
+    for (int32_t i = next_pair(v, begin, end); i < end; i = next_pair(v, i + 1, end)) {
+        const ckt_pair_at *p = &v->at[i];
+        const double d = x[p->p] - x[p->n], value = p->y * d, size = p->most * fabs(d);
+        if (ends & FIRST) {
+            if (charge)
+                add_charge(sum, low, p->p, value);
+            else
+                sum[p->p] += value;
+            max[p->p] = larger(size, max[p->p]);
         }
-        if (e->which & SECOND) {
-            f[p->n] -= flow;
-            fmax_[p->n] = larger(size, fmax_[p->n]);
+        if (ends & SECOND && p->n) {
+            if (charge)
+                add_charge(sum, low, p->n, -value);
+            else
+                sum[p->n] -= value;
+            max[p->n] = larger(size, max[p->n]);
         }
     }
-    for (; e < end; e++) {
-        const ckt_pair_at *p = &v->at[e->pair];
-        if (!is_visited(v, e, visits))
-            continue;
-        const double d = x[p->p] - x[p->n], charge = p->y * d, size = p->most * fabs(d);
-        if (e->which & FIRST) {
-            add_charge(q, low, p->p, charge);
-            qmax[p->p] = larger(size, qmax[p->p]);
-        }
-        if (e->which & SECOND) {
-            add_charge(q, low, p->n, -charge);
-            qmax[p->n] = larger(size, qmax[p->n]);
-        }
+}
+
+static void load_ends(const struct ckt_pairs *v, const pair_run *r, const sums *to)
+{
+    const bool charge = r->begin >= v->n_g;
+    switch (2 * r->ends + charge) {
+    case 2 * BOTH: load_run(v, r->begin, r->end, BOTH, false, to); break;
+    case 2 * BOTH + 1: load_run(v, r->begin, r->end, BOTH, true, to); break;
+    case 2 * FIRST: load_run(v, r->begin, r->end, FIRST, false, to); break;
+    case 2 * FIRST + 1: load_run(v, r->begin, r->end, FIRST, true, to); break;
+    case 2 * SECOND: load_run(v, r->begin, r->end, SECOND, false, to); break;
+    default: load_run(v, r->begin, r->end, SECOND, true, to); break;
     }
 }
 
 void ckt_pairs_load_part(const ckt *c, int32_t part, const double *x, double *f, double *q,
                          double *fmax_, double *qmax)
 {
-    if (c->pairs->visit)
-        load_part(c, part, x, f, q, fmax_, qmax, true);
-    else
-        load_part(c, part, x, f, q, fmax_, qmax, false);
+    const struct ckt_pairs *v = c->pairs;
+    const sums to = {x, f, q, c->qlo, fmax_, qmax};
+    for (size_t k = 0; k < vec_len(v->of_part[part]); k++)
+        load_ends(v, &v->of_part[part][k], &to);
 }
 
-void ckt_pairs_load(const ckt *c, const double *x, double *restrict f, double *restrict q,
-                    double *restrict fmax_, double *restrict qmax)
+void ckt_pairs_load(const ckt *c, const double *x, double *f, double *q, double *fmax_,
+                    double *qmax)
 {
     const struct ckt_pairs *v = c->pairs;
-    double *restrict low = c->qlo;
-    /* Nobody reads the reference's row. Half of the capacitors of wires end there: each would wait
-     * for the one before. */
-    int32_t i = next_pair(v, 0, v->n_g);
-    for (; i < v->n_g; i = next_pair(v, i + 1, v->n_g)) {
-        const ckt_pair_at *p = &v->at[i];
-        const double d = x[p->p] - x[p->n], flow = p->y * d, size = p->most * fabs(d);
-        f[p->p] += flow;
-        fmax_[p->p] = larger(size, fmax_[p->p]);
-        if (p->n) {
-            f[p->n] -= flow;
-            fmax_[p->n] = larger(size, fmax_[p->n]);
-        }
-    }
-    for (i = next_pair(v, v->n_g, v->n); i < v->n; i = next_pair(v, i + 1, v->n)) {
-        const ckt_pair_at *p = &v->at[i];
-        const double d = x[p->p] - x[p->n], charge = p->y * d, size = p->most * fabs(d);
-        add_charge(q, low, p->p, charge);
-        qmax[p->p] = larger(size, qmax[p->p]);
-        if (p->n) {
-            add_charge(q, low, p->n, -charge);
-            qmax[p->n] = larger(size, qmax[p->n]);
-        }
-    }
+    const sums to = {x, f, q, c->qlo, fmax_, qmax};
+    load_ends(v, &(pair_run){0, v->n_g, BOTH}, &to);
+    load_ends(v, &(pair_run){v->n_g, v->n, BOTH}, &to);
 }
