@@ -229,9 +229,9 @@ typedef struct sums {
 
 /* Half of the capacitors of wires end at the reference: were it added to, each would wait for the
  * one before. */
-static inline __attribute__((always_inline)) void
-load_run(const struct ckt_pairs *v, int32_t begin, int32_t end, const unsigned ends,
-         const bool charge, const sums *to)
+static inline __attribute__((always_inline)) void load_run(const struct ckt_pairs *v, int32_t begin,
+                                                           int32_t end, const unsigned ends,
+                                                           const bool charge, const sums *to)
 {
     const double *restrict x = to->x;
     double *restrict sum = charge ? to->q : to->f, *restrict low = to->low,

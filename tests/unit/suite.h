@@ -4,6 +4,10 @@
 
 #include <check.h>
 
+enum {
+    TEST_PATIENCE = 300
+}; /* s, for a test that may take more than a moment: machines are busy */
+
 static inline int run_suite_as(Suite *s, enum fork_status how)
 {
     SRunner *r = srunner_create(s);

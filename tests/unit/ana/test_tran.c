@@ -604,7 +604,7 @@ int main(void)
     Suite *s = suite_create("tran");
     TCase *tc = tcase_create("tran");
     tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_set_timeout(tc, 60);
+    tcase_set_timeout(tc, TEST_PATIENCE);
     tcase_add_test(tc, a_small_voltage_inside_of_a_device_is_judged_by_the_others);
     tcase_add_test(tc, a_current_without_memory_is_followed_to_a_thousandth);
     tcase_add_test(tc, a_current_that_is_nothing_beside_another_is_not_followed);

@@ -240,7 +240,7 @@ int main(void)
 {
     Suite *suite = suite_create("api/memory");
     TCase *tc = tcase_create("memory");
-    tcase_set_timeout(tc, 300);
+    tcase_set_timeout(tc, TEST_PATIENCE);
     tcase_add_test(tc, of_an_operating_point);
     tcase_add_test(tc, of_a_transient);
     tcase_add_test(tc, of_small_signals);

@@ -525,7 +525,7 @@ int main(void)
     tcase_add_test(t, work_is_counted_by_thread_and_kind_without_waiting);
     tcase_add_test(t, threads_that_are_not_there_share_and_wait);
     tcase_add_test(t, ordered_parts_bound_threads_that_are_not_there);
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, TEST_PATIENCE);
     suite_add_tcase(s, t);
     return run_suite(s);
 }

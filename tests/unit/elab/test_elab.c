@@ -643,7 +643,7 @@ int main(void)
 {
     Suite *s = suite_create("elab");
     TCase *t = tcase_create("elab");
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, TEST_PATIENCE);
     tcase_add_checked_fixture(t, begin, end);
     tcase_add_test(t, divider);
     tcase_add_test(t, multiplicity_scales_currents);

@@ -87,7 +87,7 @@ static inline char *deck_text(const fixture *t)
 static inline int run_tests(const char *name, const TTest *const *tests, size_t n)
 {
     TCase *t = tcase_create(name);
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, TEST_PATIENCE);
     return run_case(name, t, tests, n);
 }
 

@@ -357,7 +357,7 @@ static inline int run_tests(const char *name, const TTest *const *test, size_t n
 {
     TCase *t = tcase_create(name);
     tcase_add_checked_fixture(t, begin_mem, end_mem);
-    tcase_set_timeout(t, 200);
+    tcase_set_timeout(t, TEST_PATIENCE);
     return run_case(name, t, test, n);
 }
 

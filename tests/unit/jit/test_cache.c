@@ -321,7 +321,7 @@ int main(void)
     tcase_add_test(t, oldest_files_go_when_the_folder_is_full);
     tcase_add_test(t, kernels_compiled_together_are_those_compiled_one_by_one);
     tcase_add_test(t, hash_depends_on_each_byte_and_the_length);
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, TEST_PATIENCE);
     suite_add_tcase(s, t);
     return run_suite_here(s);
 }

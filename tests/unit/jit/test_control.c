@@ -256,7 +256,7 @@ int main(void)
     tcase_add_loop_test(t, batch_reads_and_writes_its_own_rows, 0, VS_COUNT(PIECE));
     tcase_add_test(t, powers_in_arms_do_not_depend_on_neighbours);
     tcase_add_test(t, unknown_inputs_are_refused);
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, TEST_PATIENCE);
     suite_add_tcase(s, t);
     return run_suite_here(s);
 }

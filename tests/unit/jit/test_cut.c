@@ -237,7 +237,7 @@ int main(void)
     tcase_add_test(t, no_cut_needs_much_memory);
     tcase_add_test(t, an_empty_function_is_one_piece);
     tcase_add_test(t, many_packs_run_in_pieces);
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, TEST_PATIENCE);
     suite_add_tcase(s, t);
     return run_suite_here(s);
 }

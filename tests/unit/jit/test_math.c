@@ -230,7 +230,7 @@ int main(void)
     tcase_add_checked_fixture(t, begin, end);
     tcase_add_loop_test(t, errors_are_within_the_bound, 0, 3 * (int)VS_COUNT(FUN));
     tcase_add_loop_test(t, bits_do_not_depend_on_the_width, 0, (int)VS_COUNT(FUN));
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, TEST_PATIENCE);
     suite_add_tcase(s, t);
     return run_suite_here(s);
 }

@@ -138,7 +138,7 @@ int main(void)
     tcase_add_test(t, threads_change_no_byte);
     tcase_add_loop_test(t, damaged_objects_are_refused_or_loaded_but_never_crash, 0, 2);
     tcase_add_test(t, text_is_not_an_object);
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, TEST_PATIENCE);
     suite_add_tcase(s, t);
     return run_suite_here(s);
 }

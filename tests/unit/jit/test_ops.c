@@ -149,7 +149,7 @@ int main(void)
     tcase_add_loop_test(t, operation_equals_interpreter, IR_NEG, IR_LIMIT + 1);
     tcase_add_test(t, multiplication_and_addition_are_not_fused);
     tcase_add_test(t, constants_keep_their_bits);
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, TEST_PATIENCE);
     suite_add_tcase(s, t);
     return run_suite_here(s);
 }

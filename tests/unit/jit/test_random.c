@@ -301,7 +301,7 @@ int main(void)
     tcase_add_unchecked_fixture(t, open_all, close_all);
     tcase_add_loop_test(t, random_function_equals_interpreter, 0, N_FN);
     tcase_add_loop_test(t, lanes_do_not_see_each_other, 0, 25);
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, TEST_PATIENCE);
     suite_add_tcase(s, t);
     return run_suite_here(s);
 }

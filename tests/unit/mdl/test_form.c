@@ -268,7 +268,7 @@ int main(void)
     tcase_add_test(t, residual_is_linearised_at_the_limited_value);
     tcase_add_test(t, noise_symbols_become_gains_and_nothing_else);
     tcase_add_test(t, rows_are_shared_and_ranges_checked);
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, TEST_PATIENCE);
     suite_add_tcase(s, t);
     return run_suite_here(s);
 }

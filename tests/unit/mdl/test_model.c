@@ -722,7 +722,7 @@ int main(void)
     tcase_add_test(t, without_code_generator_models_are_interpreted_with_a_warning);
     tcase_add_test(t, given_value_must_be_a_number);
     tcase_add_test(t, rows_of_a_kin_are_the_rows_that_they_stand_for);
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, TEST_PATIENCE);
     suite_add_tcase(s, t);
     return run_suite_here(s);
 }

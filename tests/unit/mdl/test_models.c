@@ -352,7 +352,7 @@ int main(void)
         if (!strcmp(module_name[k], only))
             first = k, n = k + 1;
     tcase_add_loop_test(t, module_agrees_with_itself, first, n);
-    tcase_set_timeout(t, 200);
+    tcase_set_timeout(t, TEST_PATIENCE);
     suite_add_tcase(s, t);
     const int failed = run_suite_here(s);
     for (size_t k = 0; k < vec_len(module_name); k++)

@@ -450,7 +450,7 @@ int main(void)
     Suite *s = suite_create("mdl store");
     TCase *t = tcase_create("keep");
     tcase_add_checked_fixture(t, begin, end);
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, TEST_PATIENCE);
     tcase_add_test(t, a_kept_model_is_the_model);
     tcase_add_test(t, a_changed_text_is_compiled);
     tcase_add_test(t, a_record_is_the_same_each_time);

@@ -201,7 +201,7 @@ int main(void)
 {
     Suite *s = suite_create("wave_noise");
     TCase *t = tcase_create("wave_noise");
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, TEST_PATIENCE);
     tcase_add_test(t, white_noise_has_its_deviation_and_straight_lines);
     tcase_add_test(t, flicker_noise_follows_the_power_law);
     tcase_add_test(t, telegraph_noise_has_its_mean_times);

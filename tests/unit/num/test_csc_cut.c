@@ -247,7 +247,7 @@ int main(void)
     tcase_add_test(t, parts_are_even);
     tcase_add_test(t, work_besides_entries_counts);
     tcase_add_test(t, entries_on_one_side_of_the_diagonal);
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, TEST_PATIENCE);
     suite_add_tcase(s, t);
     return run_suite(s);
 }

@@ -373,7 +373,7 @@ int main(void)
 {
     Suite *s = suite_create("lu_fill");
     TCase *t = tcase_create("lu_fill");
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, TEST_PATIENCE);
     tcase_add_test(t, pattern_and_work_are_those_of_klu);
     tcase_add_test(t, columns_are_in_trees_where_patterns_mirror);
     tcase_add_test(t, the_diagonal_is_taken_where_klu_takes_it);

@@ -1245,7 +1245,7 @@ int main(void)
     tcase_add_test(t, names_and_numbers_of_methods_correspond);
     tcase_add_test(t, threads_of_the_blas_are_those_of_the_host);
     tcase_add_test(t, cholesky_starts_no_threads_and_keeps_the_setting_of_the_host);
-    tcase_set_timeout(t, 200);
+    tcase_set_timeout(t, TEST_PATIENCE);
     suite_add_tcase(s, t);
     return run_suite(s);
 }

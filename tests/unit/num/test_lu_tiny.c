@@ -318,7 +318,7 @@ int main(void)
 {
     Suite *s = suite_create("lu_tiny");
     TCase *tc = tcase_create("lu_tiny");
-    tcase_set_timeout(tc, 60);
+    tcase_set_timeout(tc, TEST_PATIENCE);
     tcase_add_test(tc, random_patterns_are_solved_as_well_as_by_klu);
     tcase_add_test(tc, pivots_off_the_diagonal_are_followed);
     tcase_add_test(tc, a_zero_pivot_is_told_and_small_ones_show_in_the_ratio);

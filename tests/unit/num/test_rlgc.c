@@ -142,7 +142,7 @@ int main(void)
 {
     Suite *s = suite_create("rlgc");
     TCase *tc = tcase_create("rlgc");
-    tcase_set_timeout(tc, 60);
+    tcase_set_timeout(tc, TEST_PATIENCE);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, sums_of_exponentials_are_the_transfer_functions_on_the_imaginary_axis);
     tcase_add_test(tc, responses_in_time_are_the_closed_forms);

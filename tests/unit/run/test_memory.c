@@ -156,7 +156,7 @@ int main(void)
 {
     Suite *suite = suite_create("run/memory");
     TCase *tc = tcase_create("memory");
-    tcase_set_timeout(tc, 300);
+    tcase_set_timeout(tc, TEST_PATIENCE);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, analyses_end_with_a_message);
     tcase_add_test(tc, blocks_end_with_a_message);

@@ -276,7 +276,7 @@ int main(void)
     tcase_add_test(tc, a_run_that_is_stopped_anywhere_goes_on);
     tcase_add_test(tc, a_run_that_goes_on_says_the_error_of_its_exit_code);
     tcase_add_test(tc, what_a_stopped_block_misses_is_no_error);
-    tcase_set_timeout(tc, 120);
+    tcase_set_timeout(tc, TEST_PATIENCE);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

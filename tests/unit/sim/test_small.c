@@ -568,7 +568,7 @@ int main(void)
 {
     Suite *suite = suite_create("sim/small");
     TCase *t = tcase_create("small");
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, TEST_PATIENCE);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, series_resonance_has_its_transfer_function);
     tcase_add_test(t, grids_are_those_of_ngspice);

@@ -345,7 +345,7 @@ int main(void)
 {
     Suite *s = suite_create("spa");
     TCase *t = tcase_create("spa");
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, TEST_PATIENCE);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, a_tridiagonal_matrix_is_a_path_without_fill);
     tcase_add_test(t, an_arrow_fills_or_not_by_where_its_tip_is);

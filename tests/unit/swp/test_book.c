@@ -305,7 +305,7 @@ int main(void)
     Suite *s = suite_create("book");
     TCase *t = tcase_create("book");
     tcase_add_checked_fixture(t, begin, end);
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, TEST_PATIENCE);
     tcase_add_test(t, points_are_one_table_and_a_failed_one_is_named);
     tcase_add_test(t, a_journal_that_is_cut_anywhere_resumes_to_the_same_files);
     tcase_add_test(t, whatever_is_damaged_is_seen_and_computed_again);

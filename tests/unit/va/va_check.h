@@ -244,7 +244,7 @@ static inline double value_of(const char *decl, const char *stmt)
     {                                                     \
         const TTest *const tests[] = {__VA_ARGS__};       \
         TCase *t = tcase_create(name);                    \
-        tcase_set_timeout(t, 120);                        \
+        tcase_set_timeout(t, TEST_PATIENCE);              \
         return run_case(name, t, tests, VS_COUNT(tests)); \
     }
 
