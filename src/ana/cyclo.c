@@ -209,6 +209,39 @@ double cyclo_gains(const cyclo *w, int32_t slot, int32_t source)
 
 /* -- what gmin alone carries -- */
 
+static void add_row(small_feeds_sum *sum, const small_feeds *feeds, const hb_cplx *at, hb_cplx b)
+{
+    small_feeds_add_term(sum, (const double *)at, creal(b), cimag(b), feeds->least);
+}
+
+void cyclo_add_source(small_feeds_sum *sum, const small_feeds *feeds, const ckt_source_facts *v,
+                      const hb_cplx *lambda, size_t stride, hb_cplx b)
+{
+    if (v->is_v)
+        add_row(sum, feeds, lambda + (size_t)(v->k - 1) * stride, b);
+    if (!v->is_v && v->p)
+        add_row(sum, feeds, lambda + (size_t)(v->p - 1) * stride, -v->m * b);
+    if (!v->is_v && v->n)
+        add_row(sum, feeds, lambda + (size_t)(v->n - 1) * stride, v->m * b);
+}
+
+small cyclo_levels(ana_steady on, ckt_env *env)
+{
+    *env = on.shot ? shoot_small_env(on.shot) : hb_env(on.orbit, 0);
+    return (small){.a = cyclo_facts_of(on).a, .env = env};
+}
+
+vs_status cyclo_refuse_fed(small *levels, ana_steady on, const hb_cplx *z, int32_t most, double f)
+{
+    const double tone = cyclo_facts_of(on).tone;
+    const int32_t n = 2 * most + 1;
+    vs_status st = VS_OK;
+    for (int32_t s = 0; s < n && st == VS_OK; s++)
+        st = small_refuse_fed_among(levels, (const double *)z, (size_t)n, (size_t)s,
+                                    f + (s - most) * tone);
+    return st;
+}
+
 double cyclo_gain_share(const cyclo *w, int32_t slot, int32_t source, int32_t k)
 {
     const ckt_source_facts v = ckt_source_at(w->a->c, source);
@@ -218,13 +251,10 @@ double cyclo_gain_share(const cyclo *w, int32_t slot, int32_t source, int32_t k)
         return shoot_cyclo_gain_share(w->shot, slot, source, k);
     if (!feeds || !feeds->any)
         return 0;
-    const int32_t at = hb_sideband(w->on.orbit, k), row[] = {v.is_v ? v.k : v.p, v.is_v ? 0 : v.n};
-    for (int i = 0; i < 2 && at >= 0; i++)
-        if (row[i])
-            small_feeds_add_term(
-                &sum,
-                feeds->lambda + 2 * ((size_t)(row[i] - 1) * (size_t)w->on.orbit->n_k + (size_t)at),
-                v.is_v ? 1 : (i ? v.m : -v.m), 0, feeds->least);
+    const int32_t at = hb_sideband(w->on.orbit, k);
+    if (at >= 0)
+        cyclo_add_source(&sum, feeds, &v, (const hb_cplx *)feeds->lambda + at,
+                         (size_t)w->on.orbit->n_k, 1);
     return small_feeds_share(&sum);
 }
 
@@ -267,11 +297,9 @@ bool cyclo_is_open(cyclo *w, int32_t slot, int32_t source, int32_t k, double siz
 
 /* -- beginning and end -- */
 
-/* Shunts are those of the orbit's matrices. */
 static void begin_feeds(cyclo *w)
 {
-    w->env = w->on.shot ? shoot_small_env(w->on.shot) : hb_env(w->on.orbit, 0);
-    w->levels = (small){.a = w->a, .env = &w->env};
+    w->levels = cyclo_levels(w->on, &w->env);
     if (small_has_levels(&w->levels))
         w->feeds = vs_calloc((size_t)w->n_slot + 1, sizeof *w->feeds);
 }

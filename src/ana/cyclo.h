@@ -69,6 +69,12 @@ double cyclo_gains(const cyclo *w, int32_t slot, int32_t source);
 /* -- what gmin alone carries (feeds.c) --
  * At each sideband a part's shunt takes what feeds the part at that sideband, in time what feeds it
  * at that time: lambda is of all of them. */
+/* Shunts of isolated parts are those of the orbit's matrices, *env; no matrix. */
+small cyclo_levels(ana_steady on, ckt_env *env);
+/* Refuses one of the sidebands -most .. most of a response, z [2 most + 1][n+1], of which gmin
+ * alone carries what feeds a part. levels->val: means of the matrix at f. */
+VS_MUST_USE vs_status cyclo_refuse_fed(small *levels, ana_steady on, const hb_cplx *z, int32_t most,
+                                       double f);
 /* Of cyclo_gain; of the root of cyclo_total. */
 double cyclo_gain_share(const cyclo *w, int32_t slot, int32_t source, int32_t k);
 double cyclo_noise_share(const cyclo *w, int32_t slot, double f);
@@ -83,6 +89,9 @@ bool cyclo_is_open(cyclo *w, int32_t slot, int32_t source, int32_t k, double siz
 /* The output by 1 V or 1 A of a source, of the adjoint y whose unknown i, from 1, is at
  * (i - 1) stride. */
 hb_cplx cyclo_of_source(const ckt_source_facts *v, const hb_cplx *y, size_t stride);
+/* What gmin alone carries of b times that, lambda being at y's place. */
+void cyclo_add_source(small_feeds_sum *sum, const small_feeds *feeds, const ckt_source_facts *v,
+                      const hb_cplx *lambda, size_t stride, hb_cplx b);
 
 /* -- facts of the state -- */
 typedef struct cyclo_facts {

@@ -75,6 +75,25 @@ bool small_feeds_seed(small_feeds *w, const small *s, const ckt_level *l, const 
     return size > 0;
 }
 
+double small_feeds_level(const ckt_level *l, const small_columns *by, bool *inside, const double *y,
+                         size_t stride)
+{
+    const csc *j = by->jac;
+    double sum = 0;
+    for (int32_t i = 0; i < l->n; i++)
+        inside[l->of[i] - 1] = true;
+    for (int32_t i = 0; i < l->n; i++) {
+        const int32_t c = l->of[i] - 1;
+        sum += by->v ? by->scale * by->v[stride * (size_t)c] : 0;
+        for (int32_t p = j->colptr[c]; p < j->colptr[c + 1]; p++)
+            if (!inside[j->row[p]])
+                sum -= by->g[p] * y[stride * (size_t)j->row[p]];
+    }
+    for (int32_t i = 0; i < l->n; i++)
+        inside[l->of[i] - 1] = false;
+    return sum / l->siemens;
+}
+
 void small_feeds_clear(small_feeds *w)
 {
     w->any = false;

@@ -2,9 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "small.h"
-
-#include "shoot_small.h"
+#include "cyclo.h"
 
 /* -- common -- */
 
@@ -34,26 +32,21 @@ typedef struct response {
     ckt_env env;
 } response;
 
-/* Refuses a sideband of which gmin alone carries what feeds a part. */
 static vs_status judge(response *w, double f)
 {
     const ana_orbit *h = w->h;
-    const int32_t n = 2 * w->o->most + 1;
-    vs_status st = VS_OK;
-    for (int32_t p = 0; p < h->nnz && w->levels.val; p++) {
+    if (!w->levels.val)
+        return VS_OK;
+    for (int32_t p = 0; p < h->nnz; p++) {
         w->levels.val[2 * p] = h->g0[p];
         w->levels.val[2 * p + 1] = 2 * M_PI * f * h->c0[p];
     }
-    for (int32_t s = 0; s < n && st == VS_OK && w->levels.val; s++)
-        st = small_refuse_fed_among(&w->levels, (const double *)w->z, (size_t)n, (size_t)s,
-                                    f + (s - w->o->most) * h->o.tone[0]);
-    return st;
+    return cyclo_refuse_fed(&w->levels, (ana_steady){.orbit = w->h}, w->z, w->o->most, f);
 }
 
 static void begin_judge(response *w)
 {
-    w->env = hb_env(w->h, 0);
-    w->levels = (small){.a = w->h->a, .env = &w->env};
+    w->levels = cyclo_levels((ana_steady){.orbit = w->h}, &w->env);
     if (small_has_levels(&w->levels))
         w->levels.val = vs_calloc(2 * ((size_t)w->h->nnz + 1), sizeof *w->levels.val);
 }

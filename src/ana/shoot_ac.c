@@ -17,23 +17,19 @@ typedef struct response {
     ckt_env env;
 } response;
 
-/* Refuses a sideband of which gmin alone carries what feeds a part. */
 static vs_status judge(response *w, double f)
 {
-    const size_t n = 2 * (size_t)w->o->most + 1;
     if (!w->levels.val)
         return VS_OK;
-    vs_status st = shoot_small_mean(&w->e, 2 * M_PI * f, w->levels.val);
-    for (size_t s = 0; s < n && st == VS_OK; s++)
-        st = small_refuse_fed_among(&w->levels, (const double *)w->z, n, s,
-                                    f + ((double)s - w->o->most) / w->e.s->period);
-    return st;
+    const vs_status st = shoot_small_mean(&w->e, 2 * M_PI * f, w->levels.val);
+    return st == VS_OK
+               ? cyclo_refuse_fed(&w->levels, (ana_steady){.shot = w->e.s}, w->z, w->o->most, f)
+               : st;
 }
 
-static void begin_judge(response *w, const ana_shot *s)
+static void begin_judge(response *w, ana_shot *s)
 {
-    w->env = shoot_small_env(s);
-    w->levels = (small){.a = s->a, .env = &w->env};
+    w->levels = cyclo_levels((ana_steady){.shot = s}, &w->env);
     if (small_has_levels(&w->levels))
         w->levels.val = vs_calloc(2 * ((size_t)s->nnz + 1), sizeof *w->levels.val);
 }

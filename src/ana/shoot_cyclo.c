@@ -317,7 +317,6 @@ double shoot_cyclo_gain_share(const shoot_cyclo *w, int32_t at, int32_t number, 
     shoot_quad *q = (shoot_quad *)&w->e.quad; /* makes weights at their first use */
     const slot *o = &w->slot[at];
     const ckt_source_facts v = ckt_source_at(w->e.s->a->c, number);
-    const int32_t row[] = {v.is_v ? v.k : v.p, v.is_v ? 0 : v.n};
     const size_t n = (size_t)w->e.n;
     small_feeds_sum sum = {0};
     for (int32_t m = 0; m < o->n_side; m++) {
@@ -325,18 +324,11 @@ double shoot_cyclo_gain_share(const shoot_cyclo *w, int32_t at, int32_t number, 
         if (!s->feeds.any || abs(k - s->k) > q->most)
             continue;
         const hb_cplx *to = shoot_quad_fourier(q, k - s->k);
-        for (int r = 0; r < 2; r++) {
-            const double by = v.is_v ? 1 : (r ? v.m : -v.m);
-            for (size_t i = 0; i < n_point(w) && row[r]; i++) {
-                const hb_cplx b = by * s->by * to[i], *y = s->fed + i * n + row[r] - 1;
-                small_feeds_add_term(&sum, (const double *)y, creal(b), cimag(b), s->feeds.least);
-            }
-            if (row[r] && s->direct) {
-                const hb_cplx b = by * cexp(2 * M_PI * I * k * o->view.part);
-                small_feeds_add_term(&sum, (const double *)(s->fed_directly + row[r] - 1), creal(b),
-                                     cimag(b), s->feeds.least);
-            }
-        }
+        for (size_t i = 0; i < n_point(w); i++)
+            cyclo_add_source(&sum, &s->feeds, &v, s->fed + i * n, 1, s->by * to[i]);
+        if (s->direct)
+            cyclo_add_source(&sum, &s->feeds, &v, s->fed_directly, 1,
+                             cexp(2 * M_PI * I * k * o->view.part));
     }
     return small_feeds_share(&sum);
 }

@@ -247,38 +247,21 @@ static hb_cplx *seeds_at(const shoot_small *e, int32_t k, int32_t i)
     return e->seed + ((size_t)k * SHOOT_STAGES + (size_t)i) * (size_t)e->n_level;
 }
 
-/* y at the node of a part's shunt. In y itself it is lost in rounding of its neighbours, times C/h.
- * But the columns of the part in A' y = v + (what charges give) add up to
- *   g y_p = sum over its nodes c of (v_c - sum over rows r outside of it of G_rc y_r),
- * as charges, and conductances between its nodes, add up to 0. */
-static hb_cplx level_of(const shoot_small *e, const ckt_level *l, const double *g, const hb_cplx *v,
-                        double by, const hb_cplx *y)
-{
-    const csc *j = e->s->a->jac;
-    hb_cplx sum = 0;
-    for (int32_t i = 0; i < l->n; i++)
-        e->inside[l->of[i] - 1] = true;
-    for (int32_t i = 0; i < l->n; i++) {
-        const int32_t c = l->of[i] - 1;
-        sum += v ? by * v[c] : 0;
-        for (int32_t p = j->colptr[c]; p < j->colptr[c + 1]; p++)
-            if (!e->inside[j->row[p]])
-                sum -= g[p] * y[j->row[p]];
-    }
-    for (int32_t i = 0; i < l->n; i++)
-        e->inside[l->of[i] - 1] = false;
-    return sum / l->siemens;
-}
-
 /* What y, the derivative by what flows into rows, of an output with the weights by v, makes of its
  * feeds: seed of each part, from to[0] on or, by rows, at its shunt's. */
 static void find_seeds(const shoot_small *e, const double *g, const hb_cplx *v, double by,
                        const hb_cplx *y, small_feeds *feeds, bool rows, hb_cplx *to)
 {
+    const double *part[2] = {(const double *)y, (const double *)y + 1};
+    small_columns col = {.jac = e->s->a->jac, .g = g, .scale = by};
     ckt_level l;
     for (size_t at = 0, k = 0; small_next_level(e->levels, &at, &l); k++) {
-        const hb_cplx level = level_of(e, &l, g, v, by, y);
-        (void)small_feeds_seed(feeds, e->levels, &l, (const double *)y, 2, (const double *)&level,
+        double level[2];
+        for (int i = 0; i < 2; i++) {
+            col.v = v ? (const double *)v + i : NULL;
+            level[i] = small_feeds_level(&l, &col, e->inside, part[i], 2);
+        }
+        (void)small_feeds_seed(feeds, e->levels, &l, part[0], 2, level,
                                (double *)(to + (rows ? (size_t)(l.node - 1) : k)));
     }
 }

@@ -90,6 +90,18 @@ bool small_next_level(const small *s, size_t *i, ckt_level *l);
  * is known to more digits; NULL. False: it is 0. */
 bool small_feeds_seed(small_feeds *w, const small *s, const ckt_level *l, const double *y,
                       size_t stride, const double *level, double *seed);
+typedef struct small_columns { /* of A' y = scale v + what charges give */
+    const csc *jac;
+    const double *g, *v; /* conductances of its entries; NULL: v is 0 */
+    double scale;
+} small_columns;
+/* y_p of a part. In y itself it is lost in rounding of its neighbours, times C/h. But the columns
+ * of the part add up to
+ *   g y_p = sum over its nodes c of (scale v_c - sum over rows r outside of it of G_rc y_r),
+ * as charges, and conductances between its nodes, add up to 0. Unknown i, from 1, is at
+ * stride (i - 1) of y and v, at i - 1 of inside [n], scratch: false, and so again afterwards. */
+double small_feeds_level(const ckt_level *l, const small_columns *by, bool *inside, const double *y,
+                         size_t stride);
 /* Before the first seed of an output. */
 void small_feeds_clear(small_feeds *w);
 /* For the output with the adjoint y [2 (n+1)]. One more solution, in circuits with isolated parts

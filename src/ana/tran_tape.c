@@ -492,7 +492,7 @@ typedef struct back {
     ckt_env env;           /* of the former */
     small_feeds of_points; /* of all of them */
     double *pair;          /* [2 (n+1)] f as a complex vector */
-    bool *inside;          /* [n+1] scratch: of a part */
+    bool *inside;          /* [n] scratch: of a part */
     ahead *sum[N_AHEAD],
         *stage;       /* [n_measure] of the node, one and two ends before it; its stage */
     double **f, **q;  /* [n_measure] [n+1] lambda, alpha mu + S */
@@ -587,6 +587,12 @@ static void begin_past(back *w)
     vec_free(t->point);
 }
 
+/* That of shunts in time. */
+static ckt_env env_of_shunts(const ana_tape *t)
+{
+    return (ckt_env){.mode = CKT_TRAN, .gmin = t->a->opt.gmin};
+}
+
 static vs_status begin(back *w, ana_tape *t, int32_t n_measure)
 {
     const size_t n1 = stride(t), nnz = (size_t)csc_nnz(t->a->jac) + 1;
@@ -596,7 +602,7 @@ static vs_status begin(back *w, ana_tape *t, int32_t n_measure)
     if (ana_tape_feeds(t))
         n_measure *= 2;
     w->n_measure = n_measure;
-    w->env = (ckt_env){.mode = CKT_TRAN, .gmin = t->a->opt.gmin};
+    w->env = env_of_shunts(t);
     w->moving = (small){.a = t->a, .env = &w->env};
     w->still = (small){.a = t->a, .still = true};
     w->pair = arena_array(&w->mem, double, 2 * n1);
@@ -692,37 +698,18 @@ static void add_charge(const back *w, const double *v, double *to)
 
 static const double most_scale = 1e6;
 
-/* f at a part's shunt, of f that solves J' f = -own + charges of the part, which add up to 0. */
-static double level_at(const back *w, const ckt_level *l, const double *own, double by,
-                       const double *f)
-{
-    const csc *j = w->t->a->jac;
-    double sum = 0;
-    for (int32_t i = 0; i < l->n; i++)
-        w->inside[l->of[i]] = true;
-    for (int32_t i = 0; i < l->n; i++) {
-        const int32_t c = l->of[i];
-        sum += by * own[c];
-        for (int32_t p = j->colptr[c - 1]; p < j->colptr[c]; p++)
-            if (!w->inside[j->row[p] + 1])
-                sum -= w->g[p] * f[j->row[p] + 1];
-    }
-    for (int32_t i = 0; i < l->n; i++)
-        w->inside[l->of[i]] = false;
-    return sum / l->siemens;
-}
-
 /* Adds the seeds of f to the right side of its feeds; own * by: what f was solved for. */
 static void add_seeds(back *w, const small *levels, const double *f, const double *own, double by,
                       double *rhs)
 {
     const double gmin = ckt_shunt(w->t->a->opt.gmin);
+    const small_columns col = {.jac = w->t->a->jac, .g = w->g, .v = own + 1, .scale = by};
     ckt_level l;
     for (size_t j = 1; j < stride(w->t); j++)
         w->pair[2 * j] = f[j];
     for (size_t i = 0; small_next_level(levels, &i, &l);) {
         const double scale = fmin(1, most_scale * gmin / l.siemens);
-        const double level[2] = {scale * level_at(w, &l, own, by, f), 0};
+        const double level[2] = {scale * small_feeds_level(&l, &col, w->inside, f + 1, 1), 0};
         double seed[2];
         (void)small_feeds_seed(&w->of_points, levels, &l, w->pair + 2, 2, level, seed);
         rhs[l.node] += seed[0];
@@ -744,7 +731,7 @@ static bool is_feeds(const back *w, int32_t i) { return i >= w->n_given; }
 
 bool ana_tape_feeds(const ana_tape *t)
 {
-    const ckt_env env = {.mode = CKT_TRAN, .gmin = t->a->opt.gmin};
+    const ckt_env env = env_of_shunts(t);
     const small moving = {.a = t->a, .env = &env};
     return small_has_levels(&moving);
 }
