@@ -134,8 +134,9 @@ void ckt_bypass_begin(ckt *c, const dev_lin_at *at)
     struct ckt_bypass_work *b = c->bypass;
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
     const bool old = b->age >= DEV_LIN_EVERY;
-    b->fresh = !at->weight || b->age < 0 || b->age_of_all >= DEV_LIN_ALL ||
-               (old && !(ckt_is_latent(c) && ckt_latent_renew(c, &b->sums)));
+    b->fresh = !at->weight || b->age < 0 || b->age_of_all >= DEV_LIN_ALL;
+    if (old && !b->fresh)
+        b->fresh = !ckt_is_latent(c) || !ckt_latent_renew(c, &b->sums);
     b->age = b->fresh || old ? 0 : b->age + 1;
     b->age_of_all = b->fresh ? 0 : b->age_of_all + 1;
     b->moved = false;

@@ -1002,21 +1002,26 @@ static void renew_cell(const ckt *c, int32_t cell, const dev_lin_sums *s)
             dev_lin_add_at(&c->group[l->in_group[k]], l->in_inst[k], &at, s);
 }
 
+/* Marks the cells of an instance; returns how many were not. */
+static int32_t mark_cells(const ckt_latent *l, const dev_form *f, int32_t i, uint64_t *mark)
+{
+    int32_t cell[MOST_CELLS], n = 0;
+    for (int32_t k = cells_of(l, f, i, cell, MOST_CELLS) - 1; k >= 0; k--) {
+        n += !bits_get(mark, (size_t)cell[k]);
+        bits_set(mark, (size_t)cell[k]);
+    }
+    return n;
+}
+
 /* Marks the cells of devices that were evaluated; returns how many there are. */
 static int32_t mark_worn(const ckt *c, uint64_t *is_worn)
 {
-    const ckt_latent *l = c->latent;
-    int32_t n = 0, cell[MOST_CELLS];
+    int32_t n = 0;
     for (size_t gi = 0; gi < vec_len(c->group); gi++) {
         const dev_group *g = &c->group[gi];
         for (int32_t i = 0; g->lin && i < g->nb; i++)
-            for (int32_t k = g->lin->is_worn[i]
-                                 ? cells_of(l, &g->form[MDL_APART], i, cell, MOST_CELLS) - 1
-                                 : -1;
-                 k >= 0; k--) {
-                n += !bits_get(is_worn, (size_t)cell[k]);
-                bits_set(is_worn, (size_t)cell[k]);
-            }
+            if (g->lin->is_worn[i])
+                n += mark_cells(c->latent, &g->form[MDL_APART], i, is_worn);
     }
     return n;
 }

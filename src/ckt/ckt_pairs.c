@@ -132,7 +132,7 @@ static void add_kind(const ckt *c, struct ckt_pairs *v, const group_pairs *list,
     const size_t from = vec_len(v->at);
     for (size_t k = 0; k < vec_len(pair); k++) {
         const ckt_pair_at *one = &pair[order[k]];
-        ckt_pair_at *last = vec_len(v->at) > from ? &v->at[vec_len(v->at) - 1] : NULL;
+        ckt_pair_at *last = vec_len(v->at) > from ? &vec_last(v->at) : NULL;
         if (!last || last->p != one->p || last->n != one->n) {
             vec_push(v->at, *one);
             continue;

@@ -17,6 +17,7 @@ static tran_deck built;
 static ckt *c;
 static int32_t node[N];
 static double *x, *f, *q, *fmx, *qmx, *weight;
+static double **const vectors[] = {&x, &f, &q, &fmx, &qmx, &weight};
 static bool limited;
 static int count = N;
 static double blur; /* V: a voltage that is off by this explains what may be left out too */
@@ -44,9 +45,7 @@ static void write_diodes(FILE *deck) { write_deck(deck, write_diode); }
 static void make(void (*write)(FILE *deck))
 {
     c = tran_deck_init(&built, write);
-    double **v[] = {&x, &f, &q, &fmx, &qmx, &weight};
-    for (size_t i = 0; i < VS_COUNT(v); i++)
-        *v[i] = calloc((size_t)ckt_n(c) + 1 + CKT_PADDING, sizeof **v);
+    tran_deck_vectors(vectors, VS_COUNT(vectors), (size_t)ckt_n(c) + 1 + CKT_PADDING);
     for (int k = 0; k < count; k++) {
         char name[16];
         snprintf(name, sizeof name, "n%d", k);
@@ -69,9 +68,7 @@ static void setup_few(void)
 
 static void teardown(void)
 {
-    double *v[] = {x, f, q, fmx, qmx, weight};
-    for (size_t i = 0; i < VS_COUNT(v); i++)
-        free(v[i]);
+    tran_deck_free_vectors(vectors, VS_COUNT(vectors));
     tran_deck_fini(&built);
     count = N;
     blur = 0;

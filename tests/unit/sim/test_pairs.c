@@ -22,6 +22,7 @@ static part list[MOST];
 static int n_part;
 static int32_t node[N];
 static double *x, *f, *q, *fmx, *qmx, *weight;
+static double **const vectors[] = {&x, &f, &q, &fmx, &qmx, &weight};
 
 static void write_node(FILE *deck, int k)
 {
@@ -68,9 +69,7 @@ static void write_deck(FILE *deck)
 static void setup(void)
 {
     c = tran_deck_init(&built, write_deck);
-    double **v[] = {&x, &f, &q, &fmx, &qmx, &weight};
-    for (size_t i = 0; i < VS_COUNT(v); i++)
-        *v[i] = calloc((size_t)ckt_n(c) + 1 + CKT_PADDING, sizeof **v);
+    tran_deck_vectors(vectors, VS_COUNT(vectors), (size_t)ckt_n(c) + 1 + CKT_PADDING);
     for (int k = 0; k < N; k++) {
         char name[16];
         snprintf(name, sizeof name, "n%d", k);
@@ -82,9 +81,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    double *v[] = {x, f, q, fmx, qmx, weight};
-    for (size_t i = 0; i < VS_COUNT(v); i++)
-        free(v[i]);
+    tran_deck_free_vectors(vectors, VS_COUNT(vectors));
     tran_deck_fini(&built);
 }
 

@@ -15,6 +15,7 @@ enum { APART = 40 };         /* nodes that no chain has */
 static tran_deck built;
 static ckt *c;
 static double *start, *x, *weight, *sum[4]; /* sum: f, q, fmax, qmax */
+static double **const vectors[] = {&start, &x, &weight, &sum[0], &sum[1], &sum[2], &sum[3]};
 
 static void write_deck(FILE *deck)
 {
@@ -71,9 +72,7 @@ static void setup(void)
 {
     c = tran_deck_init(&built, write_deck);
     const size_t room = (size_t)CKT_SEATS(ckt_n(c)) + CKT_PADDING;
-    double **v[] = {&start, &x, &weight, &sum[0], &sum[1], &sum[2], &sum[3]};
-    for (size_t i = 0; i < VS_COUNT(v); i++)
-        *v[i] = calloc(room, sizeof **v);
+    tran_deck_vectors(vectors, VS_COUNT(vectors), room);
     for (int32_t i = 1; i <= ckt_n(c); i++)
         start[i] = 0.5 + 0.3 * sin(i);
     ck_assert(ckt_latent_begin(c, start));
@@ -89,9 +88,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    double *v[] = {start, x, weight, sum[0], sum[1], sum[2], sum[3]};
-    for (size_t i = 0; i < VS_COUNT(v); i++)
-        free(v[i]);
+    tran_deck_free_vectors(vectors, VS_COUNT(vectors));
     ckt_latent_end(c);
     tran_deck_fini(&built);
 }

@@ -51,6 +51,19 @@ static ckt_env tran_deck_env(const double *weight, double alpha)
                      .weight = weight};
 }
 
+/* Vectors of n zeros each, and their end. */
+static void tran_deck_vectors(double **const *v, size_t n_vector, size_t n)
+{
+    for (size_t i = 0; i < n_vector; i++)
+        *v[i] = calloc(n, sizeof **v[i]);
+}
+
+static void tran_deck_free_vectors(double **const *v, size_t n_vector)
+{
+    for (size_t i = 0; i < n_vector; i++)
+        free(*v[i]);
+}
+
 static void tran_deck_fini(tran_deck *t)
 {
     sim_free(&t->s);
