@@ -1122,17 +1122,18 @@ static void make_module(emitter *g, const char *name)
     g->mod = LLVMModuleCreateWithNameInContext(name, g->cx);
     g->b = LLVMCreateBuilderInContext(g->cx);
     heap_own(&g->own, drop_llvm, g);
+    g->f64 = LLVMDoubleTypeInContext(g->cx);
+    g->i64 = LLVMInt64TypeInContext(g->cx);
+    g->i32 = LLVMInt32TypeInContext(g->cx);
+    g->i1 = LLVMInt1TypeInContext(g->cx);
+    g->ptr = LLVMPointerTypeInContext(g->cx, 0);
+    make_alias_scope(g);
 }
 
 static void emit_begin(emitter *g)
 {
     size_t n = vec_len(g->fn->inst) + 1, n_out = vec_len(g->fn->out) + 1;
     make_module(g, g->fn->name ? g->fn->name : "vsim");
-    g->f64 = LLVMDoubleTypeInContext(g->cx);
-    g->i64 = LLVMInt64TypeInContext(g->cx);
-    g->i32 = LLVMInt32TypeInContext(g->cx);
-    g->i1 = LLVMInt1TypeInContext(g->cx);
-    g->ptr = LLVMPointerTypeInContext(g->cx, 0);
     vec_extend(g->val, n);
     vec_extend(g->in_phi, n);
     vec_extend(g->to_keep, n);
@@ -1141,7 +1142,6 @@ static void emit_begin(emitter *g)
     vec_extend(g->out_next, n_out);
     vec_extend(g->out_ptr, n_out);
     vec_extend(g->unknown, (size_t)g->lay->n_u + 1);
-    make_alias_scope(g);
     g->vec = (jit_vec){g->cx, g->mod, g->b, g->lanes, g->vec.fma, g->vec.scalef};
 }
 
@@ -1255,34 +1255,72 @@ static vs_status emit(void *user)
     return VS_OK;
 }
 
+/* for (i = 0; i < n; i++) x[i] = x[i] < 1 ? exp(x[i]) : sin(x[i]): constants, a choice, a function and
+ * a call within a loop, as kernels have them. */
+static void emit_sample(emitter *g)
+{
+    LLVMTypeRef par[] = {g->ptr, g->i64};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(g->cx), par, VS_COUNT(par), 0);
+    g->kernel = LLVMAddFunction(g->mod, "sample", type);
+    g->lanes = 4;
+    g->vec = (jit_vec){g->cx, g->mod, g->b, g->lanes, g->vec.fma, g->vec.scalef};
+    LLVMBasicBlockRef entry = new_block(g), body = new_block(g), exit = new_block(g);
+    LLVMPositionBuilderAtEnd(g->b, entry);
+    LLVMBuildBr(g->b, body);
+
+    LLVMPositionBuilderAtEnd(g->b, body);
+    LLVMValueRef i = LLVMBuildPhi(g->b, g->i64, "");
+    LLVMValueRef at =
+        LLVMBuildInBoundsGEP2(g->b, lane_type(g, IR_F64), LLVMGetParam(g->kernel, 0), &i, 1, "");
+    LLVMValueRef x = load_input(g, lane_type(g, IR_F64), at);
+    LLVMValueRef small = LLVMBuildFCmp(g->b, LLVMRealOLT, x, const_f64(g, 1), "");
+    LLVMValueRef y = jit_math(&g->vec, IR_EXP, x, NULL, call_libm, g);
+    LLVMValueRef z = call_libm(g, IR_SIN, x);
+    LLVMBuildStore(g->b, LLVMBuildSelect(g->b, small, y, z, ""), at);
+    LLVMValueRef next = LLVMBuildAdd(g->b, i, LLVMConstInt(g->i64, 1, 0), "");
+    LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntSLT, next, LLVMGetParam(g->kernel, 1), "");
+    LLVMValueRef from[] = {LLVMConstInt(g->i64, 0, 0), next};
+    LLVMAddIncoming(i, from, (LLVMBasicBlockRef[]){entry, LLVMGetInsertBlock(g->b)}, 2);
+    LLVMBuildCondBr(g->b, more, body, exit);
+
+    LLVMPositionBuilderAtEnd(g->b, exit);
+    LLVMBuildRetVoid(g->b);
+}
+
 static vs_status warm_up(void *user)
 {
-    const jit_emit_opt opt = {.opt_level = *(const int *)user, .room = vs_try_realloc};
+    const jit_emit_opt *opt = user;
     emitter *g = vs_calloc(1, sizeof *g);
     void *obj;
     size_t size;
     char *err;
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
-    make_module(g, "empty");
-    (void)emit_object(g, &opt, &obj, &size, &err); /* it will fail again, and be told then */
+    make_module(g, "sample");
+    g->vec.fma = opt->fma;
+    g->vec.scalef = opt->scalef;
+    emit_sample(g);
+    (void)emit_object(g, opt, &obj, &size, &err); /* it will fail again, and be told then */
     return VS_OK;
 }
 
-/* What LLVM makes once for all threads, its targets and its list of passes, one thread makes here:
- * a thread without memory that left LLVM while it held a lock would let the others wait forever.
+/* What LLVM makes once for all threads, its targets, its list of passes, the tables that its passes
+ * make when they first meet code, one thread makes here, from samples: a thread without memory that
+ * left LLVM while it held a lock would let the others wait forever.
  * false: this was tried, and there was no memory; LLVM may not be called any more. */
-static bool get_ready(int opt_level)
+static bool get_ready(const jit_emit_opt *opt)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static enum { COLD, WARM, LOST } state;
     pthread_mutex_lock(&lock);
     if (state == COLD) {
+        jit_emit_opt own = *opt;
+        own.room = vs_try_realloc;
         heap *h = heap_new(0);
         jit_memory_begin();
-        state = h && guard_run(h, warm_up, &opt_level) == VS_OK ? WARM
-                : h && jit_memory_left()                        ? LOST
-                                                                : COLD;
+        state = h && guard_run(h, warm_up, &own) == VS_OK ? WARM
+                : h && jit_memory_left()                  ? LOST
+                                                          : COLD;
         heap_free(&h);
         jit_memory_end();
     }
@@ -1309,7 +1347,7 @@ int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, i
                   .err = err};
     *obj = NULL;
     *err = NULL;
-    if (!get_ready(opt->opt_level))
+    if (!get_ready(opt))
         return JIT_NO_MEMORY;
     heap *h = heap_new(0);
     jit_memory_begin();

@@ -11,6 +11,9 @@
  *   SHIM_SIGNAL=S   the N-th write sends this signal to the process (N of SHIM_SIGNAL_AT)
  *   SHIM_FROM=NAME  counting begins when a library with NAME in its path was loaded (dlopen)
  *   SHIM_WHILE=NAME it counts, and calls fail, only while such a library is loaded (dlopen)
+ *   SHIM_ONCE=1     only allocations of a thread count that makes what its process has once (a static
+ *                   variable of a C++ function, what pthread_once calls) while it holds no mutex:
+ *                   where it is left, all who need the same wait forever. SHIM_ONCE=2: mutex or not
  *   SHIM_COUNT=FILE how many allocations, writes and reads there were, at the end
  * glibc only (__libc_malloc). */
 #undef _FILE_OFFSET_BITS /* pwrite and pwrite64 are two functions here */
@@ -18,6 +21,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -33,7 +37,7 @@ extern void *__libc_malloc(size_t n), *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *p, size_t n), *__libc_memalign(size_t align, size_t n);
 
 static struct {
-    long malloc_at, write_at, read_at, persist, error, eintr, half, clock, sig, sig_at;
+    long malloc_at, write_at, read_at, persist, error, eintr, half, clock, sig, sig_at, once;
 } ask;
 static atomic_bool on;
 static atomic_long n_malloc, n_write, n_read, n_clock;
@@ -56,6 +60,7 @@ __attribute__((constructor)) static void begin(void)
     ask.clock = number("SHIM_CLOCK");
     ask.sig = number("SHIM_SIGNAL");
     ask.sig_at = number("SHIM_SIGNAL_AT");
+    ask.once = number("SHIM_ONCE");
     if (!ask.error)
         ask.error = EIO;
     atomic_store(&on, !getenv("SHIM_FROM") && !getenv("SHIM_WHILE"));
@@ -92,10 +97,13 @@ __attribute__((destructor)) static void end(void)
     close(fd);
 }
 
+/* Of this thread: things for all that it makes just now, and mutexes that it holds. */
+static __thread int n_once, n_mutex;
+
 /* Is this call, counted by n, one that fails? */
 static bool fails(atomic_long *n, long at)
 {
-    if (!atomic_load(&on))
+    if (!atomic_load(&on) || (ask.once && (!n_once || (ask.once == 1 && n_mutex))))
         return 0;
     const long k = atomic_fetch_add(n, 1) + 1;
     return at && (ask.persist ? k >= at : k == at);
@@ -152,6 +160,60 @@ static ssize_t meddle(int fd, size_t n, atomic_long *count, long at)
 }
 
 #define REAL(name, type) type *real = (type *)dlsym(RTLD_NEXT, name)
+
+int pthread_mutex_lock(pthread_mutex_t *m)
+{
+    typedef int call(pthread_mutex_t *);
+    static call *real;
+    if (!real)
+        real = (call *)dlsym(RTLD_NEXT, "pthread_mutex_lock");
+    n_mutex++;
+    return real(m);
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+    typedef int call(pthread_mutex_t *);
+    static call *real;
+    if (!real)
+        real = (call *)dlsym(RTLD_NEXT, "pthread_mutex_unlock");
+    n_mutex--;
+    return real(m);
+}
+
+int pthread_once(pthread_once_t *o, void (*make)(void))
+{
+    typedef int call(pthread_once_t *, void (*)(void));
+    REAL("pthread_once", call);
+    n_once++;
+    const int rc = real(o, make);
+    n_once--;
+    return rc;
+}
+
+/* C++'s, in whose library is looked also where it is not open to all. */
+static void *cxx(const char *name)
+{
+    void *f = dlsym(RTLD_NEXT, name);
+    return f ? f : dlsym(dlopen("libstdc++.so.6", RTLD_LAZY), name);
+}
+
+int __cxa_guard_acquire(void *guard)
+{
+    typedef int call(void *);
+    call *real = (call *)cxx("__cxa_guard_acquire");
+    const int make = real(guard);
+    n_once += make;
+    return make;
+}
+
+void __cxa_guard_release(void *guard)
+{
+    typedef void call(void *);
+    call *real = (call *)cxx("__cxa_guard_release");
+    n_once--;
+    real(guard);
+}
 
 ssize_t write(int fd, const void *p, size_t n)
 {

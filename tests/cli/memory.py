@@ -89,6 +89,20 @@ class Compiling(Folder):
                 ends.append(done.returncode)
         self.assertGreaterEqual(ends.count(7), 8)
 
+    def test_what_llvm_makes_once_is_made_before_others_call_it(self):
+        """A thread that left LLVM in the midst of it would let all others wait for it."""
+        self.write('deck.sp', DECK)
+        for lanes in '248':
+            made = []
+            for once in '12':
+                done = self.run_short([VSIM, '--no-cache', '--threads', '2', '-r', 'a.raw', 'deck.sp'],
+                                      SHIM_ONCE=once, VSIM_LANES=lanes)
+                if done.returncode:
+                    self.skipTest('nothing can be preloaded, as with sanitizers')
+                made.append(int(self.read('count').split()[0]))
+            self.assertEqual(made[0], 0, lanes)
+            self.assertGreater(made[1], 10, lanes)
+
     # address space that is more than enough: with a limit the loading is tried in a child
     PLENTY = 1 << 40
 
@@ -140,7 +154,7 @@ class Compiling(Folder):
         self.write('two.py', PROGRAM)
         n = self.calls([sys.executable, 'two.py'])
         failed = 0
-        for k in range(n // 4, n, n // 4):
+        for k in range(n // 2, n, n // 6):  # LLVM is got ready before
             done = self.run_short([sys.executable, 'two.py'], SHIM_MALLOC=str(k))
             self.assertEqual(done.returncode, 0, (k, done.stderr))
             self.assertIn(sorted(done.stdout.split()), (['0.713', '0.713'], ['0.713', 'memory']), k)
