@@ -2,6 +2,7 @@
  * Source: Nagel, SPICE2 (ERL-M520) ch. 6; Brenan, Campbell & Petzold, Numerical Solution of IVPs in
  *         DAEs, ch. 5; step control constants as in VACASK (docs/numerics.md gives each). */
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "norm.h"
@@ -776,6 +777,26 @@ __attribute__((noinline)) static bool is_given_too_long(tran *t)
     return true;
 }
 
+typedef struct far_job {
+    const tran *t;
+    _Atomic bool yes;
+} far_job;
+
+static void far_part(void *user, int32_t k, int32_t m)
+{
+    far_job *j = user;
+    if (vop_is_far(j->t->x[0] + k, j->t->far, m))
+        atomic_store_explicit(&j->yes, true, memory_order_relaxed);
+}
+
+static bool is_far(const tran *t)
+{
+    far_job j = {t, false};
+    if (!t->unseen)
+        ana_each_part(t->a, far_part, &j);
+    return j.yes;
+}
+
 static vs_status judge(tran *t)
 {
     const double asked = ckt_asked_step(t->a->c);
@@ -784,8 +805,7 @@ static vs_status judge(tran *t)
         reject(t, asked);
         return VS_OK;
     }
-    const bool is_far = !t->unseen && vop_is_far(t->x[0], t->far, t->a->m);
-    if ((t->fed && tran_feeds_firm(t)) || (is_far && tran_refuses(t)))
+    if ((t->fed && tran_feeds_firm(t)) || (is_far(t) && tran_refuses(t)))
         return newton_failed(t);
     watch_phase(t->a->watch, ANA_IN_LTE);
     if (t->n_piece == 0 && is_given_too_long(t))

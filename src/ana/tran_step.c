@@ -22,18 +22,29 @@ static const double equal_weight[VOP_PAST] = {4, -6, 4, -1};
 /* dq/dt at the new point = alpha q + sum a_i q_{n-i} + b dq. The coefficients of q sum to 0, so
  * with two points it is alpha (q - q_n) - a_1 (q_n - q_{n-1}) + b dq; hist is all but the first
  * term. */
+typedef struct history_job {
+    const tran *t;
+    const double *dq;
+} history_job;
+
+static void history_part(void *user, int32_t k, int32_t m)
+{
+    const history_job *j = user;
+    const tran *t = j->t;
+    const integ_coef *c = &t->cc;
+    if (c->n_past == 2)
+        vop_history(t->hist + k, c->a[1], (double *[]){t->q[1] + k, t->q[2] + k},
+                    (double *[]){t->qlo[1] + k, t->qlo[2] + k}, m);
+    else if (c->b != 0)
+        vop_scale(t->hist + k, c->b, j->dq + k, m);
+    else
+        memset(t->hist + k, 0, sizeof(double) * (size_t)m);
+}
+
 static void set_history(tran *t, const double *dq)
 {
-    const integ_coef *c = &t->cc;
-    const int32_t m = t->a->m;
-    if (c->n_past == 2 && ana_shares(t->a))
-        vop_share_history(ana_team(t->a), t->hist, c->a[1], t->q + 1, t->qlo + 1, m);
-    else if (c->n_past == 2)
-        vop_history(t->hist, c->a[1], t->q + 1, t->qlo + 1, m);
-    else if (c->b != 0)
-        vop_scale(t->hist, c->b, dq, m);
-    else
-        memset(t->hist, 0, sizeof(double) * (size_t)m);
+    history_job j = {t, dq};
+    ana_each_part(t->a, history_part, &j);
 }
 
 /* Coefficients stay as they are while steps do: most of the time. */
@@ -532,9 +543,15 @@ static vs_status solve_sdirk(tran *t)
     return solve_at(t, t->t_new, t->x[0], solved, NULL);
 }
 
+/* Newton begins where past points lead to, or at the last one. */
+static void begin_part(void *user, int32_t k, int32_t m)
+{
+    const tran *t = user;
+    memcpy(t->x[0] + k, (t->have_pred ? t->pred : t->x[1]) + k, sizeof(double) * (size_t)m);
+}
+
 static vs_status solve_multistep(tran *t)
 {
-    const size_t bytes = sizeof(double) * (size_t)(t->a->n + 1);
     const integ_method m = tran_by_trap(t) ? INTEG_TRAP : INTEG_GEAR;
     int order = t->kind == TRAN_EULER || t->a->opt.maxord < 2 ? 1 : 2;
     if (!same_grid(t) || t->last_kind != t->kind || t->cc.order != order)
@@ -547,7 +564,7 @@ static vs_status solve_multistep(tran *t)
     if (solved)
         solved = improve_prediction(t);
     if (!solved)
-        memcpy(t->x[0], t->have_pred ? t->pred : t->x[1], bytes);
+        ana_each_part(t->a, begin_part, t);
     if (!solved)
         solved = starts_linear(t, t->t_new, t->x[0]);
     t->x[0][0] = 0;

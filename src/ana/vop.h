@@ -124,7 +124,6 @@ double vop_share_update_size(csc_team t, const double *x, const double *dx, cons
 void vop_share_last_update(csc_team t, const vop_last *l, double *x, double *f, double *fix,
                            int32_t m);
 void vop_share_predict(csc_team t, double *v, const double *w, int n, vop_past past, int32_t m);
-void vop_share_history(csc_team t, double *hist, double a1, vop_past q, vop_past lo, int32_t m);
 void vop_share_predicted_residual(csc_team t, double *r, const double *w, int n, vop_past f,
                                   vop_past q, vop_past lo, const double *src, const double *hist,
                                   double alpha, int32_t m);

@@ -206,21 +206,6 @@ void vop_share_predict(csc_team t, double *v, const double *w, int n, vop_past p
     vop_share(t, m, predict_part, &j);
 }
 
-static void history_part(void *user, int32_t k, int32_t m)
-{
-    const past_job *j = user;
-    double *q[2], *lo[2];
-    past_from(j->q, 2, k, q);
-    past_from(j->lo, 2, k, lo);
-    vop_history(j->to + k, j->alpha, q, lo, m);
-}
-
-void vop_share_history(csc_team t, double *hist, double a1, vop_past q, vop_past lo, int32_t m)
-{
-    past_job j = {.to = hist, .alpha = a1, .q = q, .lo = lo};
-    vop_share(t, m, history_part, &j);
-}
-
 static void predicted_part(void *user, int32_t k, int32_t m)
 {
     const past_job *j = user;

@@ -390,7 +390,7 @@ typedef struct sizes {
 } sizes;
 
 /* Sizes of so few instances take as long as it takes to hand them over. */
-enum { SIZES = 500 };
+enum { SIZES = 250 };
 
 static void size_home(void *user, int32_t i, int worker)
 {
