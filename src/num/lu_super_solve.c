@@ -25,7 +25,9 @@ enum {
     JOINED_COLUMNS = 64, /* columns of a unit of joining supernodes: more are longer rows and fewer
                             waits, but a longer chain of units that wait for each other */
     LANES = 8,           /* sums of a row above its block */
-    PIECE = 1 << 16      /* values that are rounded at a time */
+    CHUNK = 2048,   /* its entries that are summed at once: a supply's current has more; threads
+                            share the chunks, which are added in their order */
+    PIECE = 1 << 16 /* values that are rounded at a time */
 };
 
 /* Of a pivot, what may be left out of its row. */
@@ -51,6 +53,7 @@ struct lu_units {
     int32_t block;   /* of BTF; -1: none is in units */
     bool shared;     /* by the threads of the pool */
     double *y;       /* [n + copy_at[n_task]] right side and solution; copies */
+    double *chunk;   /* sums of the chunks of a row above the blocks */
     const double *b; /* of the present solution, [n] */
     double *x;       /* likewise */
     lu_split split;
@@ -445,6 +448,7 @@ lu_units *lu_units_new(const lu_super *s, double least)
     }
     const int32_t copies = h->block < 0 ? 0 : h->copy_at[h->split.n_task];
     h->y = vs_calloc((size_t)s->n + (size_t)copies + 1, sizeof *h->y);
+    h->chunk = vs_calloc((size_t)s->n / CHUNK + 1, sizeof *h->chunk);
     return h;
 }
 
@@ -454,11 +458,11 @@ void lu_units_free(lu_units **ph)
     if (!h)
         return;
     lu_split_free(&h->split);
-    void *const all[] = {h->with,        h->below,    h->above,   h->home_below, h->joins,
-                         h->home_above,  h->range_at, h->range,   h->y,          h->at,
-                         h->unit,        h->target,   h->copy_at, h->own_end,    h->copied_at,
-                         h->copied,      h->from_at,  h->from,    h->turn_at,    h->turn,
-                         (void *)h->done};
+    void *const all[] = {h->with,       h->below,       h->above,   h->home_below, h->joins,
+                         h->home_above, h->range_at,    h->range,   h->y,          h->at,
+                         h->unit,       h->target,      h->copy_at, h->own_end,    h->copied_at,
+                         h->copied,     h->from_at,     h->from,    h->turn_at,    h->turn,
+                         h->chunk,      (void *)h->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     vs_free(h);
@@ -518,11 +522,16 @@ static inline void count(lu_units *h)
         pool_made(h->s->pool, h->n_unit);
 }
 
-/* What entries above the blocks do to row k, later blocks being solved. */
-static double above_row(const lu_super *s, int32_t k, const double *restrict y)
+/* -- rows above the blocks: what later blocks do to those before them -- */
+
+static int32_t chunks_of(const lu_super *s, int32_t k)
 {
-    int32_t j = s->fp[k];
-    const int32_t end = s->fp[k + 1];
+    return (s->fp[k + 1] - s->fp[k] + CHUNK - 1) / CHUNK;
+}
+
+/* Entries j to end - 1 of a row. */
+static double above_of(const lu_super *s, int32_t j, int32_t end, const double *restrict y)
+{
     double sum[LANES] = {0};
     for (; end - j >= LANES; j += LANES)
         for (int i = 0; i < LANES; i++)
@@ -530,6 +539,38 @@ static double above_row(const lu_super *s, int32_t k, const double *restrict y)
     for (int i = 0; j < end; j++, i++)
         sum[i] += s->fx[j] * y[s->fcol[j]];
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+typedef struct long_row {
+    const lu_units *h;
+    int32_t k, n_part;
+} long_row;
+
+static void chunk_part(void *user, int32_t i, int worker)
+{
+    const long_row *r = user;
+    const lu_super *s = r->h->s;
+    const int32_t n = chunks_of(s, r->k), last = pool_part(n, i + 1, r->n_part);
+    (void)worker;
+    for (int32_t c = pool_part(n, i, r->n_part); c < last; c++) {
+        const int32_t from = s->fp[r->k] + c * CHUNK, end = s->fp[r->k + 1];
+        r->h->chunk[c] = above_of(s, from, c < n - 1 ? from + CHUNK : end, r->h->y);
+    }
+}
+
+static double above_row(const lu_units *h, int32_t k)
+{
+    const lu_super *s = h->s;
+    const int32_t n = chunks_of(s, k);
+    if (n < 2)
+        return above_of(s, s->fp[k], s->fp[k + 1], h->y);
+    pool *team = h->shared ? s->pool : NULL;
+    long_row r = {h, k, pool_size(team)};
+    double sum = 0;
+    pool_run_each(team, POOL_SOLVE, r.n_part, chunk_part, &r);
+    for (int32_t c = 0; c < n; c++)
+        sum += h->chunk[c];
+    return sum;
 }
 
 /* The right side of unit u, without what later blocks of BTF do to it. */
@@ -626,7 +667,7 @@ static void solve_by(lu_super *s, const passes *by, const double *b, double *x)
         }
         for (int32_t k = k0; k < k1; k++)
             if (s->fp[k] < s->fp[k + 1])
-                y[k] -= above_row(s, k, y);
+                y[k] -= above_row(h, k);
         by->block(s, s->of[k0], s->of[k1 - 1] + 1, y);
     }
     for (int32_t i = 0; i < s->n_block; i++)
