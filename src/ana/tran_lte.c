@@ -5,7 +5,6 @@
  * Source: Brayton, Gustavson & Hachtel 1972; the reference |x| is that of VACASK's default
  *         (per unknown, largest so far) and Kundert's (4.57); filter of zigzag: VACASK's idea. */
 #include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -203,21 +202,19 @@ static bool is_unseen(const tran *t, const double *weight, double limit)
                              a->m);
 }
 
-/* The largest |x - x_pred| scale / tolerance, the first of equals. */
+/* The unknown with the largest |x - x_pred| scale / tolerance, the first of equals. */
 typedef struct worst_job {
     const tran *t;
     double scale;
     int max_class;
     const double *noise;
-    vop_largest ratio;
-    int32_t at; /* 0: none is above 0 */
-    pthread_mutex_t lock;
+    _Atomic int32_t at; /* 0: none has more than 0 */
 } worst_job;
 
-static double miss_of(const worst_job *j, int32_t i)
+static double scaled_miss(const worst_job *j, int32_t i)
 {
     const double miss = j->t->x[0][i] - j->t->pred[i];
-    return j->noise ? above(miss, j->noise[i]) : fabs(miss);
+    return (j->noise ? above(miss, j->noise[i]) : fabs(miss)) * j->scale;
 }
 
 static double miss_tol(const tran *t, int32_t i)
@@ -225,14 +222,22 @@ static double miss_tol(const tran *t, int32_t i)
     return norm_max(t->a->opt.reltol * norm_max(t->xmax[i], fabs(t->x[0][i])), t->lte_tol[i]);
 }
 
-static void note_worst(worst_job *j, double ratio, int32_t i)
+static double ratio_at(const worst_job *j, int32_t i)
 {
-    pthread_mutex_lock(&j->lock);
-    if (ratio > j->ratio || (ratio == j->ratio && i < j->at)) {
-        j->ratio = ratio;
-        j->at = i;
+    return i ? scaled_miss(j, i) / miss_tol(j->t, i) : 0;
+}
+
+static void note_worst(worst_job *j, int32_t i, double ratio)
+{
+    int32_t was = atomic_load_explicit(&j->at, memory_order_relaxed);
+    for (;;) {
+        const double before = ratio_at(j, was);
+        if (ratio < before || (ratio == before && i > was))
+            return;
+        if (atomic_compare_exchange_weak_explicit(&j->at, &was, i, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return;
     }
-    pthread_mutex_unlock(&j->lock);
 }
 
 static void worst_part(void *user, int32_t k, int32_t m)
@@ -243,34 +248,31 @@ static void worst_part(void *user, int32_t k, int32_t m)
     double most = 0;
     int32_t at = 0;
     for (int32_t i = k > 0 ? k : 1; i < end; i++) {
-        const double miss = miss_of(j, i) * j->scale, tol = miss_tol(t, i);
+        const double miss = scaled_miss(j, i), tol = miss_tol(t, i);
         if (!(miss >= most * tol) || t->lte_class[i] == LTE_NEVER || t->lte_class[i] > j->max_class)
             continue;
         const double ratio = miss / tol;
         at = ratio > most ? i : at;
         most = ratio > most ? ratio : most;
     }
-    if (at && most >= atomic_load_explicit(&j->ratio, memory_order_relaxed))
-        note_worst(j, most, at);
+    if (at)
+        note_worst(j, at, most);
 }
 
 /* noise [n+1]: the part of the miss that rounding explains, NULL: none. */
 static void worst_ratio(tran *t, double factor, int max_class, const double *noise)
 {
     const ana *a = t->a;
-    worst_job j = {t, factor / a->opt.trtol, max_class, noise, 0, 0, PTHREAD_MUTEX_INITIALIZER};
-    t->lte.ratio = 0;
-    t->lte.worst = 0;
-    if (!noise && !a->watch && /* the usual case: nothing is seen of it */
-        is_unseen(t, t->lte_weight[max_class == LTE_ALGEBRAIC], unseen_ratio(t) / j.scale))
-        return;
-    ana_each_part(a, worst_part, &j);
-    if (!j.at)
-        return;
-    t->lte.ratio = j.ratio;
+    worst_job j = {t, factor / a->opt.trtol, max_class, noise, 0};
+    if (noise || a->watch || /* but in the usual case nothing is seen of it */
+        !is_unseen(t, t->lte_weight[max_class == LTE_ALGEBRAIC], unseen_ratio(t) / j.scale))
+        ana_each_part(a, worst_part, &j);
     t->lte.worst = j.at;
-    t->lte.miss = t->x[0][j.at] - t->pred[j.at];
-    t->lte.size = fabs(t->lte.miss) / miss_tol(t, j.at);
+    t->lte.ratio = ratio_at(&j, j.at);
+    if (j.at) {
+        t->lte.miss = t->x[0][j.at] - t->pred[j.at];
+        t->lte.size = fabs(t->lte.miss) / miss_tol(t, j.at);
+    }
 }
 
 /* First step of a piece: the line through corner and stage against the step, states only.
