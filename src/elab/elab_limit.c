@@ -18,8 +18,8 @@ static const struct {
 } family_table[] = {
     {"resistor", RESISTOR, 0}, {"capacitor", CAPACITOR, 0}, {"diode", DIODE, 0},
     {"diode_heat", DIODE, 0},  {"bjt", BIPOLAR, INNER},     {"vbic", BIPOLAR, 0},
-    {"hicum2", BIPOLAR, 0},    {"vdmos", VDMOS, 0},         {"mos*", MOSFET, INNER},
-    {"bsim*", MOSFET, INNER},
+    {"hicum2", BIPOLAR, 0},    {"mextram*", BIPOLAR, 0},    {"vdmos", VDMOS, 0},
+    {"mos*", MOSFET, INNER},   {"bsim*", MOSFET, INNER},
 };
 
 /* The voltage from hi to lo. sign: 1, -1: only that direction counts; 0: its size, or, if the card

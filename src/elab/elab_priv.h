@@ -61,7 +61,7 @@ typedef struct elab_binding {
     int min_node;            /* terminals that an instance must have */
     bool scales; /* the module reads .option scale itself, as all that come with vsim do */
     bool three;  /* VBIC without a substrate: nodes are c b e and the thermal one */
-    bool heats;  /* VBIC of Xyce: it heats itself also without a thermal node on the line */
+    bool heats;  /* it heats itself also without a thermal node on the line, as in Xyce */
     bool spice;  /* type and level are SPICE's: parameters that the module does not know are skipped
                     with a warning */
 } elab_binding;

@@ -17,6 +17,8 @@
  * all that one can. */
 enum { MOST_LEVEL = 1000, LEVEL_VBIC_3T, LEVEL_SHOCKLEY };
 
+enum { MEXTRAM_HEAT = 505 }; /* MEXTRAM that heats itself */
+
 static const elab_type types[] = {
     {"r", 0, "resistor", 0, 2},
     {"res", 0, "resistor", 0, 2},
@@ -200,9 +202,18 @@ static const elab_level levels[] = {
      "pnp",
      {6, 504},
      "MEXTRAM",
-     NULL,
-     {"bjt504va", "bjt504tva", "bjt505va", "bjt505tva", "mextram"},
+     "mextram",
+     {"bjt504va", "bjt504tva", "bjt505va", "bjt505tva"},
      "bjt504.va",
+     "type",
+     {1, -1}},
+    {"npn",
+     "pnp",
+     {MEXTRAM_HEAT},
+     "MEXTRAM with self-heating",
+     "mextram_t",
+     {"bjt504tva", "bjt505tva", "bjt505va"},
+     "bjt504t.va",
      "type",
      {1, -1}},
     {"npn",
@@ -249,13 +260,17 @@ typedef struct xyce_level {
     bool heats;            /* itself, without a thermal node */
 } xyce_level;
 
-static const xyce_level by_xyce[] = {
-    {'m', 9, 49, &bsim3, false},           {'m', 107, 72, NULL, false},
-    {'m', 108, 72, NULL, false},           {'m', 110, 72, NULL, false},
-    {'m', 111, 72, NULL, false},           {'m', 301, 44, NULL, false},
-    {'j', 2, LEVEL_SHOCKLEY, NULL, false}, {'p', 10, LEVEL_VBIC_3T, &vbic, true},
-    {'p', 11, LEVEL_VBIC_3T, &vbic, true}, {'p', 12, 9, &vbic, true},
-    {'p', 230, 13, NULL, false},           {'p', 505, 504, NULL, false}};
+static const xyce_level by_xyce[] = {{'m', 9, 49, &bsim3, false},
+                                     {'m', 107, 72, NULL, false},
+                                     {'m', 108, 72, NULL, false},
+                                     {'m', 110, 72, NULL, false},
+                                     {'m', 111, 72, NULL, false},
+                                     {'m', 301, 44, NULL, false},
+                                     {'j', 2, LEVEL_SHOCKLEY, NULL, false},
+                                     {'p', 10, LEVEL_VBIC_3T, &vbic, true},
+                                     {'p', 11, LEVEL_VBIC_3T, &vbic, true},
+                                     {'p', 12, 9, &vbic, true},
+                                     {'p', 230, 13, NULL, false}};
 
 static bool has_one_of(const flat_model *c, const tell_tale *t)
 {
@@ -378,7 +393,7 @@ elab_binding elab_find_binding(elab *e, const flat_model *c)
         b.value = v->value[is_p];
         b.min_node = v->n[1] == 'm' ? 4 : 3; /* nmos, npn */
         b.three = v->level[0] == LEVEL_VBIC_3T && b.scales;
-        b.heats = b.scales && x && x->heats;
+        b.heats = b.scales && (v->level[0] == MEXTRAM_HEAT || (x && x->heats));
         b.spice = true;
         return b;
     }

@@ -47,7 +47,7 @@ class Cards(Folder):
                 self.assertEqual(said.count("has no parameter 'xx': no effect"), 1)
 
     def test_levels_of_bipolar_transistors_bind_too(self):
-        for level, module in ((6, 'bjt504va'), (504, 'bjt505va'), (8, 'hicuml2va'), (13, 'hicuml0va')):
+        for level, module in ((6, 'bjt504va'), (504, 'bjt505va'), (505, 'bjt504tva'), (8, 'hicuml2va'), (13, 'hicuml0va')):
             self.write('m.va', GATE % (module, 'TYPE', 'TYPE'))
             for type_, wanted in (('npn', 3), ('pnp', -6)):
                 got, _ = self.amps('.hdl "m.va"\nv1 c 0 1\nq1 c 0 0 0 mm\n.model mm %s level=%d g0=3\n' % (type_, level))

@@ -16,7 +16,6 @@ V9 a 0 1
 R9 a b 1k
 R8 b c 1k
 R7 c 0 1k
-.model q6 npn level=6
 .model prog d_cosim(simulation="prog")
 .model own d_process(process_file="/bin/true")
 .model nogm gian(gain=2)

@@ -84,6 +84,9 @@ DECKS = {
     'vbic, its substrate at ground': (PULSE + STAGE % ('10k', 'q1 d g r 0 vb') + '.model ' + VBIC, 'd r', 1e-4),
     'vbic of three terminals': (PULSE + STAGE % ('10k', 'q1 d g r vb') + '.model ' + VBIC, 'd r', 1e-4),
     'hicum of three terminals': (PULSE + STAGE % ('10k', 'q1 d g r hc') + '.model hc npn level=8', 'd r', 1e-4),
+    'mextram': (PULSE + STAGE % ('10k', 'q1 d g r r mx') + '.model mx npn level=504 kavl=1 kc=1', 'd r', 1e-4),
+    'mextram that heats itself': (PULSE + STAGE % ('10k', 'q1 d g r r mx') + '.model mx npn level=505', 'd r', 1e-4),
+    'mextram with its temperature': (PULSE + STAGE % ('10k', 'q1 d g r r t mx') + '.model mx npn level=505', 'd r', 1e-4),
     'switch': (PULSE + 's1 d r s1 r sw\nvd d0 r 5\nrd d0 d 1k\nc1 d r 1n\n.model sw sw vt=1 vh=0.1 ron=1 roff=1g', 'd r', 1e-4),
     'bridge of switches': ('v1 p 0 pulse(0 5 1u 1u 1u 200u 500u)\nrp p 0 1k\nvd d r 5\ns1 d a p 0 on\ns2 a r 0 p off\ns3 d b 0 p off\n'
                            's4 b r p 0 on\nl1 a b 1m\nl2 o 0 1m\nk1 l1 l2 0.99\nrl o 0 100\n'

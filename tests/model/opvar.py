@@ -37,6 +37,7 @@ VBIC = ('npn level=4 is=1e-16 ibei=1e-18 ibci=2e-17 nei=1.02 iben=5e-15 nen=2 ib
         'rcx=0 rci=0 rbx=0 rbi=0 re=0 rbp=0 rs=0 cje=20f cjc=10f tf=2p tr=0.5n')
 HICUM = ('npn level=8 flcomp=2.4 c10=9e-30 qp0=1e-13 ibeis=1e-19 ibcis=1e-20 hjei=2 hjci=0.3 cjei0=1e-22 cjep0=20f vdep=0.9 '
          'zep=0.3 ajep=1.6 cjci0=1e-22 cjcx0=1e-22 tef0=0 fthc=0.7 thcs=5p t0=0.2p rci0=9.5 cbepar=1f')
+MEXTRAM = 'npn level=504 re=1m rbc=1m rcc=1m rbv=1m rcv=1m xibi=0.3 deg=0.02 xrec=0.2 exavl=1 exsub=1 mult=1.5 vef=3 mc=0'
 EARLY = 'vfb=-0.9 phi=0.75 k1=0.9 k2=0.08 tox=0.025 vdd=5 js=1m cj=1e-4 pb=0.8 mj=0.5 '
 # name: line of the device, model card, voltages, what its values equal
 CASES = {
@@ -56,6 +57,29 @@ CASES = {
     'hicum2': ('q c b e m=2', HICUM, {'c': 1, 'b': 0.9, 'e': 0},
                {'gmi': ('slope', {'@q[it]': -1}, 'e', {})}),
     'hicum2_depletion': ('q c b e m=2', HICUM + ' t0=0 thcs=0', {'c': 1, 'b': 0.7, 'e': 0}, {'cpix': ('cap', 'b', 'e')}),
+    # of nodes between resistances of 1 mohm
+    'mextram': ('q c b e s m=2', MEXTRAM, {'c': 1, 'b': 0.7, 'e': 0, 's': 0},
+                {'op_gx': ('slope', {'@q[op_in]': -1}, 'e', {}), 'op_sgpi': ('slope', {'@q[op_sib1]': 1}, 'b', {}),
+                 'op_gm': ('slope', {'@q[ic]': 1}, 'b', {}), 'op_gout': ('slope', {'@q[ic]': 1}, 'c', {}),
+                 'op_gpix': ('slope', {'@q[op_ib1]': -1, '@q[op_ib2]': -1}, 'e', {}),
+                 'op_gy': ('slope', {'@q[op_in]': -1}, 'c', {'op_gz': -1}), 'op_gpiy': ('slope', {'@q[op_ib1]': -1}, 'c', {'op_gpiz': -1}),
+                 'op_scbe': ('slope', {'@q[op_sqte]': 1}, 'b', {}), 'op_cbey': ('slope', {'@q[op_qbe]': -1}, 'c', {'op_cbez': -1}),
+                 'op_cbex': ('slope', {'@q[op_qte]': -1, '@q[op_qbe]': -1, '@q[op_qe]': -1}, 'e', {}),
+                 'op_cbcx': ('slope', {'@q[op_qbc]': -1}, 'e', {}),
+                 'op_cbcy': ('slope', {'@q[op_qtc]': -1, '@q[op_qbc]': -1, '@q[op_qepi]': -1}, 'c', {'op_cbcz': -1})}),
+    'mextram_avalanche': ('q c b e s', MEXTRAM.replace('vef=3', 'vef=20'), {'c': 12, 'b': 0.7, 'e': 0, 's': 0},
+                          {'op_gmuy': ('slope', {'@q[op_iavl]': 1}, 'c', {'op_gmuz': -1}),
+                           'op_gm': ('slope', {'@q[ic]': 1}, 'b', {}), 'op_gout': ('slope', {'@q[ic]': 1}, 'c', {})}),
+    'mextram_reverse': ('q c b e s m=2', MEXTRAM, {'c': 0, 'b': 0.6, 'e': 1, 's': 0.4},
+                        {'op_gmuex': ('slope', {'@q[op_iex]': 1, '@q[op_ib3]': 1}, 'b', {}), 'op_xgmuex': ('slope', {'@q[op_xiex]': 1}, 'b', {}),
+                         'op_gs': ('slope', {'@q[op_isub]': 1}, 'b', {}), 'op_xgs': ('slope', {'@q[op_xisub]': 1}, 'b', {}),
+                         'op_gsf': ('slope', {'@q[op_isf]': 1}, 's', {}), 'op_cts': ('cap', 's', 's'),
+                         'op_cbcex': ('slope', {'@q[op_qtex]': 1, '@q[op_qex]': 1}, 'b', {}),
+                         'op_xcbcex': ('slope', {'@q[op_xqtex]': 1, '@q[op_xqex]': 1}, 'b', {})}),
+    'mextram_pnp': ('q c b e s', MEXTRAM.replace('npn', 'pnp'), {'c': -1, 'b': -0.7, 'e': 0, 's': 0},
+                    {'op_gx': ('slope', {'@q[op_in]': 1}, 'e', {}), 'op_gm': ('slope', {'@q[ic]': 1}, 'b', {}),
+                     'op_gout': ('slope', {'@q[ic]': 1}, 'c', {}), 'op_scbe': ('slope', {'@q[op_sqte]': -1}, 'b', {}),
+                     'op_cbcx': ('slope', {'@q[op_qbc]': 1}, 'e', {})}),
     'diode': ('q a k m=2', 'd is=1e-14 n=1.1 cjo=2p tt=1n ikf=10m isr=1e-12', {'a': 0.6, 'k': 0},
               {'gd': ('slope', {'i(a)': 1}, 'a', {}), 'cd': ('cap', 'a', 'a')}),
     'diode_reverse': ('q a k', 'd is=1e-14 cjo=2p bv=5', {'a': -5.2, 'k': 0},
