@@ -1255,8 +1255,8 @@ static vs_status emit(void *user)
     return VS_OK;
 }
 
-/* for (i = 0; i < n; i++) x[i] = x[i] < 1 ? exp(x[i]) : sin(x[i]): constants, a choice, a function and
- * a call within a loop, as kernels have them. */
+/* for (i = 0; i < n; i++) x[i] = x[i] < 1 ? exp(x[i]) : sin(x[i]): constants, a choice, a function
+ * and a call within a loop, as kernels have them. */
 static void emit_sample(emitter *g)
 {
     LLVMTypeRef par[] = {g->ptr, g->i64};

@@ -11,9 +11,10 @@
  *   SHIM_SIGNAL=S   the N-th write sends this signal to the process (N of SHIM_SIGNAL_AT)
  *   SHIM_FROM=NAME  counting begins when a library with NAME in its path was loaded (dlopen)
  *   SHIM_WHILE=NAME it counts, and calls fail, only while such a library is loaded (dlopen)
- *   SHIM_ONCE=1     only allocations of a thread count that makes what its process has once (a static
- *                   variable of a C++ function, what pthread_once calls) while it holds no mutex:
- *                   where it is left, all who need the same wait forever. SHIM_ONCE=2: mutex or not
+ *   SHIM_ONCE=1     only allocations of a thread count that makes what its process has once (a
+ *                   static variable of a C++ function, what pthread_once calls) while it holds no
+ *                   mutex: where it is left, all who need the same wait forever. SHIM_ONCE=2: mutex
+ *                   or not
  *   SHIM_COUNT=FILE how many allocations, writes and reads there were, at the end
  * glibc only (__libc_malloc). */
 #undef _FILE_OFFSET_BITS /* pwrite and pwrite64 are two functions here */
