@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,10 +120,17 @@ static int end(cli_out *out, vsim_status st)
     return code == CLI_OK && !told ? CLI_IO : code;
 }
 
+/* HDF5 and MATLAB 7.3 are known by their first bytes, whatever the file is called. */
 static bool is_hdf5(const char *path)
 {
-    const char *dot = strrchr(path, '.');
-    return dot && (!strcasecmp(dot, ".h5") || !strcasecmp(dot, ".hdf5"));
+    struct stat st;
+    char head[10] = "";
+    FILE *fp = !stat(path, &st) && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
+    const size_t n = fp ? fread(head, 1, sizeof head, fp) : 0;
+    if (fp)
+        fclose(fp);
+    return n == sizeof head &&
+           (!memcmp(head, "\x89HDF\r\n\x1a\n", 8) || !memcmp(head, "MATLAB 7.3", 10));
 }
 
 /* A damaged file can crash libhdf5, so it is read in a process of its own. */

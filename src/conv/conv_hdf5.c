@@ -5,7 +5,8 @@
  *         the attribute type; order of creation is kept. "/" in a name is written "|", and the
  *         attribute name has the name as it is. Datasets outside of groups are a table.
  * Others: the columns of a dataset A of two dimensions are A_1, A_2, ... (its rows in files of
- *         MATLAB 7.3, which turns its matrices); of more dimensions the last one runs first. */
+ *         MATLAB 7.3, which turns its matrices); of more dimensions the last one runs first.
+ * Memory: malloc's. Where the heap finds none it goes back to a guard, and a plug-in has none. */
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +102,7 @@ static void drop(void *file, size_t n)
         H5Gclose(w->group);
     H5Tclose(w->complex);
     H5Fclose(w->file);
-    vs_free(w);
+    free(w);
 }
 
 static void *begin(const char *path, char why[CONV_WHY])
@@ -122,7 +123,12 @@ static void *begin(const char *path, char why[CONV_WHY])
         say(why, path ? "cannot be made by libhdf5" : "cannot be made in memory by libhdf5");
         return NULL;
     }
-    writer *w = vs_calloc(1, sizeof *w);
+    writer *w = calloc(1, sizeof *w);
+    if (!w) {
+        H5Fclose(file);
+        say(why, "does not fit into memory");
+        return NULL;
+    }
     *w = (writer){.file = file, .group = -1, .complex = complex_type(parts[0]), .in_memory = !path};
     return w;
 }
@@ -199,10 +205,10 @@ static bool make_group(void *file, const char *name, const char *title, const ch
 static bool write_image(hid_t file, FILE *out)
 {
     const ssize_t n = H5Fget_file_image(file, NULL, 0);
-    char *bytes = n > 0 ? vs_malloc((size_t)n) : NULL;
+    char *bytes = n > 0 ? malloc((size_t)n) : NULL;
     const bool ok = bytes && H5Fget_file_image(file, bytes, (size_t)n) == n &&
                     fwrite(bytes, 1, (size_t)n, out) == (size_t)n;
-    vs_free(bytes);
+    free(bytes);
     return ok;
 }
 
@@ -294,10 +300,15 @@ static bool read_values(const dataset *d, double *x)
 }
 
 /* Reads a matrix: a vector for each of its columns. */
-static bool take_columns(const reader *r, const dataset *d, const char *name, const char *type)
+static bool take_columns(const reader *r, const dataset *d, const char *link, const char *name,
+                         const char *type)
 {
     const size_t w = d->pair ? 2 : 1, rows = d->rows, columns = (size_t)d->n / rows;
-    double *all = vs_malloc((size_t)d->n * w * sizeof *all);
+    double *all = calloc((size_t)d->n, w * sizeof *all);
+    if (!all) {
+        leave_out(r, link, "needs more memory than there is, and is not read");
+        return true;
+    }
     const bool ok = read_values(d, all);
     for (size_t c = 0; c < columns && ok; c++) {
         double *x =
@@ -306,7 +317,7 @@ static bool take_columns(const reader *r, const dataset *d, const char *name, co
             memcpy(x + k * w, all + (d->turned ? c * rows + k : k * columns + c) * w,
                    w * sizeof *x);
     }
-    vs_free(all);
+    free(all);
     return ok;
 }
 
@@ -323,7 +334,7 @@ static bool take_numbers(const reader *r, const dataset *d, const char *link)
         return true;
     }
     if (d->n && d->rows != (hsize_t)d->n)
-        return take_columns(r, d, name, type);
+        return take_columns(r, d, link, name, type);
     double *x = r->to->vector(r->to->user, name, -1, type, d->n, d->pair, !strcmp(name, r->axis));
     return read_values(d, x);
 }
@@ -339,14 +350,27 @@ static const char *word_of(const dataset *d)
     }
 }
 
+/* Bytes that values of the dataset take in the file, or in the files that it names. */
+static hsize_t stored_bytes(const dataset *d)
+{
+    const hsize_t stored = H5Dget_storage_size(d->set);
+    const hid_t file = H5Iget_file_id(d->set), how = H5Dget_create_plist(d->set);
+    hsize_t size = 0;
+    const bool elsewhere = H5Pget_external_count(how) > 0;
+    if (H5Fget_filesize(file, &size) < 0)
+        size = 0;
+    H5Pclose(how);
+    H5Fclose(file);
+    return elsewhere || stored < size ? stored : size;
+}
+
 static bool take_dataset(const reader *r, hid_t at, const char *link)
 {
     dataset d;
     if (!open_dataset(&d, at, link))
         return true;
     /* no filter packs more than a thousand times: a length beyond that is damage */
-    const hsize_t stored = H5Dget_storage_size(d.set);
-    bool ok = d.n <= 0 || (hsize_t)d.n / 1100 * H5Tget_size(d.type) <= stored + 1000000;
+    bool ok = d.n <= 0 || (hsize_t)d.n / 1100 * H5Tget_size(d.type) <= stored_bytes(&d) + 1000000;
     const bool number =
         d.pair || d.kind == H5T_FLOAT || d.kind == H5T_INTEGER || d.kind == H5T_ENUM;
     if (ok && d.n >= 0 && number)
@@ -429,7 +453,9 @@ static bool look_around(hid_t root, content *c)
     if (root < 0 || H5Gget_info(root, &info) < 0)
         return false;
     const H5_index_t by = order_of(root);
-    c->group = vs_calloc((size_t)info.nlinks + 1, sizeof *c->group);
+    c->group = calloc((size_t)info.nlinks + 1, sizeof *c->group);
+    if (!c->group)
+        return false;
     for (hsize_t i = 0; i < info.nlinks; i++) {
         H5O_info_t what;
         char *name = c->group[c->n];
@@ -462,7 +488,7 @@ static bool read_file(const char *path, const conv_hdf5_sink *to, char why[CONV_
     H5Gclose(root);
     for (size_t i = 0; i < c.n && ok; i++)
         ok = take_group(file, c.group[i], to);
-    vs_free(c.group);
+    free(c.group);
     to->own(to->user, NULL);
     H5Fclose(file);
     return ok ? true : say(why, "is HDF5 with something that cannot be read");

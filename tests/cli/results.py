@@ -566,6 +566,27 @@ class Convert(Results):
                 self.assertIn("m.h5", done.stderr)
             self.assertIn(done.returncode, (0, 1, 7), done.stderr)
 
+    def test_damaged_files_of_matlab_are_refused(self):
+        """Files of MATLAB 7.3 are HDF5, too, and libhdf5 breaks on some (1.10.8: the 18th)."""
+        self.needs_plain(VSIM)
+        self.write('rc.sp', 'rc\nv1 in 0 dc 1 ac 1 pulse 0 1 0 1n 1n 10n 30n\nr1 in out 1k\nc1 out 0 1p\n'
+                            '.tran 1n 4n\n.ac dec 1 1k 10k\n.end\n')
+        self.vsim('-q', '-r', 'rc.raw', 'rc.sp')
+        if self.vsim('convert', 'rc.raw', 'rc.h5', code=None).returncode:
+            self.skipTest('vsim was built without HDF5')
+        with open(self.path('rc.h5'), 'rb') as f:
+            whole = b'MATLAB 7.3 MAT-file'.ljust(512) + f.read()
+        self.put('m.mat', whole)
+        self.vsim('convert', 'm.mat', 'm.csv', '--plot', '1')
+        draw = random.Random(4)
+        for _ in range(20):
+            data = bytearray(whole)
+            for _ in range(3):
+                data[512 + draw.randrange(min(len(data) - 512, 6000))] = draw.randrange(256)
+            self.put('m.mat', bytes(data))
+            done = self.vsim('convert', 'm.mat', 'm.csv', '--plot', '1', code=None)
+            self.assertIn(done.returncode, (0, 1, 7), done.stderr)
+
     def test_touchstone_files_keep_their_references(self):
         self.write('a.s1p', '# MHz S RI R 75\n1 0.5 0\n2 0.4 0.1\n')
         self.write('b.ts', '[Version] 2.0\n# Hz S RI R 50\n[Number of Ports] 2\n[Two-Port Data Order] 12_21\n'

@@ -2,7 +2,7 @@
  * Verilog-A, .control blocks, raw, CSV and Matrix Market files, their indices, journals of sweeps,
  * expressions and measures, kept models, heads of HTTP requests, changes of a circuit, checkpoints,
  * sweeps that go on, pictures and comparisons of results, reports of runs, matrices, messages of
- * ranks, runs without memory, modules and their machine code, the relay of a rank.
+ * ranks, runs without memory, modules and their machine code, the relay of a rank, HDF5.
  * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER... -k keeps
  *         inputs that reach new code. An input alone (-n 0) is run as it is.
  * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal
@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
@@ -541,14 +542,14 @@ static void fuzz_kept(const char *text, size_t n)
     use_kept();
 }
 
-/* The same bytes under each ending, since the ending decides where the first bytes do not. HDF5 is
- * read by its own library, which is not ours to fuzz. */
+/* The same bytes under each ending, since the ending decides where the first bytes do not. HDF5 has
+ * a target of its own. */
 static void fuzz_convert(const char *text, size_t n)
 {
     static const char *const name[] = {"input.s2p",     "input.ts",  "input.mat",
                                        "input.parquet", "input.psf", "input.vcd"};
     const conv_opt o = {.low = NAN, .high = NAN};
-    if (n > 4 && !memcmp(text, "\x89HDF", 4))
+    if (n > 10 && (!memcmp(text, "\x89HDF", 4) || !memcmp(text, "MATLAB 7.3", 10)))
         return;
     for (size_t i = 0; i < VS_COUNT(name); i++) {
         char why[CONV_WHY] = "";
@@ -719,7 +720,11 @@ static const struct target {
                {"sweep", fuzz_sweep, true},      {"results", fuzz_results, false},
                {"reports", fuzz_reports, false}, {"matrix", fuzz_matrix, true},
                {"rank", fuzz_rank, true},        {"memory", fuzz_memory, false},
-               {"module", fuzz_module, true},    {"relay", fuzz_relay, true}};
+               {"module", fuzz_module, true},    {"relay", fuzz_relay, true},
+#ifdef FUZZ_HDF5
+               {"hdf5", fuzz_hdf5, true}
+#endif
+};
 
 /* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or
  * bracket, or before a blank, bracket or digit, where it divides. "~" is the folder itself, see
@@ -774,18 +779,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 /* -- coverage: called at each edge where the compiler does that -- */
 
-static uint8_t edge_seen[1 << MAP_BITS];
-static int n_new_edge;
+typedef struct coverage {
+    int n_new_edge;
+    uint8_t seen[1 << MAP_BITS];
+} coverage;
+static coverage own_coverage, *cover = &own_coverage;
 
 void __sanitizer_cov_trace_pc(void);
 __attribute__((no_sanitize_coverage, no_sanitize("address", "undefined"))) void
 __sanitizer_cov_trace_pc(void)
 {
     const uintptr_t pc = (uintptr_t)__builtin_return_address(0);
-    uint8_t *e = &edge_seen[(pc ^ pc >> MAP_BITS) & ((1 << MAP_BITS) - 1)];
-    n_new_edge += !*e;
+    uint8_t *e = &cover->seen[(pc ^ pc >> MAP_BITS) & ((1 << MAP_BITS) - 1)];
+    cover->n_new_edge += !*e;
     *e = 1;
 }
+
+#ifdef FUZZ_HDF5
+/* Of a target whose inputs run in children. */
+static void share_coverage(void)
+{
+    coverage *c = mmap(NULL, sizeof *c, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (c == MAP_FAILED)
+        finding("no memory can be shared");
+    *c = *cover;
+    cover = c;
+}
+#endif
 
 /* -- mutation -- */
 
@@ -1098,8 +1118,8 @@ int main(int argc, char **argv)
     if (!t || optind + 1 >= argc) {
         fprintf(stderr,
                 "usage: fuzz net|va|control|raw|journal|expr|kept|convert|kernel|index|http|deck|"
-                "change|checkpoint|sweep|results|reports|matrix|rank|memory|module [-n RUNS] [-t "
-                "SECONDS] [-s SEED] [-k FOLDER] INPUT...\n");
+                "change|checkpoint|sweep|results|reports|matrix|rank|memory|module|relay|hdf5 "
+                "[-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT...\n");
         return 2;
     }
     for (int i = optind + 1; i < argc; i++)
@@ -1108,6 +1128,10 @@ int main(int argc, char **argv)
              t->name);
     enter_folder();
     catch_signals();
+#ifdef FUZZ_HDF5
+    if (t->run == fuzz_hdf5)
+        share_coverage();
+#endif
     const size_t n_seed = vec_len(corpus);
     for (size_t i = 0; i < n_seed; i++) {
         n_text = vec_len(corpus[i].s);
@@ -1119,9 +1143,9 @@ int main(int argc, char **argv)
         n_text = make(text);
         if (!t->bytes)
             n_text = tame(text, n_text);
-        n_new_edge = 0;
+        cover->n_new_edge = 0;
         run_one(t);
-        if (!n_new_edge)
+        if (!cover->n_new_edge)
             continue;
         add_input(text, n_text, true);
         if (keep)
@@ -1129,8 +1153,8 @@ int main(int argc, char **argv)
     }
     leave_folder();
     int edges = 0;
-    for (size_t i = 0; i < sizeof edge_seen; i++)
-        edges += edge_seen[i];
+    for (size_t i = 0; i < sizeof cover->seen; i++)
+        edges += cover->seen[i];
     printf("%s: %ld inputs in %.1f s, %zu seeds, %zu that reached new code, %d edges, no finding\n",
            t->name, done, seconds() - t0, n_seed, vec_len(corpus) - n_seed, edges);
     return 0;

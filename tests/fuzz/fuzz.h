@@ -43,5 +43,6 @@ void fuzz_relay(const char *text, size_t n);
 void fuzz_memory(const char *text, size_t n);
 void fuzz_module(const char *text, size_t n);
 void fuzz_matrix(const char *text, size_t n);
+void fuzz_hdf5(const char *text, size_t n);
 
 #endif
