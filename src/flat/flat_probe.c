@@ -522,6 +522,28 @@ static void probe_current(flat_ctx *c, const probe_item *p)
             name);
 }
 
+/* The current into terminal t of instance k, by the terminal's name, or by its own. */
+static void probe_terminal(flat_ctx *c, const probe_item *p, int32_t k, int32_t t, const char *own)
+{
+    const flat_inst *in = &c->f->inst[k];
+    const char *name = own ? arena_printf(&c->scratch, "i(%s:%s)", in->name, own)
+                           : arena_printf(&c->scratch, "i(%s)", terminal_name(c, in, t));
+    save_as(c, p, (flat_save){.what = FLAT_SAVE_I, .node = {-1, -1}, .device = into(c, p, k, t)},
+            name);
+}
+
+/* Terminals of modules and code models, by name. Those that are digital are left out: a source would
+ * put bridges there. */
+static void probe_module(flat_ctx *c, const probe_item *p, int32_t k)
+{
+    const int32_t n = n_terminal(&c->f->inst[k]);
+    const flat_terminal *of = module_terminals(c, &c->f->inst[k]);
+    const char **name = module_names(c, &c->f->inst[k]);
+    for (int32_t t = 0; t < n; t++)
+        if (!of || !of[t].is_digital)
+            probe_terminal(c, p, k, t, name ? name[t] : NULL);
+}
+
 /* alli: adds sources for the currents into all terminals of the top level's elements, and saves
  * those of its subcircuits; voltage sources and inductors need none. */
 static void probe_all(flat_ctx *c, const probe_item *p, size_t n)
@@ -532,15 +554,13 @@ static void probe_all(flat_ctx *c, const probe_item *p, size_t n)
     for (size_t k = 0; k < n; k++) {
         const flat_inst *in = &c->f->inst[k];
         const int32_t terms = n_terminal(in);
-        if (!strchr("rcdefghswbqmjz", in->letter) || strchr(in->name, '.') || in->is_row)
+        if (strchr(in->name, '.') || in->is_row)
             continue;
-        for (int32_t t = 0; t < (terms == 2 ? 1 : terms); t++) {
-            const char *name = terminal_name(c, &c->f->inst[k], t);
-            save_as(c, p,
-                    (flat_save){
-                        .what = FLAT_SAVE_I, .node = {-1, -1}, .device = into(c, p, (int32_t)k, t)},
-                    arena_printf(&c->scratch, "i(%s)", name));
-        }
+        if (strchr("na", in->letter))
+            probe_module(c, p, (int32_t)k);
+        else if (strchr("rcdefghswbqmjz", in->letter))
+            for (int32_t t = 0; t < (terms == 2 ? 1 : terms); t++)
+                probe_terminal(c, p, (int32_t)k, t, NULL);
     }
 }
 

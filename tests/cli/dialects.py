@@ -866,6 +866,33 @@ rl o 0 {rl}
         self.assertNotIn('nothing is saved', said)
         self.assertEqual(time(said), want)
 
+    def test_probes_of_all_currents_have_modules_and_code_models(self):
+        """By the names of their terminals; digital ones are left out, and signals stay where they are."""
+        self.write('tri.va', self.MODULE)
+        v, said = self.run_deck('module\n.hdl "tri.va"\nv1 a 0 2\nv2 b 0 1\nn1 a b 0 tm\n.model tm tri r=1k\nx1 a b 0 tm\n'
+                                'n3 a b 0 tm\nx2 a b sub\n.subckt sub p q\nn1 p q 0 tm\n.ends\n.probe alli\n.op\n.end\n')
+        self.assertNotIn('warning', said)
+        for name in 'n1', 'x1', 'n3':
+            for terminal, value in (('dd', 2e-3), ('g', 5e-4), ('s', -2.5e-3)):
+                self.close(v['i(%s:%s)' % (name, terminal)][0], value, 1e-6)
+        self.assertNotIn('i(x2.n1:dd)', v)
+        deck = ('digital\nv1 in 0 pulse(0 5 1n 1n 1n 10n 20n)\na1 in g gm\n.model gm gain(gain=2)\nrg g 0 1k\na2 [in] [d] adc\n'
+                '.model adc adc_bridge\na3 d q inv\n.model inv d_inverter\na4 [q] [oq] dac\n.model dac dac_bridge\nr4 oq 0 1k\n'
+                'u1 inv vdd 0 in out g t\n.model g ugate\n.model t uio\nrl out 0 1k\n'
+                '.meas tran t trig v(in) val=0.5 rise=2 targ v(oq) val=0.5 fall=2\n.meas tran u trig v(in) val=0.5 rise=2 '
+                'targ v(out) val=0.5 fall=2\n.tran 1n 60n\n%s\n.end\n')
+        times = lambda said: re.findall(r'^[tu] += +(\S+)', said, re.M)
+        _, said = self.run_deck(deck % '')
+        want = times(said)
+        self.assertEqual(len(want), 2)
+        v, said = self.run_deck(deck % '.probe alli')
+        self.assertEqual(times(said), want)
+        self.assertNotIn('warning', said)
+        self.assertEqual({k for k in v if re.match(r'i\([au].*:', k)}, {'i(a1:in)', 'i(a1:out)', 'i(a2:in)', 'i(a4:out)'})
+        for k in range(len(v['time'])):
+            self.assertAlmostEqual(v['i(a1:out)'][k], -v['i(rg)'][k], delta=1e-8)
+            self.assertAlmostEqual(v['i(a4:out)'][k], -v['i(r4)'][k], delta=1e-8)
+
     def test_voltages_at_elements_that_a_point_expands_anew(self):
         deck = ('step\n.param w=%s\nvd d 0 1.5\nvg g 0 1.2\nx1 d g sub\nx2 d g sub\n.subckt sub d g\n.if (w>2u)\nrs s t 10\nrt t 0 10\n'
                 '.else\nrs s 0 20\n.endif\nm1 d g s 0 n w={w} l=1u\n%s.ends\n.model n nmos vto=0.7 kp=100u\n%s.dc vd 1.5 1.5 1\n%s.end\n')
