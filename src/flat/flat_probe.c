@@ -248,18 +248,19 @@ static void want(flat_ctx *c, const char *name, int32_t how)
     }
 }
 
-/* Whether a path begins with an instance of the scope; else it begins at the top. */
-static bool stands_in(const scope *s, const char *name)
+/* Whether a path begins with an instance of the body; else it begins at the top. */
+static bool stands_in(const body *b, const char *name)
 {
     const size_t n = strcspn(name, ".");
-    for (size_t i = 0; i < vec_len(s->b->elem); i++)
-        if (!strncmp(s->b->elem[i].name, name, n) && !s->b->elem[i].name[n])
+    for (size_t i = 0; i < vec_len(b->elem); i++)
+        if (!strncmp(b->elem[i].name, name, n) && !b->elem[i].name[n])
             return true;
     return false;
 }
 
-/* The instances behind "(", as in i(x1:a), ix(u1:a), p(x1), of a card in a scope. */
-static void want_of_card(flat_ctx *c, const scope *s, const net_card *card)
+/* The instances behind "(", as in i(x1:a), ix(u1:a), p(x1), of a card in a body: those that stand
+ * in the scope s; s NULL: those that are named from the top. */
+static void want_of_card(flat_ctx *c, const body *b, const scope *s, const net_card *card)
 {
     for (int32_t i = 0; i + 2 < card->n_tok; i++) {
         const net_tok *t = &card->tok[i];
@@ -270,19 +271,34 @@ static void want_of_card(flat_ctx *c, const scope *s, const net_card *card)
         const char *name = flat_with_dots(
             c, str_intern0(c->names, arena_printf(&c->scratch, "%s%.*s", prefix, n, t[2].text)));
         const char *dot = strrchr(name, '.');
-        if ((dot ? dot[1] : name[0]) == 'x')
-            want(c, stands_in(s, name) ? flat_join(c, s, name) : name, PIN_CARD);
+        if ((dot ? dot[1] : name[0]) == 'x' && stands_in(b, name) == (s != NULL))
+            want(c, s ? flat_join(c, s, name) : name, PIN_CARD);
+    }
+}
+
+/* What cards of all bodies that may be expanded name from the top may be expanded before they are.
+ * Cards and instances under a condition count: it is not known yet, and a source of 0 V too many
+ * changes nothing. */
+static void want_from_top(flat_ctx *c)
+{
+    for (int32_t k = 0; k < c->deck->n_sub; k++) {
+        const body *b = c->body[k];
+        for (size_t i = 0; b && b->count >= 0 && i < vec_len(b->other); i++)
+            if (b->other[i].card->kind == NET_CARD_SAVE)
+                want_of_card(c, b, NULL, b->other[i].card);
     }
 }
 
 void flat_want_pins(flat_ctx *c, const scope *s)
 {
     const card_ref *r = s->b->other;
+    if (s == c->root)
+        want_from_top(c);
     for (size_t i = 0; i < vec_len(r); i++) {
         const net_card *card = r[i].card;
         if (card->kind != NET_CARD_SAVE || !flat_on(s, r[i].guard))
             continue;
-        want_of_card(c, s, card);
+        want_of_card(c, s->b, s, card);
         for (int32_t k = 0; s == c->root && !strcmp(card->name, "probe") && k < card->n_tok; k++)
             c->all_pins |= card->tok[k].text && !strcmp(card->tok[k].text, "alli");
     }
@@ -572,15 +588,14 @@ static void probe_voltage(flat_ctx *c, const probe_item *p)
     int32_t k = -1, side = 0;
     for (int32_t i = 0; i < p->n; i++) {
         const bool is_element = i == 0 || (p->comma[i] && side == 1 && i + 1 < p->n);
-        name = arena_printf(&c->scratch, "%s%s%s%s", name, i && p->comma[i] ? "_" : sep,
-                            is_element ? path_of(p) : "", p->word[i]);
+        k = is_element ? element(c, p, p->word[i]) : k;
+        if (k < 0)
+            return;
+        name = arena_printf(&c->scratch, "%s%s%s", name, i && p->comma[i] ? "_" : sep,
+                            is_element ? c->f->inst[k].name : p->word[i]);
         sep = ":";
-        if (is_element) {
-            k = element(c, p, p->word[i]);
-            if (k < 0)
-                return;
+        if (is_element)
             continue;
-        }
         const bool ground = !strcmp(p->word[i], "0");
         const int32_t t = ground ? 0 : terminal(c, p, k, p->word[i]);
         if (t < 0)

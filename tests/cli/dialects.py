@@ -893,6 +893,28 @@ rl o 0 {rl}
             self.assertAlmostEqual(v['i(a1:out)'][k], -v['i(rg)'][k], delta=1e-8)
             self.assertAlmostEqual(v['i(a4:out)'][k], -v['i(r4)'][k], delta=1e-8)
 
+    def test_cards_inside_a_subcircuit_that_name_from_the_top(self):
+        """Whether the instance that a card names is expanded before the one with the card, or behind it."""
+        first, last = 'x1 a one\nx2 a one\nx5 a one\n', 'x3 a two\nx4 a two\n'
+        deck = ('order\nv1 a 0 {v}\n.param v=1\n%s.subckt one p\nr1 p 0 1k\nxi p inn\n.ends\n.subckt inn q\nr1 q 0 500\n.ends\n'
+                '.subckt two p\nr1 p 0 2k\nxd p deep\n.ends\n.subckt deep p\nr2 p 0 4k\n%s\n.ends\n.op\n%s.end\n')
+        cards = {'.save i(x1.xi:q) i(x2:p) p(x5)': {'i(x1.xi:q)': 2e-3, 'i(x2:p)': 3e-3, 'x5:power': 3e-3},
+                 '.probe i(x1.xi:q) i(x2:p) p(x5) vd(x2.r1)': {'i(x1.xi:q)': 2e-3, 'i(x2:p)': 3e-3, 'x5:power': 3e-3,
+                                                                'v(vd_x2.r1)': 1},
+                 '.if (v>0)\n.save i(x5.xi:1)\n.endif': {'i(x5.xi:q)': 2e-3}}
+        for order in first + last, last + first:
+            for card, want in cards.items():
+                with self.subTest(order=order, card=card):
+                    v, said = self.run_deck(deck % (order, card, ''))
+                    self.assertNotIn('warning', said)
+                    for name, value in want.items():
+                        self.close(v.get(name, v.get(name.replace(':q)', ':1)'), [0]))[0], value, 1e-6)
+        self.write('d.sp', deck % (first + last, '.save i(x1.xi:q)', '.step param v list 1 3\n'))
+        subprocess.run([VSIM, '--csv', '-r', 'out.csv', 'd.sp'], cwd=self.tmp.name, capture_output=True, check=True)
+        rows = [b.split('\n') for b in self.read('out.csv').strip().split('\n\n')]
+        for block, value in zip(rows, (2e-3, 6e-3)):
+            self.close(float(dict(zip(block[0].split(','), block[1].split(',')))['i(x1.xi:q)']), value, 1e-6)
+
     def test_voltages_at_elements_that_a_point_expands_anew(self):
         deck = ('step\n.param w=%s\nvd d 0 1.5\nvg g 0 1.2\nx1 d g sub\nx2 d g sub\n.subckt sub d g\n.if (w>2u)\nrs s t 10\nrt t 0 10\n'
                 '.else\nrs s 0 20\n.endif\nm1 d g s 0 n w={w} l=1u\n%s.ends\n.model n nmos vto=0.7 kp=100u\n%s.dc vd 1.5 1.5 1\n%s.end\n')
