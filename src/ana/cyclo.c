@@ -288,11 +288,17 @@ void cyclo_tell_level(cyclo *w, const ana_output *out)
 
 bool cyclo_is_open(cyclo *w, int32_t slot, int32_t source, int32_t k, double size)
 {
-    if (!small_feeds_are_all(cyclo_gain_share(w, slot, source, k), size))
+    const double share = cyclo_gain_share(w, slot, source, k);
+    if (!(share > 0))
         return false;
     w->feeds[slot].node = node_of(w, slot);
-    small_feeds_tell_none(&w->feeds[slot], &w->levels, NULL, ckt_source_at(w->a->c, source).name);
-    return true;
+    const small_answer v = {.f = w->f,
+                            .value = size,
+                            .share = share,
+                            .node = w->feeds[slot].node,
+                            .what = "the gain from"};
+    return small_feeds_is_none(&w->feeds[slot], &w->levels, &v,
+                               ckt_source_at(w->a->c, source).name);
 }
 
 /* -- beginning and end -- */

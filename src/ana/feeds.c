@@ -214,12 +214,10 @@ bool small_feeds_are_all(double share, double value)
     return share > 0 && share > most_share * value;
 }
 
-vs_status small_feeds_judge(small_feeds *w, small *s, const small_answer *v)
+/* all: no answer is left, and that is an error. */
+static void tell_share(small_feeds *w, small *s, const small_answer *v, bool all)
 {
     ana *a = s->a;
-    const bool all = small_feeds_are_all(v->share, v->value);
-    if (!feeds_matter(s, v->share, v->value) || (w->told && !all))
-        return VS_OK;
     w->told = true;
     const char *who = ana_unknown_text(a, v->b ? small_fed_node(s, v->b) : v->node);
     const char *at = s->still ? "" : arena_printf(&a->d->mem, " at %.6g Hz", v->f);
@@ -232,6 +230,14 @@ vs_status small_feeds_judge(small_feeds *w, small *s, const small_answer *v)
                      "%.2g %% of %s%s is of what flows into %s, which gmin alone carries",
                      100 * v->share / v->value, v->what, at, who);
     note_balance(a);
+}
+
+vs_status small_feeds_judge(small_feeds *w, small *s, const small_answer *v)
+{
+    const bool all = small_feeds_are_all(v->share, v->value);
+    if (!feeds_matter(s, v->share, v->value) || (w->told && !all))
+        return VS_OK;
+    tell_share(w, s, v, all);
     return all ? VS_ESINGULAR : VS_OK;
 }
 
@@ -261,12 +267,25 @@ vs_status small_feeds_judge_noise(small_feeds *w, small *s, const small_answer *
 
 void small_feeds_tell_none(small_feeds *w, small *s, const double *b, const char *source)
 {
-    if (!w->told)
+    if (!w->told_none)
         diag_warning(s->a->d, DIAG_NOWHERE,
                      "nothing but gmin carries what '%s' feeds into %s: for it, and for others of "
                      "the kind, the result is nan",
                      source, ana_unknown_text(s->a, b ? small_fed_node(s, b) : w->node));
-    w->told = true;
+    w->told_none = true;
+}
+
+bool small_feeds_is_none(small_feeds *w, small *s, const small_answer *v, const char *name)
+{
+    small_answer of = *v;
+    const bool none = small_feeds_are_all(v->share, v->value);
+    if (none)
+        small_feeds_tell_none(w, s, v->b, name);
+    else if (feeds_matter(s, v->share, v->value) && !w->told) {
+        of.what = arena_printf(&s->a->d->mem, "%s '%s'", v->what, name);
+        tell_share(w, s, &of, false);
+    }
+    return none;
 }
 
 /* Whether the output has one node in the part. */

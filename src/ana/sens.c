@@ -203,13 +203,18 @@ static void drive(sens *w, const param *p, double omega)
 }
 
 /* Whether gmin alone carries what a source or a parameter moves: there is no sensitivity then. */
-static bool is_open(sens *w, const param *p, double omega, double value)
+static bool is_open(sens *w, const param *p, double f, double value)
 {
-    if (!w->feeds.any || !small_feeds_are_all(share_of(w, p, omega), value))
+    const double omega = 2 * acos(-1) * f;
+    const small_answer v = {.f = f,
+                            .value = value,
+                            .share = w->feeds.any ? share_of(w, p, omega) : 0,
+                            .b = w->b,
+                            .what = "the sensitivity to"};
+    if (!(v.share > 0))
         return false;
     drive(w, p, omega);
-    small_feeds_tell_none(&w->feeds, &w->s, w->b, p->name);
-    return true;
+    return small_feeds_is_none(&w->feeds, &w->s, &v, p->name);
 }
 
 static vs_status put(sens *w, double f)
@@ -226,7 +231,7 @@ static vs_status put(sens *w, double f)
             of_source(w, w->param[i].source, &re, &im);
         else
             of_param(w, &w->param[i], omega, &re, &im);
-        if (is_open(w, &w->param[i], omega, hypot(re, im)))
+        if (is_open(w, &w->param[i], f, hypot(re, im)))
             re = im = NAN;
         vec_push(w->row, re);
         if (w->ac)

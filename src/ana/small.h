@@ -58,9 +58,9 @@ ckt_env small_env(const ana *a);
 typedef struct small_feeds { /* what an output has of it; of 0 before the first use */
     double *lambda;          /* [2 (n+1)] per unit of each row; allocated when there is any */
     bool any;
-    double least;          /* what rounding, or gmin of devices, leaves of a unit */
-    int32_t node;          /* of the part whose level matters most to the output */
-    bool told, told_level; /* warnings are given once */
+    double least;                     /* what rounding, or gmin of devices, leaves of a unit */
+    int32_t node;                     /* of the part whose level matters most to the output */
+    bool told, told_none, told_level; /* warnings are given once */
 } small_feeds;
 typedef struct small_feeds_sum { /* of the rows of a right side; of 0 at the beginning */
     double re, im, terms, least; /* lambda' b; sum |lambda_k b_k|; what is left of |b_k| */
@@ -127,6 +127,9 @@ VS_MUST_USE vs_status small_feeds_judge_noise(small_feeds *w, small *s, const sm
 /* Warns, once, that what comes of a source or a parameter with the right side b is nan; b NULL: it
  * feeds the feeds' node. */
 void small_feeds_tell_none(small_feeds *w, small *s, const double *b, const char *source);
+/* Whether one answer among others is none, since gmin alone carries what its source or parameter
+ * feeds: warns of it, and of a share that matters. v->what: "the gain from"; name: of that. */
+bool small_feeds_is_none(small_feeds *w, small *s, const small_answer *v, const char *name);
 /* The node of the part from which gmin carries most of b, 0: there is no part. One solution. */
 int32_t small_fed_node(small *s, const double *b);
 /* Adds an adjoint to lambda: what moves by these rows moves what feeds parts. */

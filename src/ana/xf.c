@@ -35,21 +35,26 @@ static vs_status begin(xf *w)
     return st;
 }
 
-/* Whether gmin alone carries what the source feeds into a part: there is no transfer then. */
-static bool is_open(xf *w, int32_t i, double transfer)
+/* Whether gmin alone carries what the source feeds into a part: there is no transfer then. A share
+ * is told. */
+static bool is_open(xf *w, int32_t i, double transfer, double f)
 {
     small_feeds_sum sum = {0};
     if (!w->feeds.any)
         return false;
     small_feeds_add_source(&w->feeds, &w->s, i, &sum);
-    if (!small_feeds_are_all(small_feeds_share(&sum), transfer))
+    const small_answer v = {.f = f,
+                            .value = transfer,
+                            .share = small_feeds_share(&sum),
+                            .b = w->b,
+                            .what = "the gain from"};
+    if (!(v.share > 0))
         return false;
     small_drive(&w->s, i, w->b);
-    small_feeds_tell_none(&w->feeds, &w->s, w->b, ckt_source_at(w->s.a->c, i).name);
-    return true;
+    return small_feeds_is_none(&w->feeds, &w->s, &v, ckt_source_at(w->s.a->c, i).name);
 }
 
-static void add_source(xf *w, int32_t i)
+static void add_source(xf *w, int32_t i, double hz)
 {
     const ckt_source_facts f = ckt_source_at(w->s.a->c, i);
     double to[2]; /* the transfer, real and imaginary part */
@@ -57,7 +62,7 @@ static void add_source(xf *w, int32_t i)
         const double *y = w->y + part;
         to[part] = f.is_v ? y[2 * f.k] : f.m * (y[2 * f.n] - y[2 * f.p]);
     }
-    const bool open = is_open(w, i, hypot(to[0], to[1]));
+    const bool open = is_open(w, i, hypot(to[0], to[1]), hz);
     for (int part = 0; part < 1 + w->ac; part++)
         vec_push(w->row, open ? NAN : to[part]);
 }
@@ -78,7 +83,7 @@ static vs_status at_frequency(void *work, double f)
         vec_push(w->row, 0.0);
     }
     for (int32_t i = 0; i < ckt_n_source(w->s.a->c); i++)
-        add_source(w, i);
+        add_source(w, i, f);
     return w->t->row(w->t->user, w->row);
 }
 

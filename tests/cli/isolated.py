@@ -347,6 +347,21 @@ class Isolated(folder.Folder):
         code, rows, said = self.rows('r1 a b 1k\ni1 0 a 0 ac 1\n.sens v(a,b) ac lin 1 1k 1k')
         self.assertEqual((code, rows), (3, []), said)
 
+    def test_shares_of_single_sources(self):
+        """Of a source that feeds the part by a hundredth of what it gives, beside one that has no other answer."""
+        cards = 'v1 p 0 0\nrp p 0 1k\nr1 a b 1k\ng1 0 a p 0 1m\ng2 b 0 p 0 %s\n%s'
+        for card, of in ('.dcxf v(a,b)', 'gain from'), ('.acxf v(a,b) lin 1 1k 1k', 'gain from'), ('.sens v(a,b)', 'sensitivity to'):
+            at = ' at 1000 Hz' if 'acxf' in card else ''
+            share = r"warning: 1(\.0\d*)? %% of the %s 'v1'%s is of what flows into node '[ab]', which gmin alone carries" % (of, at)
+            none = "nothing but gmin carries what 'i1' feeds into node 'a'"
+            for more in ('', 'i1 0 a 0\n') if 'sens' not in card else ('',):
+                code, rows, said = self.rows(cards % ('0.99m', more) + card)
+                self.assertEqual(code, 0, said)
+                self.assertRegex(said, share)
+                self.assertEqual(none in said, more != '')
+            code, rows, said = self.rows(cards % ('1m', '') + card)
+            self.assertNotIn('alone carries', said)
+
     def test_gradients_of_transients(self):
         """The same in time, from all starts, in one piece or several: amplitudes, gains, and what a part is made of."""
         waves = '.param x=1m y=1m\nr1 a b 1k\nc1 a b 1n\nd1 a b dm\n.model dm d cjo=1p\ni1 0 a pulse(0 {x} 1u 1u 1u 3u 20u)\n' \
@@ -417,6 +432,9 @@ class Isolated(folder.Folder):
             self.assertRegex(said, r"warning: [01]\.\d* % of the (noise|gain).* at 300 Hz is of what flows into node '[ab]'")
             card = '.hbxf v(a,b) lin 1 300 300 sidebands=1'
             same(state + one + other % '1m', card)
+            code, row, said = self.last_row(state + one + other % '0.99m' + orbit + card)
+            self.assertEqual(code, 0, said)
+            self.assertRegex(said, r"warning: 1(\.0\d*)? % of the gain from 'v2' at 300 Hz is of what flows into node '[ab]', which gmin alone")
             code, row, said = self.last_row(state + one + orbit + card)
             self.assertEqual(code, 0, said)
             self.assertIn("nothing but gmin carries what 'v2' feeds into node 'a'", said)
