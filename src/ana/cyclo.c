@@ -110,22 +110,20 @@ static double largest(const ckt_level *l, const hb_cplx *y, size_t nk)
     return most;
 }
 
-/* lambda of the output in a slot, by one more solution. */
-static vs_status find_feeds(cyclo *w, int32_t slot, double f)
+vs_status cyclo_find_feeds(cyclo *w, small_feeds *to, const hb_cplx *y_of, double f)
 {
-    small_feeds *to = &w->feeds[slot];
     const size_t nk = (size_t)w->on.orbit->n_k, all = (size_t)w->on.orbit->n * nk + 1;
-    const double *y = (const double *)w->y[slot];
+    const double *y = (const double *)y_of;
     ckt_level l;
     if (!to->lambda)
         to->lambda = vs_calloc(2 * all, sizeof *to->lambda);
     memset(to->lambda, 0, 2 * all * sizeof *to->lambda);
     small_feeds_clear(to);
     for (size_t i = 0; small_next_level(&w->levels, &i, &l);) {
-        const double unknown = w->on.orbit->blocks ? gmres_left * largest(&l, w->y[slot], nk) : 0;
+        const double unknown = w->on.orbit->blocks ? gmres_left * largest(&l, y_of, nk) : 0;
         for (size_t k = 0; k < nk; k++) {
             static const double none[2] = {0, 0};
-            const bool known = cabs(w->y[slot][(size_t)(l.node - 1) * nk + k]) > unknown;
+            const bool known = cabs(y_of[(size_t)(l.node - 1) * nk + k]) > unknown;
             (void)small_feeds_seed(to, &w->levels, &l, y + 2 * k, 2 * nk, known ? NULL : none,
                                    to->lambda + 2 * ((size_t)(l.node - 1) * nk + k));
         }
@@ -146,7 +144,7 @@ vs_status cyclo_solve(cyclo *w, int32_t slot, const cyclo_view *v, double f)
     for (int32_t k = 0; k < v->n_side && !v->sample; k++)
         weigh(h, v, y, hb_sideband(h, v->side[k]), v->gain[k]);
     const vs_status st = hb_cyclo_adjoint(&w->hb, f, y);
-    return st == VS_OK && w->feeds ? find_feeds(w, slot, f) : st;
+    return st == VS_OK && w->feeds ? cyclo_find_feeds(w, &w->feeds[slot], y, f) : st;
 }
 
 double cyclo_density(const cyclo *w, size_t source, int32_t slot, double f)

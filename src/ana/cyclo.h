@@ -78,6 +78,8 @@ VS_MUST_USE vs_status cyclo_refuse_fed(small *levels, ana_steady on, const hb_cp
 /* Of cyclo_gain; of the root of cyclo_total. */
 double cyclo_gain_share(const cyclo *w, int32_t slot, int32_t source, int32_t k);
 double cyclo_noise_share(const cyclo *w, int32_t slot, double f);
+/* lambda of an adjoint y [n n_k + 1] of on.orbit, by one more solution at f. Only with w->feeds. */
+VS_MUST_USE vs_status cyclo_find_feeds(cyclo *w, small_feeds *to, const hb_cplx *y, double f);
 /* As small_feeds_judge; of `what` of the output in a slot. */
 VS_MUST_USE vs_status cyclo_judge(cyclo *w, int32_t slot, double value, double share,
                                   const char *what);

@@ -45,6 +45,7 @@ typedef struct noise {
     double f_last;
     size_t n_done;              /* frequencies */
     hb_cplx *ppv;               /* adjoint of the orbit's phase; NULL: not PHASE */
+    small_feeds ppv_feeds;      /* of it */
     hb_cplx phasor;             /* of the output's harmonic: X */
     double phase, value, slope; /* SAMPLED, CROSSING: of the period; the output there, its slope */
     double gain2, white;
@@ -440,6 +441,24 @@ static vs_status judge(noise *w, double f)
     return st;
 }
 
+/* The same of the phase by projection: what moves an oscillator's frequency may be lost in the noise
+ * of its output. */
+static vs_status judge_projection(noise *w, double f)
+{
+    cyclo *s = &w->s;
+    if (!w->ppv || !s->feeds)
+        return VS_OK;
+    const vs_status st = cyclo_find_feeds(s, &w->ppv_feeds, w->ppv, f);
+    if (st != VS_OK || !w->ppv_feeds.any)
+        return st;
+    const small_answer v = {.f = f,
+                            .value = sqrt(hb_cyclo_total(&s->hb, w->ppv, f)),
+                            .share = sqrt(hb_cyclo_shares(&s->hb, &w->ppv_feeds, f)),
+                            .node = w->ppv_feeds.node,
+                            .what = "the noise of the phase by projection"};
+    return v.share > 0 ? small_feeds_judge(&s->feeds[0], &s->levels, &v) : VS_OK;
+}
+
 static vs_status at_frequency(void *work, double f)
 {
     noise *w = work;
@@ -448,6 +467,8 @@ static vs_status at_frequency(void *work, double f)
         return st;
     add_up(w, f);
     st = judge(w, f);
+    if (st == VS_OK)
+        st = judge_projection(w, f);
     if (st != VS_OK)
         return st;
     integrate(w, f);
@@ -504,6 +525,7 @@ vs_status ana_hbnoise(ana_steady on, const ana_hbnoise_opt *o, const ana_table *
     vec_free(w.row);
     vs_free(w.part);
     vs_free(w.ppv);
+    small_feeds_fini(&w.ppv_feeds);
     vec_free(f);
     return st;
 }

@@ -447,6 +447,25 @@ class Isolated(folder.Folder):
                 same(state + ports + of_sp % 'b', '.hbsp lin 1 300 300' + noise, 1e-5)
                 refused(state + ports + of_sp % '0', '.hbsp lin 1 300 300' + noise, 'no solution at 300 Hz: S_2_1 is of what flows into node .[ab].')
 
+    def test_phase_by_projection(self):
+        """What a part's level does to an oscillator's frequency, where the noise of the output hides it from the other columns."""
+        cards = ('l1 x y 1u\nvs y 0 0\nc1 x 0 1n\nb1 x 0 i={-1m*v(x)+0.3m*v(x)**3}\nrx x 0 100k\nb2 x 0 i={%s*i(vs)*v(s)}\ne2 s 0 a 0 1\n'
+                 'rs s 0 1k\ne1 o 0 x 0 1\nro o o2 %s\nrp p 0 1k\nr1 a b 1k\ng1 0 a p 0 1m\n%s.ic v(x)=1\n'
+                 '.hbosc 5meg nharms=7 probenode=x tstab=10u uic\n.phasenoise v(o2) lin 1 %s %s 1')
+        share = r"warning: 5\.7 %% of the noise %s at %s Hz is of what flows into node 'a', which gmin alone carries"
+        self.assertRegex(self.last_row(cards % ('1e-13', '1', '', '1k', '1k'))[2], share % ('at the output', '1000'))
+        code, row, said = self.last_row(cards % ('1e-13', '1e12', '', '2meg', '2meg'))
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, share % ('of the phase by projection', r'2e\+06'))
+        code, row, said = self.last_row(cards % ('1e-8', '1e12', '', '2meg', '2meg'))
+        self.assertEqual(code, 3, said)
+        self.assertIn("no solution at 2e+06 Hz: the noise of the phase by projection is of what flows into node 'a', which gmin alone carries", said)
+        for more in 'g2 b 0 p 0 1m\n', 'vtie a 0\n':
+            code, row, said = self.last_row(cards % ('1e-8', '1e12', more, '2meg', '2meg'))
+            self.assertEqual(code, 0, said)
+            self.assertNotIn('alone carries', said)
+            self.assertAlmostEqual(row['diffusion'], 9.4214e-24, delta=1e-27)
+
     def last_row(self, cards):
         """Exit code, the last row of all plots by name, and what was said."""
         self.write('deck.sp', 'isolated\n' + cards + '\n.end\n')
