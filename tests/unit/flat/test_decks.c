@@ -100,6 +100,13 @@ static void make_folder(void)
     mkdir(path, 0777);
 }
 
+static void remove_folder(void)
+{
+    char cmd[80];
+    snprintf(cmd, sizeof cmd, "rm -rf %s", folder);
+    ck_assert_int_eq(system(cmd), 0);
+}
+
 START_TEST(files_are_included)
 {
     make_folder();
@@ -120,6 +127,7 @@ START_TEST(files_are_included)
     check_file("hdl.sp", text);
     put_file("bracket.sp", "t\nr1 a 0 (1\n  ) \n+ m=2\n)\nr2 a 0 2\n)");
     check_file("bracket.sp", "r1 a 0 value=1 m=2\nr2 a 0 value=2\n");
+    remove_folder();
 }
 END_TEST
 
@@ -135,6 +143,7 @@ START_TEST(sections_are_chosen)
     check_file("all.sp", "r1 a 0 value=5\n");
     put_file("b.sp", "t\n.lib m.lib tf\n");
     check_message("b.sp", "2:12: error: no section 'tf' in");
+    remove_folder();
 }
 END_TEST
 
@@ -158,6 +167,7 @@ START_TEST(includes_that_do_not_end_are_refused)
     read_file(&t, "deep.sp");
     ck_assert_int_ge(t.d.n_error, 1);
     deck_fini(&t);
+    remove_folder();
 }
 END_TEST
 
@@ -166,6 +176,7 @@ START_TEST(folders_and_missing_decks_are_refused)
     make_folder();
     check_message("none.sp", "error: deck '");
     check_message("sub dir", "is a directory");
+    remove_folder();
 }
 END_TEST
 
