@@ -199,6 +199,9 @@ static void *cxx(const char *name)
     return f ? f : dlsym(dlopen("libstdc++.so.6", RTLD_LAZY), name);
 }
 
+int __cxa_guard_acquire(void *guard);
+void __cxa_guard_release(void *guard);
+
 int __cxa_guard_acquire(void *guard)
 {
     typedef int call(void *);
