@@ -6,7 +6,7 @@
  *         attribute name has the name as it is. Datasets outside of groups are a table.
  * Others: the columns of a dataset A of two dimensions are A_1, A_2, ... (its rows in files of
  *         MATLAB 7.3, which turns its matrices); of more dimensions the last one runs first.
- * Memory: malloc's. Where the heap finds none it goes back to a guard, and a plug-in has none. */
+ * Memory: a plug-in has no guard to go back to where there is none, so it asks and looks (room). */
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +29,12 @@ static bool say(char *why, const char *text)
 {
     snprintf(why, CONV_WHY, "%s", text);
     return false;
+}
+
+/* n elements; NULL: there is no memory for so many. */
+static void *room(size_t n, size_t size)
+{
+    return n > SIZE_MAX / 2 / size ? NULL : vs_try_realloc(NULL, n * size);
 }
 
 /* What members of complex numbers are called by h5py, and by MATLAB and Octave. */
@@ -102,7 +108,7 @@ static void drop(void *file, size_t n)
         H5Gclose(w->group);
     H5Tclose(w->complex);
     H5Fclose(w->file);
-    free(w);
+    vs_free(w);
 }
 
 static void *begin(const char *path, char why[CONV_WHY])
@@ -123,7 +129,7 @@ static void *begin(const char *path, char why[CONV_WHY])
         say(why, path ? "cannot be made by libhdf5" : "cannot be made in memory by libhdf5");
         return NULL;
     }
-    writer *w = calloc(1, sizeof *w);
+    writer *w = room(1, sizeof *w);
     if (!w) {
         H5Fclose(file);
         say(why, "does not fit into memory");
@@ -205,10 +211,10 @@ static bool make_group(void *file, const char *name, const char *title, const ch
 static bool write_image(hid_t file, FILE *out)
 {
     const ssize_t n = H5Fget_file_image(file, NULL, 0);
-    char *bytes = n > 0 ? malloc((size_t)n) : NULL;
+    char *bytes = n > 0 ? room((size_t)n, 1) : NULL;
     const bool ok = bytes && H5Fget_file_image(file, bytes, (size_t)n) == n &&
                     fwrite(bytes, 1, (size_t)n, out) == (size_t)n;
-    free(bytes);
+    vs_free(bytes);
     return ok;
 }
 
@@ -304,7 +310,7 @@ static bool take_columns(const reader *r, const dataset *d, const char *link, co
                          const char *type)
 {
     const size_t w = d->pair ? 2 : 1, rows = d->rows, columns = (size_t)d->n / rows;
-    double *all = calloc((size_t)d->n, w * sizeof *all);
+    double *all = room((size_t)d->n, w * sizeof *all);
     if (!all) {
         leave_out(r, link, "needs more memory than there is, and is not read");
         return true;
@@ -317,7 +323,7 @@ static bool take_columns(const reader *r, const dataset *d, const char *link, co
             memcpy(x + k * w, all + (d->turned ? c * rows + k : k * columns + c) * w,
                    w * sizeof *x);
     }
-    free(all);
+    vs_free(all);
     return ok;
 }
 
@@ -453,7 +459,7 @@ static bool look_around(hid_t root, content *c)
     if (root < 0 || H5Gget_info(root, &info) < 0)
         return false;
     const H5_index_t by = order_of(root);
-    c->group = calloc((size_t)info.nlinks + 1, sizeof *c->group);
+    c->group = room((size_t)info.nlinks + 1, sizeof *c->group);
     if (!c->group)
         return false;
     for (hsize_t i = 0; i < info.nlinks; i++) {
@@ -488,7 +494,7 @@ static bool read_file(const char *path, const conv_hdf5_sink *to, char why[CONV_
     H5Gclose(root);
     for (size_t i = 0; i < c.n && ok; i++)
         ok = take_group(file, c.group[i], to);
-    free(c.group);
+    vs_free(c.group);
     to->own(to->user, NULL);
     H5Fclose(file);
     return ok ? true : say(why, "is HDF5 with something that cannot be read");
