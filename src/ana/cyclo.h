@@ -85,8 +85,8 @@ VS_MUST_USE vs_status cyclo_judge(cyclo *w, int32_t slot, double value, double s
                                   const char *what);
 /* Warns of an output that is a voltage to ground from such a part. */
 void cyclo_tell_level(cyclo *w, const ana_output *out);
-/* Whether a gain of this size is none, with a warning that its source has nan. Also warns of a share
- * that matters. */
+/* Whether a gain of this size is none, with a warning that its source has nan. Also warns of a
+ * share that matters. */
 bool cyclo_is_open(cyclo *w, int32_t slot, int32_t source, int32_t k, double size);
 
 /* The output by 1 V or 1 A of a source, of the adjoint y whose unknown i, from 1, is at

@@ -441,8 +441,8 @@ static vs_status judge(noise *w, double f)
     return st;
 }
 
-/* The same of the phase by projection: what moves an oscillator's frequency may be lost in the noise
- * of its output. */
+/* The same of the phase by projection: what moves an oscillator's frequency may be lost in the
+ * noise of its output. */
 static vs_status judge_projection(noise *w, double f)
 {
     cyclo *s = &w->s;

@@ -548,8 +548,8 @@ static void probe_terminal(flat_ctx *c, const probe_item *p, int32_t k, int32_t 
             name);
 }
 
-/* Terminals of modules and code models, by name. Those that are digital are left out: a source would
- * put bridges there. */
+/* Terminals of modules and code models, by name. Those that are digital are left out: a source
+ * would put bridges there. */
 static void probe_module(flat_ctx *c, const probe_item *p, int32_t k)
 {
     const int32_t n = n_terminal(&c->f->inst[k]);

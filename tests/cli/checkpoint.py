@@ -468,15 +468,17 @@ class Points(Case):
         self.assertEqual([n for n in os.listdir(self.tmp.name) if n.startswith('o.raw.')], [])
 
     def stopped_once(self, jobs):
-        """A run that a signal met within a point; it may also have come between two of them."""
+        """A run that a signal met within a point, whose results' name is returned, with the turns that were told;
+        it may also have come between two of them."""
         for _ in range(40):
             p = self.start(jobs, '--checkpoint', '0')
             self.under_way(p)
             p.send_signal(signal.SIGTERM)
             if p.wait(400) == 130:
                 self.assertIn('with --resume', self.said())
-                if os.path.exists(self.path('o.raw.point-0.checkpoint')):
-                    return re.findall('turn.*', self.said())
+                for name in sorted(os.listdir(self.tmp.name)):
+                    if re.fullmatch(r'o\.raw\.point-\d\.checkpoint', name):
+                        return name[:-len('.checkpoint')], re.findall('turn.*', self.said())
             else:
                 self.assertIn(p.returncode, (0, -signal.SIGTERM), self.said())
         self.fail('it is too fast to be stopped')
@@ -485,7 +487,7 @@ class Points(Case):
         turns = self.ready()
         self.assertEqual(len(turns), 30)
         for jobs in '1', '2':
-            said = self.stopped_once(jobs)
+            _, said = self.stopped_once(jobs)
             self.assertEqual(self.start('2', '--resume').wait(400), 0)
             self.assertIn('goes on from its checkpoint', self.said())
             self.assertEqual(said + re.findall('turn.*', self.said()), turns)
@@ -508,10 +510,9 @@ class Points(Case):
 
     def test_what_does_not_fit_begins_anew(self):
         self.ready()
-        for name, why in (('o.raw.point-0', 'the results are not those'),
-                          ('o.raw.point-0.checkpoint', 'it is damaged')):
-            self.stopped_once('1')
-            with open(self.path(name), 'r+b') as f:
+        for kind, why in (('', 'the results are not those'), ('.checkpoint', 'it is damaged')):
+            point, _ = self.stopped_once('1')
+            with open(self.path(point + kind), 'r+b') as f:
                 f.seek(2000)
                 byte = f.read(1)
                 f.seek(2000)
