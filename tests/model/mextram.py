@@ -7,17 +7,14 @@ import csv
 import math
 import os
 import random
-import subprocess
 import sys
-import tempfile
-import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import model_case  # noqa: E402
 import mos_cards  # noqa: E402
 
 DATA = os.path.join(HERE, '..', 'data', 'mextram_xyce.csv')
-VSIM = ''
 Q, K = 1.6021918e-19, 1.3806226e-23
 KOQ = K / Q
 
@@ -307,21 +304,9 @@ class Equations:
         return o
 
 
-class Mextram(unittest.TestCase):
+class Mextram(model_case.ModelCase):
+    TITLE = 'mextram'
     TIGHT = '.options gmin=1e-20 abstol=1e-21 reltol=1e-9 vntol=1e-13 chgtol=1e-22'
-
-    def setUp(self):
-        self.tmp = tempfile.TemporaryDirectory()
-        self.addCleanup(self.tmp.cleanup)
-
-    def run_deck(self, lines, status=0):
-        path = os.path.join(self.tmp.name, 'd.sp')
-        with open(path, 'w') as f:
-            f.write('\n'.join(['mextram', self.TIGHT] + lines + ['.end', '']))
-        done = subprocess.run([VSIM, '-r', path + '.raw', path], cwd=self.tmp.name, timeout=300,
-                              capture_output=True, text=True)
-        self.assertEqual(done.returncode, status, done.stderr + done.stdout)
-        return mos_cards.read_raw(path + '.raw') if not status else None, done.stderr
 
     def sources(self, volts, lines, sign=1, ac=''):
         return ['V%s %s 0 %.12g%s' % (t.upper(), t, sign * v, ' ac 1' if t == ac else '')
@@ -637,29 +622,19 @@ class Mextram(unittest.TestCase):
     def test_random_cards_run_or_are_refused(self):
         """Parameters of any size: a finite operating point, or a message."""
         rng = random.Random(17)
-        path = os.path.join(self.tmp.name, 'r.sp')
-        ran = 0
+        decks = []
         for _ in range(60):
             card = ''
             for n in rng.sample(sorted(set(DEFAULT) - {'level'}), 6):
                 size = DEFAULT[n] or rng.choice((1e-12, 0.1, 10))
                 size *= rng.choice((1,) * 9 + (-1,)) * 10 ** rng.uniform(-1.5, 2)
                 card += ' %s=%.4g' % (n, rng.randint(0, FLAGS[n]) if n in FLAGS else size)
-            with open(path, 'w') as f:
-                f.write('any\nVC y 0 %g\nVB x 0 %g\nRB x b 100\nRC y c 50\nQ1 c b 0 0 mod\n.temp %g'
-                        '\n.model mod %s level=%d%s\n.save all @q1[op_gm] @q1[op_cbc]\n.op\n.end\n'
-                        % (rng.uniform(-10, 20), rng.uniform(-5, 5), rng.choice((-55, 27, 150)),
-                           rng.choice(('npn', 'pnp')), rng.choice((504, 505)), card))
-            done = subprocess.run([VSIM, '-q', '-r', path + '.raw', path], capture_output=True,
-                                  text=True, timeout=200)
-            self.assertIn(done.returncode, (0, 1), card + done.stderr)
-            if done.returncode:
-                self.assertIn('error', done.stderr, card)
-                continue
-            ran += 1
-            for name, v in mos_cards.read_raw(path + '.raw')[0].items():
-                self.assertTrue(all(map(math.isfinite, v)), (card, name, v))
-        self.assertGreater(ran, 15)
+            text = ('any\nVC y 0 %g\nVB x 0 %g\nRB x b 100\nRC y c 50\nQ1 c b 0 0 mod\n.temp %g'
+                    '\n.model mod %s level=%d%s\n.save all @q1[op_gm] @q1[op_cbc]\n.op\n.end\n'
+                    % (rng.uniform(-10, 20), rng.uniform(-5, 5), rng.choice((-55, 27, 150)),
+                       rng.choice(('npn', 'pnp')), rng.choice((504, 505)), card))
+            decks.append((card, text))
+        self.check_finite_or_refused(decks, 16)
 
     def test_levels_and_messages(self):
         deck = ['VC c 0 2', 'VB b 0 0.8', 'Q1 c b 0 0 mod', '.options warn=1', '.op']
@@ -674,5 +649,4 @@ class Mextram(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    VSIM = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    model_case.run()

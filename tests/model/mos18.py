@@ -11,17 +11,14 @@ import csv
 import math
 import os
 import random
-import subprocess
 import sys
-import tempfile
-import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import model_case  # noqa: E402
 import mos_cards  # noqa: E402
 
 DATA = os.path.join(HERE, '..', 'data', 'mos18_xyce.csv')
-VSIM = ''
 Q, KOQ = 1.6021766208e-19, 1.38064852e-23 / 1.6021766208e-19
 K, ROOM = KOQ * Q, 300.15
 EPSOX, EPSSI = 3.9 * 8.854214871e-12, 11.7 * 8.854214871e-12
@@ -196,21 +193,9 @@ class Equations:
         return Q * wl * (n + 0.5 * self.gs / a * (root - self.gs) - zeta * s + zeta * n)
 
 
-class Level18(unittest.TestCase):
+class Level18(model_case.ModelCase):
+    TITLE = 'level 18'
     TIGHT = '.options gmin=1e-18 abstol=1e-15 reltol=1e-9 vntol=1e-12'
-
-    def setUp(self):
-        self.tmp = tempfile.TemporaryDirectory()
-        self.addCleanup(self.tmp.cleanup)
-
-    def run_deck(self, lines, status=0):
-        path = os.path.join(self.tmp.name, 'd.sp')
-        with open(path, 'w') as f:
-            f.write('\n'.join(['level 18', self.TIGHT] + lines + ['.end', '']))
-        done = subprocess.run([VSIM, '-r', path + '.raw', path], cwd=self.tmp.name, timeout=300,
-                              capture_output=True, text=True)
-        self.assertEqual(done.returncode, status, done.stderr + done.stdout)
-        return mos_cards.read_raw(path + '.raw') if not status else None, done.stderr
 
     def curves(self, card, inst, sweep, vb=0, more=()):
         """Drain and gate voltage, currents into drain and bulk."""
@@ -430,27 +415,17 @@ class Level18(unittest.TestCase):
             'driftparamb rd rg rs rsh rdsshunt is js n2 cj cjsw pb mj artd brtd crtd drtd nrtd ' \
             'd1is d1rs d1n d1cjo d1vj d1m d1eg d1xti d1fc d1bv d1ibv d1ikf d1isr d1nr kvt'.split()
         flags = ['isubmod', 'cve', 'mdtemp', 'tpg']
-        path = os.path.join(self.tmp.name, 'r.sp')
-        ran = 0
+        decks = []
         for _ in range(60):
             card = ''
             for n in rng.sample(names + flags, 5):
                 size = rng.choice((1,) * 9 + (-1,)) * 10 ** rng.uniform(-9, 4)
                 card += ' %s=%.3g' % (n, rng.choice((0, 1, 2)) if n in flags else size)
-            with open(path, 'w') as f:
-                f.write('any\nVD d 0 %g\nVG g 0 %g\nRD d x 1\nM1 x g 0 0 mod w=1m l=10u ad=1n '
-                        'as=1n\n.model mod nmos level=18%s\n.save all @m1[gm] @m1[cgs]\n.op\n.end\n'
-                        % (rng.uniform(-20, 60), rng.uniform(-20, 20), card))
-            done = subprocess.run([VSIM, '-q', '-r', path + '.raw', path], capture_output=True,
-                                  text=True, timeout=100)
-            self.assertIn(done.returncode, (0, 1), card + done.stderr)
-            if done.returncode:
-                self.assertIn('error', done.stderr, card)
-                continue
-            ran += 1
-            for name, v in mos_cards.read_raw(path + '.raw')[0].items():
-                self.assertTrue(all(map(math.isfinite, v)), (card, name, v))
-        self.assertGreater(ran, 20)
+            text = ('any\nVD d 0 %g\nVG g 0 %g\nRD d x 1\nM1 x g 0 0 mod w=1m l=10u ad=1n '
+                    'as=1n\n.model mod nmos level=18%s\n.save all @m1[gm] @m1[cgs]\n.op\n.end\n'
+                    % (rng.uniform(-20, 60), rng.uniform(-20, 20), card))
+            decks.append((card, text))
+        self.check_finite_or_refused(decks, 21)
 
     def test_messages(self):
         deck = ['VD d 0 5', 'M1 d d 0 0 mod w=1m l=2u', '.op']
@@ -466,5 +441,4 @@ class Level18(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    VSIM = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
+    model_case.run()
