@@ -210,7 +210,10 @@ static void bound_resistances(elab *e, elab_card *k)
 {
     static const char *const name[] = {"rcx", "rci", "rbx", "rbi", "re", "rs", "rbp"};
     static const double least = 1e-3;
-    vec_push(k->given, (mdl_given){elab_param(e, k->mdl, "rmin"), least, DIAG_NOWHERE});
+    const int32_t rmin = elab_param(e, k->mdl, "rmin");
+    if (rmin < 0) /* it is not VBIC that heats itself */
+        return;
+    vec_push(k->given, (mdl_given){rmin, least, DIAG_NOWHERE});
     for (size_t i = 0; i < vec_len(k->model->param); i++) {
         const flat_param *p = &k->model->param[i];
         for (size_t j = 0; j < VS_COUNT(name); j++)
