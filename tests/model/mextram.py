@@ -613,11 +613,8 @@ class Mextram(model_case.ModelCase):
                 lines = ['VB x 0 0', 'RB x b 1k', 'VC y 0 0', 'RC y c 1k', 'VS z 0 0', 'RS z s 1k',
                          'Q1 c b 0 s mod', '.model mod %s %s %s' % (kind, full % level, more),
                          '.options reltol=1e-3 vntol=1e-6 abstol=1e-12 gmin=1e-12']
-                for analysis in ('.dc VB -100 100 4 VC -100 100 50', '.ac dec 1 1 1e12',
-                                 '.dc VS -50 50 10 VB -50 50 10'):
-                    for name, v in self.run_deck(lines + [analysis])[0][0].items():
-                        self.assertTrue(all(math.isfinite(abs(x)) for x in v),
-                                        (kind, more, analysis, name))
+                self.check_finite(lines, ('.dc VB -100 100 4 VC -100 100 50', '.ac dec 1 1 1e12',
+                                          '.dc VS -50 50 10 VB -50 50 10'), (kind, more))
 
     def test_random_cards_run_or_are_refused(self):
         """Parameters of any size: a finite operating point, or a message."""

@@ -28,6 +28,12 @@ class ModelCase(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stderr + done.stdout)
         return mos_cards.read_raw(path + '.raw') if not status else None, done.stderr
 
+    def check_finite(self, lines, analyses, who):
+        """The deck has finite results in each analysis."""
+        for analysis in analyses:
+            for name, v in self.run_deck(lines + [analysis])[0][0].items():
+                self.assertTrue(all(math.isfinite(abs(x)) for x in v), (who, analysis, name))
+
     def check_finite_or_refused(self, decks, least):
         """Each deck has finite results or ends with an error, and so many have results. decks: pairs of what tells a
         deck and its text."""

@@ -401,11 +401,8 @@ class Level18(model_case.ModelCase):
                          'M1 d g 0 b mod w=0.1 l=2u as=1u ad=1u',
                          '.model mod ' + full % (kind, 2 * s) + more,
                          '.options reltol=1e-3 vntol=1e-6 abstol=1e-12 gmin=1e-12']
-                for analysis in ('.dc VD -50 1e4 67 VG -100 1e4 1010', '.ac dec 1 1 1e12',
-                                 '.dc VB -1e4 5 100 VG -50 50 10'):
-                    for name, v in self.run_deck(lines + [analysis])[0][0].items():
-                        self.assertTrue(all(math.isfinite(abs(x)) for x in v),
-                                        (kind, more, analysis, name))
+                self.check_finite(lines, ('.dc VD -50 1e4 67 VG -100 1e4 1010', '.ac dec 1 1 1e12',
+                                          '.dc VB -1e4 5 100 VG -50 50 10'), (kind, more))
 
     def test_random_cards_run_or_are_refused(self):
         """Parameters of any size: a finite operating point, or a message."""

@@ -107,6 +107,18 @@ static system_t grid(const char *name, int32_t w, int32_t d)
     return s;
 }
 
+/* Node `at` of a plane of w x w nodes, numbered from `first` on, and those behind it that it is
+ * joined to. */
+static int32_t join_on_plane(entry *e, int32_t k, int32_t first, int32_t at, int32_t w)
+{
+    const int32_t i = first + at;
+    if (at % w + 1 < w)
+        k = conductance(e, k, i, i + 1, noise());
+    if (at + w < w * w)
+        k = conductance(e, k, i, i + w, noise());
+    return k;
+}
+
 /* A grid each of whose w x w nodes hangs on a supply: the row of its current has all of them. */
 static system_t supplied(int32_t w)
 {
@@ -115,10 +127,7 @@ static system_t supplied(int32_t w)
     int32_t k = 0;
     seed = 17;
     for (int32_t at = 0; at < n; at++) {
-        if (at % w + 1 < w)
-            k = conductance(e, k, at, at + 1, noise());
-        if (at + w < n)
-            k = conductance(e, k, at, at + w, noise());
+        k = join_on_plane(e, k, 0, at, w);
         k = conductance(e, k, at, supply, 0.01 * noise());
     }
     e[k++] = (entry){supply, current, 1};
@@ -140,10 +149,7 @@ static system_t blocks(int32_t w)
     for (int32_t p = 0; p < PARTS; p++) {
         const int32_t o = p * size, branch = o + n;
         for (int32_t i = 0; i < n; i++) {
-            if (i % w + 1 < w)
-                k = conductance(e, k, o + i, o + i + 1, noise());
-            if (i + w < n)
-                k = conductance(e, k, o + i, o + i + w, noise());
+            k = join_on_plane(e, k, o, i, w);
             e[k++] = (entry){o + i, o + i, 0.1 * noise()};
         }
         e[k++] = (entry){o, branch, 1};
@@ -164,10 +170,7 @@ static system_t oneway(void)
     int32_t k = 0;
     seed = 11;
     for (int32_t i = 0; i < N; i++) {
-        if (i % W + 1 < W)
-            k = conductance(e, k, i, i + 1, noise());
-        if (i + W < N)
-            k = conductance(e, k, i, i + W, noise());
+        k = join_on_plane(e, k, 0, i, W);
         e[k++] = (entry){i, i, noise()};
         if (i % 3 == 0)
             e[k++] = (entry){i, (i * 37 + 11) % N, 0.1 * noise()};
@@ -671,10 +674,7 @@ static system_t chain_on_plane(int32_t w, double gain)
     seed = 13;
     for (int32_t at = 0; at < n; at++) {
         const int32_t gate = n + at, before = gate - 1;
-        if (at % w + 1 < w)
-            k = conductance(e, k, at, at + 1, noise());
-        if (at + w < n)
-            k = conductance(e, k, at, at + w, noise());
+        k = join_on_plane(e, k, 0, at, w);
         k = conductance(e, k, at, -1, 1e-2);
         k = conductance(e, k, at, gate, 1e-3);
         if (at == 0)
