@@ -275,13 +275,22 @@ void small_feeds_tell_none(small_feeds *w, small *s, const double *b, const char
     w->told_none = true;
 }
 
+bool small_feeds_will_tell(const small_feeds *w, const small *s, const small_answer *v)
+{
+    return small_feeds_are_all(v->share, v->value)
+               ? !w->told_none
+               : !w->told && feeds_matter(s, v->share, v->value);
+}
+
 bool small_feeds_is_none(small_feeds *w, small *s, const small_answer *v, const char *name)
 {
     small_answer of = *v;
     const bool none = small_feeds_are_all(v->share, v->value);
-    if (none)
+    if (!small_feeds_will_tell(w, s, v))
+        return none;
+    if (none) {
         small_feeds_tell_none(w, s, v->b, name);
-    else if (feeds_matter(s, v->share, v->value) && !w->told) {
+    } else {
         of.what = arena_printf(&s->a->d->mem, "%s '%s'", v->what, name);
         tell_share(w, s, &of, false);
     }

@@ -211,9 +211,8 @@ static bool is_open(sens *w, const param *p, double f, double value)
                             .share = w->feeds.any ? share_of(w, p, omega) : 0,
                             .b = w->b,
                             .what = "the sensitivity to"};
-    if (!(v.share > 0))
-        return false;
-    drive(w, p, omega);
+    if (small_feeds_will_tell(&w->feeds, &w->s, &v))
+        drive(w, p, omega);
     return small_feeds_is_none(&w->feeds, &w->s, &v, p->name);
 }
 

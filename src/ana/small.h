@@ -130,6 +130,8 @@ void small_feeds_tell_none(small_feeds *w, small *s, const double *b, const char
 /* Whether one answer among others is none, since gmin alone carries what its source or parameter
  * feeds: warns of it, and of a share that matters. v->what: "the gain from"; name: of that. */
 bool small_feeds_is_none(small_feeds *w, small *s, const small_answer *v, const char *name);
+/* Whether it will warn: else it does not look at v->b. */
+bool small_feeds_will_tell(const small_feeds *w, const small *s, const small_answer *v);
 /* The node of the part from which gmin carries most of b, 0: there is no part. One solution. */
 int32_t small_fed_node(small *s, const double *b);
 /* Adds an adjoint to lambda: what moves by these rows moves what feeds parts. */

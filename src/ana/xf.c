@@ -48,9 +48,8 @@ static bool is_open(xf *w, int32_t i, double transfer, double f)
                             .share = small_feeds_share(&sum),
                             .b = w->b,
                             .what = "the gain from"};
-    if (!(v.share > 0))
-        return false;
-    small_drive(&w->s, i, w->b);
+    if (small_feeds_will_tell(&w->feeds, &w->s, &v))
+        small_drive(&w->s, i, w->b);
     return small_feeds_is_none(&w->feeds, &w->s, &v, ckt_source_at(w->s.a->c, i).name);
 }
 
